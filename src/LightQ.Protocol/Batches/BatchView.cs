@@ -1,0 +1,139 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Numerics;
+using LightQ.Protocol.Checksums;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Protocol.Batches;
+
+/// <summary>Reads the fields of one batch in place.</summary>
+/// <remarks>
+/// The span must hold at least a whole header; a view made by <see cref="TryRead"/> or <see cref="BatchRun"/> does, and holds the whole
+/// batch. Nothing here verifies a checksum unless its name says so. Valid as long as the memory behind it.
+/// </remarks>
+public readonly ref struct BatchView
+{
+    private readonly ReadOnlySpan<byte> _bytes;
+
+    /// <summary>Looks at <paramref name="bytes"/>: exactly one batch, or at least its header.</summary>
+    public BatchView(ReadOnlySpan<byte> bytes)
+    {
+        Debug.Assert(bytes.Length >= BatchLayout.HeaderSize, "A view needs a whole header.");
+        _bytes = bytes;
+    }
+
+    /// <summary>All the bytes of the view.</summary>
+    public ReadOnlySpan<byte> Bytes => _bytes;
+
+    /// <summary>The whole batch, in bytes.</summary>
+    public int Length => BinaryPrimitives.ReadInt32LittleEndian(_bytes);
+
+    /// <summary>The header's checksum as stored.</summary>
+    public uint HeaderCrc => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.HeaderCrc..]);
+
+    /// <summary>The payload's checksum as stored.</summary>
+    public uint PayloadCrc => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.PayloadCrc..]);
+
+    /// <summary>The header, extensions included, in bytes.</summary>
+    public int HeaderLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[BatchLayout.HeaderLength..]);
+
+    /// <summary>The flags.</summary>
+    public uint Flags => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.Flags..]);
+
+    /// <summary>What the batch holds.</summary>
+    public BatchKind Kind => (BatchKind)((Flags >> 4) & 7);
+
+    /// <summary>How many records.</summary>
+    public int RecordCount => BinaryPrimitives.ReadInt32LittleEndian(_bytes[BatchLayout.RecordCount..]);
+
+    /// <summary>How many offsets it covers.</summary>
+    public uint OffsetSpan => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.OffsetSpan..]);
+
+    /// <summary>The records' length, without padding and before compression.</summary>
+    public int UncompressedLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[BatchLayout.UncompressedLength..]);
+
+    /// <summary>Offset of the first message.</summary>
+    public long BaseOffset => BinaryPrimitives.ReadInt64LittleEndian(_bytes[BatchLayout.BaseOffset..]);
+
+    /// <summary>One behind the offset of the last message.</summary>
+    public long NextOffset => BaseOffset + OffsetSpan;
+
+    /// <summary>When the broker appended it, in unix microseconds.</summary>
+    public long AppendTime => BinaryPrimitives.ReadInt64LittleEndian(_bytes[BatchLayout.AppendTime..]);
+
+    /// <summary>When the producer opened it, in unix microseconds of the producer's clock.</summary>
+    public long Timestamp => BinaryPrimitives.ReadInt64LittleEndian(_bytes[BatchLayout.Timestamp..]);
+
+    /// <summary>Who sent it; 0 for an anonymous producer.</summary>
+    public ulong ProducerId => BinaryPrimitives.ReadUInt64LittleEndian(_bytes[BatchLayout.ProducerId..]);
+
+    /// <summary>The producer's number of the first record.</summary>
+    public ulong BaseSequence => BinaryPrimitives.ReadUInt64LittleEndian(_bytes[BatchLayout.BaseSequence..]);
+
+    /// <summary>The producer's epoch.</summary>
+    public uint ProducerEpoch => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.ProducerEpoch..]);
+
+    /// <summary>The log's epoch when it was appended.</summary>
+    public uint LeaderEpoch => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.LeaderEpoch..]);
+
+    /// <summary>Header checksum of the batch before it.</summary>
+    public uint PreviousCrc => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.PreviousCrc..]);
+
+    /// <summary><see cref="BaseOffset"/> minus the durable end when it was appended, saturating.</summary>
+    public uint DurableBack => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.DurableBack..]);
+
+    /// <summary>The bytes behind the header, padding included.</summary>
+    public ReadOnlySpan<byte> Payload => _bytes[HeaderLength..Length];
+
+    /// <summary>The records, checked one by one as they are enumerated.</summary>
+    /// <exception cref="ProtocolException">The header's lengths reach beyond the batch.</exception>
+    public RecordEnumerator Records
+    {
+        get
+        {
+            int headerLength = HeaderLength, bytes = UncompressedLength;
+            return bytes >= 0 && RecordCount >= 0 && headerLength + (long)bytes <= _bytes.Length
+                ? new RecordEnumerator(_bytes.Slice(headerLength, bytes), RecordCount, BaseOffset)
+                : throw new ProtocolException(ErrorCode.CorruptData, "A batch's header contradicts its length.");
+        }
+    }
+
+    /// <summary>Takes the first batch of a run by its length; nothing else is checked.</summary>
+    /// <param name="run">Bytes that begin with a batch.</param>
+    /// <param name="batch">The batch.</param>
+    /// <returns>False when the length is impossible or the run is shorter than it.</returns>
+    public static bool TryRead(ReadOnlySpan<byte> run, out BatchView batch)
+    {
+        batch = default;
+        if (run.Length < BatchLayout.HeaderSize)
+            return false;
+        int length = BinaryPrimitives.ReadInt32LittleEndian(run);
+        if (length < BatchLayout.HeaderSize || length > run.Length || length % BatchLayout.Alignment != 0)
+            return false;
+        batch = new BatchView(run[..length]);
+        return true;
+    }
+
+    /// <summary>Whether magic, version and header length are right and the header's checksum holds. Needs the whole header.</summary>
+    public bool VerifyHeader()
+    {
+        int headerLength = HeaderLength;
+        return _bytes[BatchLayout.MagicAndVersion] == BatchLayout.Magic
+            && _bytes[BatchLayout.MagicAndVersion + 1] == BatchLayout.Version
+            && headerLength is >= BatchLayout.HeaderSize and <= BatchLayout.MaxHeaderSize
+            && headerLength <= _bytes.Length
+            && ComputeHeaderCrc(_bytes[..headerLength]) == HeaderCrc;
+    }
+
+    /// <summary>Whether the payload's checksum holds. Needs the whole batch and a header that holds.</summary>
+    public bool VerifyPayload() =>
+        Length <= _bytes.Length && HeaderLength <= Length && Crc32C.Compute(Payload) == PayloadCrc;
+
+    /// <summary>The checksum of a header: bytes 0 to 3 and from 8 on.</summary>
+    /// <param name="header">The header with its extensions, and nothing more.</param>
+    public static uint ComputeHeaderCrc(ReadOnlySpan<byte> header)
+    {
+        uint length = ~BitOperations.Crc32C(uint.MaxValue, BinaryPrimitives.ReadUInt32LittleEndian(header));
+        return Crc32C.Append(length, header[BatchLayout.PayloadCrc..]);
+    }
+}

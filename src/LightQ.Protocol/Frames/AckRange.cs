@@ -1,0 +1,19 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>One entry of a PublishAck: what became of a range of a producer's messages.</summary>
+/// <param name="FirstSequence">The producer's number of the first message.</param>
+/// <param name="Count">How many messages.</param>
+/// <param name="Error"><see cref="ErrorCode.None"/> when they are stored.</param>
+/// <param name="BaseOffset">Offset of the first message, the others follow densely; -1 on an error.</param>
+public readonly record struct AckRange(ulong FirstSequence, uint Count, ErrorCode Error, long BaseOffset)
+{
+    /// <summary>Bytes of an entry.</summary>
+    public const int Size = 24;
+
+    /// <summary>Whether <paramref name="next"/> continues this range in sequence, outcome and offset.</summary>
+    public bool IsContinuedBy(in AckRange next) =>
+        next.Error == Error
+        && next.FirstSequence == FirstSequence + Count
+        && (Error != ErrorCode.None || next.BaseOffset == BaseOffset + Count)
+        && (ulong)Count + next.Count <= uint.MaxValue;
+}

@@ -1,0 +1,61 @@
+using System.Buffers;
+
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Takes whole frames off the front of received bytes.</summary>
+/// <remarks>
+/// A frame inside one segment is handed out in place; only one that straddles segments is copied, into a buffer that the
+/// reader keeps and reuses. The body is valid until the next call. One thread at a time.
+/// </remarks>
+public sealed class FrameReader
+{
+    private byte[] _straddling = [];
+
+    /// <summary>The largest frame accepted, header included, in bytes. Raise it once the handshake is done.</summary>
+    public int MaxFrameBytes { get; set; } = ProtocolLimits.HandshakeFrameBytes;
+
+    /// <summary>Takes the next frame, if all of it has arrived, and moves <paramref name="buffer"/> behind it.</summary>
+    /// <param name="buffer">What was received and not yet consumed.</param>
+    /// <param name="header">The frame's header.</param>
+    /// <param name="body">The frame's body.</param>
+    /// <returns>False when more bytes are needed; <paramref name="buffer"/> is then unchanged.</returns>
+    /// <exception cref="ProtocolException">The header is not one, or the frame is too long.</exception>
+    public bool TryRead(ref ReadOnlySequence<byte> buffer, out FrameHeader header, out ReadOnlySpan<byte> body)
+    {
+        body = default;
+        if (!TryReadHeader(buffer, out header) || buffer.Length < header.Length)
+            return false;
+        ReadOnlySpan<byte> first = buffer.FirstSpan;
+        if (first.Length >= header.Length)
+        {
+            body = first[FrameHeader.Size..header.Length];
+        }
+        else
+        {
+            if (_straddling.Length < header.BodyLength)
+                _straddling = GC.AllocateUninitializedArray<byte>(header.BodyLength);
+            buffer.Slice(FrameHeader.Size, header.BodyLength).CopyTo(_straddling);
+            body = _straddling.AsSpan(0, header.BodyLength);
+        }
+        buffer = buffer.Slice(header.Length);
+        return true;
+    }
+
+    /// <summary>Reads the header of the next frame without taking it: how long it will be, before it has all arrived.</summary>
+    /// <returns>False when fewer than 16 bytes have arrived.</returns>
+    /// <exception cref="ProtocolException">The header is not one, or the frame is too long.</exception>
+    public bool TryReadHeader(in ReadOnlySequence<byte> buffer, out FrameHeader header)
+    {
+        ReadOnlySpan<byte> first = buffer.FirstSpan;
+        if (first.Length >= FrameHeader.Size)
+            return FrameHeader.TryRead(first, MaxFrameBytes, out header);
+        Span<byte> copy = stackalloc byte[FrameHeader.Size];
+        if (buffer.Length < FrameHeader.Size)
+        {
+            header = default;
+            return false;
+        }
+        buffer.Slice(0, FrameHeader.Size).CopyTo(copy);
+        return FrameHeader.TryRead(copy, MaxFrameBytes, out header);
+    }
+}

@@ -1,0 +1,31 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Server: offsets that will not come.</summary>
+/// <param name="FirstOffset">The first of them.</param>
+/// <param name="LastOffset">The last of them.</param>
+/// <param name="Reason">Why.</param>
+public readonly record struct GapFrame(
+    long FirstOffset,
+    long LastOffset,
+    GapReason Reason) : IFrameBody<GapFrame>
+{
+    /// <inheritdoc/>
+    public static FrameType Type => FrameType.Gap;
+
+    /// <inheritdoc/>
+    public int MaxSize => 8 + 8 + 1;
+
+    /// <inheritdoc/>
+    public void Write(ref BodyWriter writer)
+    {
+        writer.WriteInt64(FirstOffset);
+        writer.WriteInt64(LastOffset);
+        writer.WriteByte((byte)Reason);
+    }
+
+    /// <inheritdoc/>
+    public static GapFrame Read(ref BodyReader reader) => new(
+        reader.ReadInt64(),
+        reader.ReadInt64(),
+        reader.ReadEnum<GapReason>());
+}

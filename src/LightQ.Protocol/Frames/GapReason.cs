@@ -1,0 +1,17 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Why offsets do not come.</summary>
+public enum GapReason : byte
+{
+    /// <summary>The subscriber was too slow and its policy is DropOldest.</summary>
+    Dropped = 1,
+
+    /// <summary>The log no longer holds them.</summary>
+    Retention = 2,
+
+    /// <summary>The topic was truncated, or an unclean stop cut them.</summary>
+    Truncated = 3,
+
+    /// <summary>Their stored bytes fail the checksum.</summary>
+    Corrupt = 4,
+}

@@ -1,0 +1,63 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Client: opens the connection. The magic "LTQ1" comes first, so that bytes of another protocol are known at once.</summary>
+/// <param name="MinVersion">Oldest protocol version the client speaks.</param>
+/// <param name="MaxVersion">Newest protocol version the client speaks.</param>
+/// <param name="Features">Feature bits the client wants; bits above 31 are required.</param>
+/// <param name="ClientName">For the broker's log and statistics; may be empty.</param>
+/// <param name="Mechanism"><c>anonymous</c>, <c>plain</c> or <c>token</c>.</param>
+/// <param name="Credentials">For <c>plain</c>, user and password joined by a NUL; for <c>token</c>, the token.</param>
+public readonly record struct HelloFrame(
+    ushort MinVersion,
+    ushort MaxVersion,
+    ulong Features,
+    string ClientName,
+    string Mechanism,
+    string Credentials) : IFrameBody<HelloFrame>
+{
+    /// <summary>The first four bytes of the body: "LTQ1".</summary>
+    public const uint Magic = 0x3151_544C;
+
+    /// <summary>Mechanism without credentials.</summary>
+    public const string Anonymous = "anonymous";
+
+    /// <summary>Mechanism with user and password.</summary>
+    public const string Plain = "plain";
+
+    /// <summary>Mechanism with a token of the control plane's Login.</summary>
+    public const string Token = "token";
+
+    private static ushort ReadVersion(ref BodyReader reader) => reader.ReadUInt32() == Magic
+        ? reader.ReadUInt16()
+        : throw new ProtocolException(ErrorCode.MalformedFrame, "The Hello frame does not start with LTQ1.");
+
+    /// <inheritdoc/>
+    public static FrameType Type => FrameType.Hello;
+
+    /// <inheritdoc/>
+    public int MaxSize => 4 + 2 + 2 + 8 + BodyWriter.SizeOf(ClientName) + BodyWriter.SizeOf(Mechanism) + BodyWriter.SizeOf(Credentials);
+
+    /// <inheritdoc/>
+    public void Write(ref BodyWriter writer)
+    {
+        writer.WriteUInt32(Magic);
+        writer.WriteUInt16(MinVersion);
+        writer.WriteUInt16(MaxVersion);
+        writer.WriteUInt64(Features);
+        writer.WriteString(ClientName);
+        writer.WriteString(Mechanism);
+        writer.WriteString(Credentials);
+    }
+
+    /// <inheritdoc/>
+    public static HelloFrame Read(ref BodyReader reader) => new(
+        ReadVersion(ref reader),
+        reader.ReadUInt16(),
+        reader.ReadUInt64(),
+        reader.ReadString(),
+        reader.ReadString(),
+        reader.ReadString());
+
+    /// <summary>Names the client and the mechanism; never the credentials.</summary>
+    public override string ToString() => $"Hello from '{ClientName}', versions {MinVersion} to {MaxVersion}, {Mechanism}";
+}

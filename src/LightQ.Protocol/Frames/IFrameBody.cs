@@ -1,0 +1,20 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>A frame body that can be written and read; bytes in, struct out.</summary>
+/// <typeparam name="TSelf">The body's own type.</typeparam>
+public interface IFrameBody<TSelf>
+    where TSelf : IFrameBody<TSelf>, allows ref struct
+{
+    /// <summary>The type of frame this body belongs to.</summary>
+    static abstract FrameType Type { get; }
+
+    /// <summary>An upper bound of the bytes <see cref="Write"/> produces.</summary>
+    int MaxSize { get; }
+
+    /// <summary>Writes the body.</summary>
+    void Write(ref BodyWriter writer);
+
+    /// <summary>Reads a body; bytes behind the known fields are ignored, which is how frames grow.</summary>
+    /// <exception cref="ProtocolException">A field is cut off or outside its range.</exception>
+    static abstract TSelf Read(ref BodyReader reader);
+}

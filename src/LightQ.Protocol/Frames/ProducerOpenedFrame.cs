@@ -1,0 +1,67 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Server: the producer stream is open.</summary>
+/// <param name="TopicId">The topic's id.</param>
+/// <param name="Partition">The partition this stream appends to.</param>
+/// <param name="PartitionCount">How many partitions the topic has.</param>
+/// <param name="KeyHashVersion">How keys map to partitions: 1 is CRC-32C(key) mod count.</param>
+/// <param name="Incarnation">Changes when the topic's log is made anew: offsets of another incarnation mean nothing.</param>
+/// <param name="Epoch">The log's leader epoch.</param>
+/// <param name="ProducerId">Goes into every batch header; 0 for an anonymous producer.</param>
+/// <param name="ProducerEpoch">Goes into every batch header.</param>
+/// <param name="NextSequence">The sequence number the broker expects next: one behind the last it stored.</param>
+/// <param name="WindowBytes">Publish window: bytes that may be sent and not yet appended.</param>
+/// <param name="MaxBatchBytes">Largest batch of this topic, header included.</param>
+/// <param name="AckLevel">The durability that acks wait for.</param>
+public readonly record struct ProducerOpenedFrame(
+    Guid TopicId,
+    uint Partition,
+    uint PartitionCount,
+    byte KeyHashVersion,
+    ulong Incarnation,
+    uint Epoch,
+    ulong ProducerId,
+    uint ProducerEpoch,
+    ulong NextSequence,
+    uint WindowBytes,
+    uint MaxBatchBytes,
+    Durability AckLevel) : IFrameBody<ProducerOpenedFrame>
+{
+    /// <inheritdoc/>
+    public static FrameType Type => FrameType.ProducerOpened;
+
+    /// <inheritdoc/>
+    public int MaxSize => 16 + 4 + 4 + 1 + 8 + 4 + 8 + 4 + 8 + 4 + 4 + 1;
+
+    /// <inheritdoc/>
+    public void Write(ref BodyWriter writer)
+    {
+        writer.WriteGuid(TopicId);
+        writer.WriteUInt32(Partition);
+        writer.WriteUInt32(PartitionCount);
+        writer.WriteByte(KeyHashVersion);
+        writer.WriteUInt64(Incarnation);
+        writer.WriteUInt32(Epoch);
+        writer.WriteUInt64(ProducerId);
+        writer.WriteUInt32(ProducerEpoch);
+        writer.WriteUInt64(NextSequence);
+        writer.WriteUInt32(WindowBytes);
+        writer.WriteUInt32(MaxBatchBytes);
+        writer.WriteByte((byte)AckLevel);
+    }
+
+    /// <inheritdoc/>
+    public static ProducerOpenedFrame Read(ref BodyReader reader) => new(
+        reader.ReadGuid(),
+        reader.ReadUInt32(),
+        reader.ReadUInt32(),
+        reader.ReadByte(),
+        reader.ReadUInt64(),
+        reader.ReadUInt32(),
+        reader.ReadUInt64(),
+        reader.ReadUInt32(),
+        reader.ReadUInt64(),
+        reader.ReadUInt32(),
+        reader.ReadUInt32(),
+        reader.ReadEnum<Durability>());
+}

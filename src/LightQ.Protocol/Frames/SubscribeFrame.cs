@@ -1,0 +1,63 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Client: opens a subscription. It delivers nothing until it is granted credit.</summary>
+/// <param name="Topic">The topic's name.</param>
+/// <param name="Partition">The partition, or <see cref="OpenProducerFrame.AnyPartition"/> for all.</param>
+/// <param name="Group">The group to join; empty for a broadcast subscription.</param>
+/// <param name="Start">Where to begin.</param>
+/// <param name="StartValue">The offset, or unix microseconds, that <paramref name="Start"/> speaks of; else 0.</param>
+/// <param name="LastOffset">The last offset the client has seen, or -1: a resuming client is told of anything cut or re-made since.</param>
+/// <param name="LastEpoch">The epoch it saw it in.</param>
+/// <param name="LastIncarnation">The incarnation it saw it in; 0 for none.</param>
+/// <param name="SettleMode">Who says that a message is done.</param>
+/// <param name="SlowPolicy">What happens when the subscriber is slower than the topic.</param>
+/// <param name="MaxInFlight">Most messages delivered and not settled; 0 for no limit.</param>
+public readonly record struct SubscribeFrame(
+    string Topic,
+    uint Partition,
+    string Group,
+    StartKind Start,
+    long StartValue,
+    long LastOffset,
+    uint LastEpoch,
+    ulong LastIncarnation,
+    SettleMode SettleMode,
+    SlowPolicy SlowPolicy,
+    uint MaxInFlight) : IFrameBody<SubscribeFrame>
+{
+    /// <inheritdoc/>
+    public static FrameType Type => FrameType.Subscribe;
+
+    /// <inheritdoc/>
+    public int MaxSize => BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4;
+
+    /// <inheritdoc/>
+    public void Write(ref BodyWriter writer)
+    {
+        writer.WriteString(Topic);
+        writer.WriteUInt32(Partition);
+        writer.WriteString(Group);
+        writer.WriteByte((byte)Start);
+        writer.WriteInt64(StartValue);
+        writer.WriteInt64(LastOffset);
+        writer.WriteUInt32(LastEpoch);
+        writer.WriteUInt64(LastIncarnation);
+        writer.WriteByte((byte)SettleMode);
+        writer.WriteByte((byte)SlowPolicy);
+        writer.WriteUInt32(MaxInFlight);
+    }
+
+    /// <inheritdoc/>
+    public static SubscribeFrame Read(ref BodyReader reader) => new(
+        reader.ReadString(),
+        reader.ReadUInt32(),
+        reader.ReadString(),
+        reader.ReadEnum<StartKind>(),
+        reader.ReadInt64(),
+        reader.ReadInt64(),
+        reader.ReadUInt32(),
+        reader.ReadUInt64(),
+        reader.ReadEnum<SettleMode>(),
+        reader.ReadEnum<SlowPolicy>(),
+        reader.ReadUInt32());
+}

@@ -1,0 +1,47 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Server: the subscription is open.</summary>
+/// <param name="TopicId">The topic's id.</param>
+/// <param name="PartitionCount">How many partitions the topic has.</param>
+/// <param name="Incarnation">The log's incarnation.</param>
+/// <param name="Epoch">The log's leader epoch.</param>
+/// <param name="NextOffset">The first offset that will come.</param>
+/// <param name="StartOffset">The first offset the log holds.</param>
+/// <param name="EndOffset">One behind the last offset the log holds.</param>
+public readonly record struct SubscribedFrame(
+    Guid TopicId,
+    uint PartitionCount,
+    ulong Incarnation,
+    uint Epoch,
+    long NextOffset,
+    long StartOffset,
+    long EndOffset) : IFrameBody<SubscribedFrame>
+{
+    /// <inheritdoc/>
+    public static FrameType Type => FrameType.Subscribed;
+
+    /// <inheritdoc/>
+    public int MaxSize => 16 + 4 + 8 + 4 + 8 + 8 + 8;
+
+    /// <inheritdoc/>
+    public void Write(ref BodyWriter writer)
+    {
+        writer.WriteGuid(TopicId);
+        writer.WriteUInt32(PartitionCount);
+        writer.WriteUInt64(Incarnation);
+        writer.WriteUInt32(Epoch);
+        writer.WriteInt64(NextOffset);
+        writer.WriteInt64(StartOffset);
+        writer.WriteInt64(EndOffset);
+    }
+
+    /// <inheritdoc/>
+    public static SubscribedFrame Read(ref BodyReader reader) => new(
+        reader.ReadGuid(),
+        reader.ReadUInt32(),
+        reader.ReadUInt64(),
+        reader.ReadUInt32(),
+        reader.ReadInt64(),
+        reader.ReadInt64(),
+        reader.ReadInt64());
+}

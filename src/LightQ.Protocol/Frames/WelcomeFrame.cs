@@ -1,0 +1,51 @@
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Server: accepts the connection and says what is in force.</summary>
+/// <param name="Version">The protocol version of this connection.</param>
+/// <param name="Features">Feature bits in force.</param>
+/// <param name="BrokerId">Identifies the broker's data directory; stays the same over restarts.</param>
+/// <param name="ConnectionId">Names the connection in the broker's log and statistics.</param>
+/// <param name="MaxFrameBytes">Largest frame, header included.</param>
+/// <param name="MaxBatchBytes">Largest batch, header included.</param>
+/// <param name="MaxMessageBytes">Largest message.</param>
+/// <param name="HeartbeatMilliseconds">Send something at least this often; three intervals of silence mean the peer is dead.</param>
+public readonly record struct WelcomeFrame(
+    ushort Version,
+    ulong Features,
+    Guid BrokerId,
+    uint ConnectionId,
+    uint MaxFrameBytes,
+    uint MaxBatchBytes,
+    uint MaxMessageBytes,
+    uint HeartbeatMilliseconds) : IFrameBody<WelcomeFrame>
+{
+    /// <inheritdoc/>
+    public static FrameType Type => FrameType.Welcome;
+
+    /// <inheritdoc/>
+    public int MaxSize => 2 + 8 + 16 + (5 * sizeof(uint));
+
+    /// <inheritdoc/>
+    public void Write(ref BodyWriter writer)
+    {
+        writer.WriteUInt16(Version);
+        writer.WriteUInt64(Features);
+        writer.WriteGuid(BrokerId);
+        writer.WriteUInt32(ConnectionId);
+        writer.WriteUInt32(MaxFrameBytes);
+        writer.WriteUInt32(MaxBatchBytes);
+        writer.WriteUInt32(MaxMessageBytes);
+        writer.WriteUInt32(HeartbeatMilliseconds);
+    }
+
+    /// <inheritdoc/>
+    public static WelcomeFrame Read(ref BodyReader reader) => new(
+        reader.ReadUInt16(),
+        reader.ReadUInt64(),
+        reader.ReadGuid(),
+        reader.ReadUInt32(),
+        reader.ReadUInt32(),
+        reader.ReadUInt32(),
+        reader.ReadUInt32(),
+        reader.ReadUInt32());
+}

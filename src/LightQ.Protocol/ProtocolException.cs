@@ -1,0 +1,14 @@
+namespace LightQ.Protocol;
+
+/// <summary>Bytes that do not follow the protocol. The only exception that the readers of this library throw.</summary>
+public sealed class ProtocolException : Exception
+{
+    /// <summary>Makes the exception.</summary>
+    /// <param name="code">What kind of violation it is.</param>
+    /// <param name="message">What was found and what is allowed.</param>
+    public ProtocolException(ErrorCode code, string message)
+        : base(message) => Code = code;
+
+    /// <summary>What kind of violation it is; what an <see cref="Frames.ErrorFrame"/> to the peer should say.</summary>
+    public ErrorCode Code { get; }
+}

@@ -1,0 +1,50 @@
+namespace LightQ.Protocol;
+
+/// <summary>Limits and defaults of the data plane. What a broker really enforces it says in its Welcome.</summary>
+public static class ProtocolLimits
+{
+    /// <summary>The protocol version this library speaks.</summary>
+    public const ushort Version = 1;
+
+    /// <summary>Largest frame before the handshake is accepted, in bytes.</summary>
+    public const int HandshakeFrameBytes = 8 * 1024;
+
+    /// <summary>Default for the largest frame, header included, in bytes.</summary>
+    public const int DefaultFrameBytes = 4 * 1024 * 1024;
+
+    /// <summary>Default for the largest message (key, headers and body together), in bytes.</summary>
+    public const int DefaultMessageBytes = 1024 * 1024;
+
+    /// <summary>What a batch may hold beyond the message limit, in bytes.</summary>
+    public const int BatchOverheadBytes = 64 * 1024;
+
+    /// <summary>Default for the largest batch, header included, in bytes.</summary>
+    public const int DefaultBatchBytes = DefaultMessageBytes + BatchOverheadBytes;
+
+    /// <summary>Largest run of batches in one Deliver frame, in bytes, unless its first batch alone is longer.</summary>
+    public const int DeliverRunBytes = 256 * 1024;
+
+    /// <summary>Default publish window of a producer stream: bytes sent and not yet appended by the broker.</summary>
+    public const int DefaultPublishWindowBytes = 1024 * 1024;
+
+    /// <summary>Most bytes a producer stream may have sent and not yet acknowledged.</summary>
+    public const int UnacknowledgedBytes = 8 * 1024 * 1024;
+
+    /// <summary>Credit that the SDK grants a subscription, in bytes; it refills at half.</summary>
+    public const int DefaultCreditBytes = 4 * 1024 * 1024;
+
+    /// <summary>How many of a named producer's last batches the broker remembers.</summary>
+    public const int RememberedBatches = 1024;
+
+    /// <summary>Longest string in a frame, in bytes of UTF-8.</summary>
+    public const int StringBytes = ushort.MaxValue;
+
+    /// <summary>The default data-plane port.</summary>
+    public const int DefaultDataPort = 5700;
+
+    /// <summary>The default control-plane (gRPC) port.</summary>
+    public const int DefaultControlPort = 5701;
+
+    /// <summary>The default web port (health, metrics).</summary>
+    public const int DefaultWebPort = 5702;
+}

@@ -1,0 +1,42 @@
+using System.Buffers.Binary;
+
+namespace LightQ.Protocol.Records;
+
+/// <summary>Reads a record's headers one after the other, in place. Allocates nothing.</summary>
+public ref struct HeaderEnumerator
+{
+    private ReadOnlySpan<byte> _left;
+    private HeaderView _current;
+
+    /// <summary>Starts at the front of <paramref name="headers"/>.</summary>
+    public HeaderEnumerator(ReadOnlySpan<byte> headers) => _left = headers;
+
+    /// <summary>The header at hand.</summary>
+    public readonly HeaderView Current => _current;
+
+    /// <summary>Goes to the next header.</summary>
+    /// <exception cref="ProtocolException">A length reaches beyond the record.</exception>
+    public bool MoveNext()
+    {
+        if (_left.IsEmpty)
+            return false;
+        int nameLength = Take(1)[0];
+        byte wellKnownId = nameLength == 0 ? Take(1)[0] : (byte)0;
+        ReadOnlySpan<byte> name = Take(nameLength);
+        ReadOnlySpan<byte> value = Take(BinaryPrimitives.ReadUInt16LittleEndian(Take(sizeof(ushort))));
+        _current = new HeaderView(name, wellKnownId, value);
+        return true;
+    }
+
+    /// <summary>This, for <c>foreach</c>.</summary>
+    public readonly HeaderEnumerator GetEnumerator() => this;
+
+    private ReadOnlySpan<byte> Take(int count)
+    {
+        if (count > _left.Length)
+            throw new ProtocolException(ErrorCode.CorruptData, "A record's headers are cut off.");
+        ReadOnlySpan<byte> taken = _left[..count];
+        _left = _left[count..];
+        return taken;
+    }
+}

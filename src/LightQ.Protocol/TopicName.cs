@@ -1,0 +1,24 @@
+namespace LightQ.Protocol;
+
+/// <summary>The rule for topic, group and producer names: a letter or digit, then up to 199 letters, digits, dots, underscores or hyphens; never "..".</summary>
+public static class TopicName
+{
+    /// <summary>Longest name, in characters (all ASCII).</summary>
+    public const int MaxLength = 200;
+
+    /// <summary>What a name must look like, for error messages.</summary>
+    public const string Rule = "1 to 200 characters: a letter or digit first, then letters, digits, '.', '_' or '-', and no \"..\"";
+
+    /// <summary>Whether <paramref name="name"/> follows the rule. Names are compared case-sensitively.</summary>
+    public static bool IsValid(ReadOnlySpan<char> name)
+    {
+        if (name.Length is 0 or > MaxLength || !char.IsAsciiLetterOrDigit(name[0]))
+            return false;
+        foreach (char c in name)
+        {
+            if (!char.IsAsciiLetterOrDigit(c) && c is not ('.' or '_' or '-'))
+                return false;
+        }
+        return !name.Contains("..", StringComparison.Ordinal);
+    }
+}
