@@ -35,6 +35,9 @@ public static class BatchLayout
     /// <summary>The layout's version.</summary>
     public const byte Version = 1;
 
+    /// <summary>The bits of the flags that name the codec; 0 is no compression, and the only one of version 1.</summary>
+    public const uint CodecMask = 0xF;
+
     /// <summary>Offset of the length.</summary>
     public const int Length = 0;
 

@@ -46,7 +46,7 @@ public static class BatchValidator
             return "the batch's offset span is not its record count, or it has no record";
         if ((long)records * SmallestRecord > bytes)
             return "the batch's records would be shorter than a record can be";
-        if (bytes != batch.Length - batch.HeaderLength && BatchLayout.Align(bytes) != batch.Length - batch.HeaderLength)
+        if (BatchLayout.Align(bytes) != batch.Length - batch.HeaderLength)
             return "the batch's record bytes do not fill it";
         ReadOnlySpan<byte> header = batch.Bytes;
         bool stamped = (batch.BaseOffset | batch.AppendTime) != 0

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using System.Diagnostics;
 using System.Numerics;
+using System.Runtime.CompilerServices;
 using LightQ.Protocol.Checksums;
 using LightQ.Protocol.Records;
 
@@ -9,16 +9,18 @@ namespace LightQ.Protocol.Batches;
 /// <summary>Reads the fields of one batch in place.</summary>
 /// <remarks>
 /// The span must hold at least a whole header; a view made by <see cref="TryRead"/> or <see cref="BatchRun"/> does, and holds the whole
-/// batch. Nothing here verifies a checksum unless its name says so. Valid as long as the memory behind it.
+/// batch. <c>default</c> holds nothing and may not be asked anything. Nothing here verifies a checksum unless its name says so. Valid as long as the memory behind it.
 /// </remarks>
 public readonly ref struct BatchView
 {
     private readonly ReadOnlySpan<byte> _bytes;
 
     /// <summary>Looks at <paramref name="bytes"/>: exactly one batch, or at least its header.</summary>
+    /// <exception cref="ProtocolException">There are fewer than 96 bytes.</exception>
     public BatchView(ReadOnlySpan<byte> bytes)
     {
-        Debug.Assert(bytes.Length >= BatchLayout.HeaderSize, "A view needs a whole header.");
+        if (bytes.Length < BatchLayout.HeaderSize)
+            throw TooShort();
         _bytes = bytes;
     }
 
@@ -83,18 +85,31 @@ public readonly ref struct BatchView
     public uint DurableBack => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.DurableBack..]);
 
     /// <summary>The bytes behind the header, padding included.</summary>
-    public ReadOnlySpan<byte> Payload => _bytes[HeaderLength..Length];
+    /// <exception cref="ProtocolException">The header's lengths contradict each other, or the view holds less than the batch.</exception>
+    public ReadOnlySpan<byte> Payload
+    {
+        get
+        {
+            int headerLength = HeaderLength, length = Length;
+            return headerLength >= BatchLayout.HeaderSize && headerLength <= length && length <= _bytes.Length
+                ? _bytes[headerLength..length]
+                : throw Contradiction();
+        }
+    }
 
     /// <summary>The records, checked one by one as they are enumerated.</summary>
-    /// <exception cref="ProtocolException">The header's lengths reach beyond the batch.</exception>
+    /// <exception cref="ProtocolException">The header's lengths contradict each other, or the records are compressed.</exception>
     public RecordEnumerator Records
     {
         get
         {
-            int headerLength = HeaderLength, bytes = UncompressedLength;
-            return bytes >= 0 && RecordCount >= 0 && headerLength + (long)bytes <= _bytes.Length
-                ? new RecordEnumerator(_bytes.Slice(headerLength, bytes), RecordCount, BaseOffset)
-                : throw new ProtocolException(ErrorCode.CorruptData, "A batch's header contradicts its length.");
+            ReadOnlySpan<byte> payload = Payload;
+            int bytes = UncompressedLength, count = RecordCount;
+            if ((Flags & BatchLayout.CodecMask) != 0)
+                throw new ProtocolException(ErrorCode.NotSupported, "A batch is compressed in a way that this version does not know.");
+            return (uint)bytes <= (uint)payload.Length && count >= 0
+                ? new RecordEnumerator(payload[..bytes], count, BaseOffset)
+                : throw Contradiction();
         }
     }
 
@@ -122,12 +137,19 @@ public readonly ref struct BatchView
             && _bytes[BatchLayout.MagicAndVersion + 1] == BatchLayout.Version
             && headerLength is >= BatchLayout.HeaderSize and <= BatchLayout.MaxHeaderSize
             && headerLength <= _bytes.Length
+            && headerLength <= Length
             && ComputeHeaderCrc(_bytes[..headerLength]) == HeaderCrc;
     }
 
     /// <summary>Whether the payload's checksum holds. Needs the whole batch and a header that holds.</summary>
-    public bool VerifyPayload() =>
-        Length <= _bytes.Length && HeaderLength <= Length && Crc32C.Compute(Payload) == PayloadCrc;
+    public bool VerifyPayload()
+    {
+        int headerLength = HeaderLength, length = Length;
+        return headerLength >= BatchLayout.HeaderSize
+            && headerLength <= length
+            && length <= _bytes.Length
+            && Crc32C.Compute(_bytes[headerLength..length]) == PayloadCrc;
+    }
 
     /// <summary>The checksum of a header: bytes 0 to 3 and from 8 on.</summary>
     /// <param name="header">The header with its extensions, and nothing more.</param>
@@ -136,4 +158,12 @@ public readonly ref struct BatchView
         uint length = ~BitOperations.Crc32C(uint.MaxValue, BinaryPrimitives.ReadUInt32LittleEndian(header));
         return Crc32C.Append(length, header[BatchLayout.PayloadCrc..]);
     }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ProtocolException TooShort() =>
+        new(ErrorCode.MalformedBatch, $"A batch has at least {BatchLayout.HeaderSize} bytes.");
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ProtocolException Contradiction() =>
+        new(ErrorCode.CorruptData, "A batch's header contradicts its length.");
 }

@@ -59,7 +59,7 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
         byte type = source[TypeOffset];
         if (type is < (byte)FrameType.Hello or > (byte)FrameType.Settled || BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) != 0 || length < Size)
             throw Malformed(length, type);
-        if (length > (uint)maxFrameBytes)
+        if (length > Math.Max(maxFrameBytes, 0))
             throw new ProtocolException(ErrorCode.FrameTooLarge, $"A frame of {length} bytes is above the limit of {maxFrameBytes}.");
         header = new FrameHeader(
             (int)length,

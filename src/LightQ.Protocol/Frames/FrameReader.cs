@@ -4,15 +4,24 @@ namespace LightQ.Protocol.Frames;
 
 /// <summary>Takes whole frames off the front of received bytes.</summary>
 /// <remarks>
-/// A frame inside one segment is handed out in place; only one that straddles segments is copied, into a buffer that the
-/// reader keeps and reuses. The body is valid until the next call. One thread at a time.
+/// A frame inside one segment is handed out in place; only one that straddles segments is copied, into a pooled buffer that
+/// the next call gives back, so a connection at rest holds none. Memory is taken only once the whole frame has arrived.
+/// The body is valid until the next call, and never after it. One thread at a time.
 /// </remarks>
 public sealed class FrameReader
 {
-    private byte[] _straddling = [];
+    private byte[]? _straddling;
 
-    /// <summary>The largest frame accepted, header included, in bytes. Raise it once the handshake is done.</summary>
-    public int MaxFrameBytes { get; set; } = ProtocolLimits.HandshakeFrameBytes;
+    /// <summary>The largest frame accepted, header included, in bytes; at least 16. Raise it once the handshake is done.</summary>
+    public int MaxFrameBytes
+    {
+        get;
+        set
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, FrameHeader.Size);
+            field = value;
+        }
+    } = ProtocolLimits.HandshakeFrameBytes;
 
     /// <summary>Takes the next frame, if all of it has arrived, and moves <paramref name="buffer"/> behind it.</summary>
     /// <param name="buffer">What was received and not yet consumed.</param>
@@ -23,6 +32,8 @@ public sealed class FrameReader
     public bool TryRead(ref ReadOnlySequence<byte> buffer, out FrameHeader header, out ReadOnlySpan<byte> body)
     {
         body = default;
+        if (_straddling is not null)
+            ReturnStraddling();
         if (!TryReadHeader(buffer, out header) || buffer.Length < header.Length)
             return false;
         ReadOnlySpan<byte> first = buffer.FirstSpan;
@@ -32,8 +43,7 @@ public sealed class FrameReader
         }
         else
         {
-            if (_straddling.Length < header.BodyLength)
-                _straddling = GC.AllocateUninitializedArray<byte>(header.BodyLength);
+            _straddling = ArrayPool<byte>.Shared.Rent(header.BodyLength);
             buffer.Slice(FrameHeader.Size, header.BodyLength).CopyTo(_straddling);
             body = _straddling.AsSpan(0, header.BodyLength);
         }
@@ -57,5 +67,11 @@ public sealed class FrameReader
         }
         buffer.Slice(0, FrameHeader.Size).CopyTo(copy);
         return FrameHeader.TryRead(copy, MaxFrameBytes, out header);
+    }
+
+    private void ReturnStraddling()
+    {
+        ArrayPool<byte>.Shared.Return(_straddling!);
+        _straddling = null;
     }
 }

@@ -1,8 +1,8 @@
 namespace LightQ.Protocol.Frames;
 
 /// <summary>Server: offsets that will not come.</summary>
-/// <param name="FirstOffset">The first of them.</param>
-/// <param name="LastOffset">The last of them.</param>
+/// <param name="FirstOffset">The first of them; 0 or above.</param>
+/// <param name="LastOffset">The last of them; <paramref name="FirstOffset"/> or above.</param>
 /// <param name="Reason">Why.</param>
 public readonly record struct GapFrame(
     long FirstOffset,
@@ -24,8 +24,11 @@ public readonly record struct GapFrame(
     }
 
     /// <inheritdoc/>
-    public static GapFrame Read(ref BodyReader reader) => new(
-        reader.ReadInt64(),
-        reader.ReadInt64(),
-        reader.ReadEnum<GapReason>());
+    public static GapFrame Read(ref BodyReader reader)
+    {
+        var gap = new GapFrame(reader.ReadInt64(), reader.ReadInt64(), reader.ReadEnum<GapReason>());
+        return gap.FirstOffset >= 0 && gap.LastOffset >= gap.FirstOffset
+            ? gap
+            : throw new ProtocolException(ErrorCode.MalformedFrame, $"A Gap frame's range is not one: {gap}.");
+    }
 }

@@ -15,13 +15,15 @@ public ref struct HeaderEnumerator
     public readonly HeaderView Current => _current;
 
     /// <summary>Goes to the next header.</summary>
-    /// <exception cref="ProtocolException">A length reaches beyond the record.</exception>
+    /// <exception cref="ProtocolException">A length reaches beyond the record, or a header has neither name nor id.</exception>
     public bool MoveNext()
     {
         if (_left.IsEmpty)
             return false;
         int nameLength = Take(1)[0];
-        byte wellKnownId = nameLength == 0 ? Take(1)[0] : (byte)0;
+        byte wellKnownId = 0;
+        if (nameLength == 0 && (wellKnownId = Take(1)[0]) == 0)
+            throw new ProtocolException(ErrorCode.CorruptData, "A record's header has neither a name nor an id.");
         ReadOnlySpan<byte> name = Take(nameLength);
         ReadOnlySpan<byte> value = Take(BinaryPrimitives.ReadUInt16LittleEndian(Take(sizeof(ushort))));
         _current = new HeaderView(name, wellKnownId, value);

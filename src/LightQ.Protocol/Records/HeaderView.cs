@@ -13,7 +13,7 @@ public readonly ref struct HeaderView
     /// <summary>The name in UTF-8; empty when <see cref="WellKnownId"/> stands for it.</summary>
     public ReadOnlySpan<byte> Name { get; }
 
-    /// <summary>The id that stands for the name; 0 when there is a name.</summary>
+    /// <summary>The <see cref="WellKnownHeader"/> id that stands for the name; 0 when there is a name.</summary>
     public byte WellKnownId { get; }
 
     /// <summary>The value.</summary>

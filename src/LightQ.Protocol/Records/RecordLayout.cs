@@ -10,7 +10,8 @@ namespace LightQ.Protocol.Records;
 ///  u32          u16         u16
 /// </code>
 /// keyLength 0xFFFF: no key. bodyLength 0xFFFFFFFF: a tombstone, no body. Headers are a run of
-/// <c>{u8 nameLength, name, u16 valueLength, value}</c>; nameLength 0 means that a u8 well-known id stands for the name.
+/// <c>{u8 nameLength, name, u16 valueLength, value}</c>; nameLength 0 means that a u8 id stands for the name,
+/// see <see cref="WellKnownHeader"/>.
 /// </remarks>
 public static class RecordLayout
 {

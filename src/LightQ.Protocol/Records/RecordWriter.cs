@@ -47,6 +47,24 @@ public static class RecordWriter
     /// <summary>Bytes that <see cref="WriteHeader"/> needs.</summary>
     public static int SizeOfHeader(int nameLength, int valueLength) => 1 + nameLength + sizeof(ushort) + valueLength;
 
+    /// <summary>Bytes that <see cref="WriteWellKnownHeader"/> needs.</summary>
+    public static int SizeOfWellKnownHeader(int valueLength) => 1 + 1 + sizeof(ushort) + valueLength;
+
+    /// <summary>Writes one header whose name is a <see cref="WellKnownHeader"/>.</summary>
+    /// <param name="destination">Where it goes.</param>
+    /// <param name="id">The id that stands for the name; not 0.</param>
+    /// <param name="value">At most 65,535 bytes.</param>
+    /// <returns>Bytes written.</returns>
+    public static int WriteWellKnownHeader(Span<byte> destination, byte id, ReadOnlySpan<byte> value)
+    {
+        ArgumentOutOfRangeException.ThrowIfZero(id);
+        destination[0] = 0;
+        destination[1] = id;
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[2..], checked((ushort)value.Length));
+        value.CopyTo(destination[(2 + sizeof(ushort))..]);
+        return SizeOfWellKnownHeader(value.Length);
+    }
+
     /// <summary>Writes one header.</summary>
     /// <param name="destination">Where it goes.</param>
     /// <param name="name">1 to 255 bytes of UTF-8.</param>

@@ -1,0 +1,85 @@
+using LightQ.Protocol.Batches;
+
+namespace LightQ.Protocol.Frames;
+
+/// <summary>Server: a range of one whole, unmodified batch for a member of a group with explicit settlement.</summary>
+/// <remarks>
+/// <code>
+///  0             8       12           16              18   20       24
+///  +-------------+-------+------------+---------------+----+--------+------------------------------
+///  | firstOffset | count | deliveryId | deliveryCount | 0  | lockMs | batch, unless flag 1 is set
+///  +-------------+-------+------------+---------------+----+--------+------------------------------
+///  u64           u32     u32          u16             u16  u32
+/// </code>
+/// The consumer sees only the range. A view over the body: valid as long as its memory. Allocates nothing.
+/// </remarks>
+public readonly ref struct GroupDeliverFrame
+{
+    /// <summary>Frame flag: the batch is the one last sent on this subscription and is left out.</summary>
+    public const byte SameBatch = 1;
+
+    private readonly BatchView _batch;
+
+    /// <summary>Reads a body.</summary>
+    /// <param name="flags">The frame header's flags.</param>
+    /// <param name="body">The body.</param>
+    /// <exception cref="ProtocolException">The body or its batch is cut off, a field is outside its range, or the range is not within the batch.</exception>
+    public GroupDeliverFrame(byte flags, ReadOnlySpan<byte> body)
+    {
+        var reader = new BodyReader(body);
+        long firstOffset = reader.ReadInt64();
+        uint count = reader.ReadUInt32(), deliveryId = reader.ReadUInt32();
+        ushort deliveryCount = reader.ReadUInt16();
+        reader.ReadUInt16();
+        Delivery = new GroupDelivery(firstOffset, count, deliveryId, deliveryCount, reader.ReadUInt32());
+        HasBatch = (flags & SameBatch) == 0;
+        if (firstOffset < 0 || count == 0 || deliveryId == 0 || deliveryCount == 0)
+            throw new ProtocolException(ErrorCode.MalformedFrame, $"A GroupDeliver frame's fields are out of range: {Delivery}.");
+        if (!HasBatch)
+            return;
+        if (!BatchView.TryRead(reader.ReadBytes(reader.Remaining), out _batch))
+            throw new ProtocolException(ErrorCode.MalformedFrame, "A GroupDeliver frame's batch is cut off.");
+        if (!IsWithin(_batch))
+            throw new ProtocolException(ErrorCode.MalformedFrame, $"A GroupDeliver frame's range is not within its batch: {Delivery}.");
+    }
+
+    /// <summary>The range, and how it is locked.</summary>
+    public GroupDelivery Delivery { get; }
+
+    /// <summary>Whether the frame brings its batch; if not, it speaks of the batch last brought on this subscription.</summary>
+    public bool HasBatch { get; }
+
+    /// <summary>The batch. Neither of its checksums has been verified.</summary>
+    /// <exception cref="InvalidOperationException">The frame brings none.</exception>
+    public BatchView Batch => HasBatch ? _batch : throw new InvalidOperationException("This frame left its batch out.");
+
+    /// <summary>Whether <paramref name="batch"/> holds the whole range; to be asked of the earlier batch when the frame brings none.</summary>
+    public bool IsWithin(scoped in BatchView batch)
+    {
+        long skipped = Delivery.FirstOffset - batch.BaseOffset;
+        return skipped >= 0 && batch.BaseOffset >= 0 && (ulong)skipped + Delivery.Count <= batch.OffsetSpan;
+    }
+
+    /// <summary>Bytes in front of the batch: the frame's header and the delivery.</summary>
+    public const int HeadSize = FrameHeader.Size + GroupDelivery.Size;
+
+    /// <summary>Writes all of a frame but the batch itself, which the caller sends behind it as it lies in ring or segment.</summary>
+    /// <param name="destination">At least <see cref="HeadSize"/> bytes.</param>
+    /// <param name="stream">The subscription.</param>
+    /// <param name="delivery">The range, and how it is locked.</param>
+    /// <param name="batchLength">Bytes of the batch that follows; 0 when it is the one last sent on this subscription and is left out.</param>
+    /// <returns>Bytes written, <see cref="HeadSize"/>.</returns>
+    public static int WriteHead(Span<byte> destination, uint stream, in GroupDelivery delivery, int batchLength)
+    {
+        byte flags = batchLength == 0 ? SameBatch : (byte)0;
+        new FrameHeader(HeadSize + batchLength, FrameType.GroupDeliver, flags, stream, 0).Write(destination);
+        var writer = new BodyWriter(destination[FrameHeader.Size..]);
+        writer.WriteInt64(delivery.FirstOffset);
+        writer.WriteUInt32(delivery.Count);
+        writer.WriteUInt32(delivery.DeliveryId);
+        writer.WriteUInt16(delivery.DeliveryCount);
+        writer.WriteUInt16(0);
+        writer.WriteUInt32(delivery.LockMilliseconds);
+        return HeadSize;
+    }
+}
