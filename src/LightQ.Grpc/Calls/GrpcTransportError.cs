@@ -8,8 +8,9 @@ internal static class GrpcTransportError
 {
     public static GrpcException From(Exception error, Uri address)
     {
-        if (FindProtocolError(error) is { } protocolError) return FromHttp2(protocolError, address);
-        string message = (error as HttpRequestException)?.HttpRequestError switch
+        if (FindProtocolError(error) is { } protocolError) return FromHttp2(protocolError, address, responding: error is not HttpRequestException);
+        HttpRequestError? kind = (error as HttpRequestException)?.HttpRequestError ?? (error as HttpIOException)?.HttpRequestError;
+        string message = kind switch
         {
             HttpRequestError.NameResolutionError => $"The name '{address.Host}' could not be resolved.",
             HttpRequestError.ConnectionError => FromConnect(error, address),
@@ -33,18 +34,22 @@ internal static class GrpcTransportError
         _ => GrpcStatusCode.Unknown,
     };
 
-    private static GrpcException FromHttp2(HttpProtocolException error, Uri address)
+    private static GrpcException FromHttp2(HttpProtocolException error, Uri address, bool responding)
     {
+        // What comes from a server of another protocol fails as an HTTP/2 frame in one of these two ways.
+        if (!responding && error.ErrorCode is (0x1 or 0x6)) // PROTOCOL_ERROR, FRAME_SIZE_ERROR
+            return new GrpcException(GrpcStatusCode.Unavailable, NotHttp2(address), error);
+
         // The codes of RFC 9113, section 7, as gRPC's protocol description maps them.
         GrpcStatusCode code = error.ErrorCode switch
         {
-            0x7 => GrpcStatusCode.Unavailable, // REFUSED_STREAM
+            0x0 or 0x7 => GrpcStatusCode.Unavailable, // NO_ERROR: the server closes its connections; REFUSED_STREAM
             0x8 => GrpcStatusCode.Cancelled, // CANCEL
             0xB => GrpcStatusCode.ResourceExhausted, // ENHANCE_YOUR_CALM
             0xC => GrpcStatusCode.PermissionDenied, // INADEQUATE_SECURITY
             _ => GrpcStatusCode.Internal,
         };
-        return new GrpcException(code, $"{address.Authority} reset the call: {error.Message}", error);
+        return new GrpcException(code, $"{address.Authority} broke the call off: {error.Message}", error);
     }
 
     private static string FromConnect(Exception error, Uri address)
