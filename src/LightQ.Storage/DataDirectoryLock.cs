@@ -1,0 +1,58 @@
+using System.Globalization;
+using System.Text;
+
+namespace LightQ.Storage;
+
+/// <summary>Holds a data directory for this process: the file <c>LOCK</c>, locked by the operating system until disposed or the process ends.</summary>
+public sealed class DataDirectoryLock : IDisposable
+{
+    /// <summary>The lock file's name.</summary>
+    public const string FileName = "LOCK";
+
+    private readonly FileStream _file;
+
+    private DataDirectoryLock(string directory, FileStream file)
+    {
+        Directory = directory;
+        _file = file;
+    }
+
+    /// <summary>The directory that is held.</summary>
+    public string Directory { get; }
+
+    /// <summary>Makes the directory if needed and takes it.</summary>
+    /// <exception cref="DataDirectoryException">Another process (or this one) holds it, or it cannot be written; the message names it.</exception>
+    public static DataDirectoryLock Acquire(string directory)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        string full = Path.GetFullPath(directory);
+        string path = Path.Combine(full, FileName);
+        FileStream? file = null;
+        try
+        {
+            System.IO.Directory.CreateDirectory(full);
+            file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, bufferSize: 1);
+            file.SetLength(0);
+            file.Write(Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture) + "\n"));
+            file.Flush();
+            return new DataDirectoryLock(full, file);
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            file?.Dispose();
+            throw new DataDirectoryException(full, $"The data directory '{full}' is not writable for this user.", error);
+        }
+        catch (IOException error)
+        {
+            bool held = file is null && File.Exists(path);
+            file?.Dispose();
+            throw new DataDirectoryException(
+                full,
+                held ? $"The data directory '{full}' is in use by another broker ('{path}' is locked)." : $"The data directory '{full}' cannot be written: {error.Message}",
+                error);
+        }
+    }
+
+    /// <summary>Gives the directory back.</summary>
+    public void Dispose() => _file.Dispose();
+}

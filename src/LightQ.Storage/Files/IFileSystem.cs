@@ -1,0 +1,33 @@
+namespace LightQ.Storage.Files;
+
+/// <summary>Everything the journal asks of a file system: the one seam where faults and crashes can be planted.</summary>
+/// <remarks>Every failure is an <see cref="IOException"/> (or <see cref="UnauthorizedAccessException"/>); see <see cref="StorageIOException"/>.</remarks>
+internal interface IFileSystem
+{
+    /// <summary>Opens a file as <paramref name="mode"/> says.</summary>
+    IStorageFile Open(string path, OpenMode mode);
+
+    /// <summary>Gives a file another name, replacing what has that name.</summary>
+    void Rename(string from, string to);
+
+    /// <summary>Removes a file's name; no error when there is none. Open descriptors and mappings stay valid.</summary>
+    void Delete(string path);
+
+    /// <summary>Removes an empty directory; no error when there is none.</summary>
+    void DeleteDirectory(string path);
+
+    /// <summary>Makes a directory and those above it.</summary>
+    void CreateDirectory(string path);
+
+    /// <summary>Makes creations, renames and removals in a directory survive a power cut.</summary>
+    void SyncDirectory(string path);
+
+    /// <summary>Whether a file has that name.</summary>
+    bool Exists(string path);
+
+    /// <summary>Names (without directory) of the files in a directory.</summary>
+    IReadOnlyList<string> List(string directory);
+
+    /// <summary>Bytes that can still be allocated where the directory lies.</summary>
+    long FreeBytes(string directory);
+}

@@ -1,0 +1,27 @@
+namespace LightQ.Storage.Files;
+
+/// <summary>An open file. Reads and writes name their position and are thread-safe; nothing is buffered in the process.</summary>
+internal interface IStorageFile : IDisposable
+{
+    /// <summary>The file's length in bytes.</summary>
+    long Length { get; }
+
+    /// <summary>Reads until the span is full or the file ends.</summary>
+    /// <returns>Bytes read.</returns>
+    int Read(Span<byte> destination, long position);
+
+    /// <summary>Writes all of the span into the page cache.</summary>
+    void Write(ReadOnlySpan<byte> source, long position);
+
+    /// <summary>Puts everything written so far on the disk (<c>fdatasync</c>). An error is final: the kernel may have dropped the pages.</summary>
+    void Sync();
+
+    /// <summary>Gives the file real blocks and that length, so that no later write or mapped read below it lacks space.</summary>
+    void Allocate(long length);
+
+    /// <summary>Cuts the file, or grows it without blocks.</summary>
+    void SetLength(long length);
+
+    /// <summary>Maps the file's first bytes for reading; null where that is not possible.</summary>
+    FileMapping? TryMap(long length);
+}
