@@ -9,8 +9,6 @@ namespace LightQ.Grpc.AspNetCore;
 /// <summary>One call as its handler and the interceptors see it. Not thread-safe, and valid until the handler returns.</summary>
 public sealed class GrpcServerCallContext
 {
-    private bool _headersApplied;
-
     internal GrpcServerCallContext(
         HttpContext http, string method, GrpcMethodType methodType, DateTimeOffset? deadline, GrpcServerOptions options, CancellationToken cancellationToken)
     {
@@ -58,6 +56,9 @@ public sealed class GrpcServerCallContext
 
     internal GrpcMessageReader Reader { get; }
 
+    /// <summary>Whether response headers were sent, or a response written that takes them with it.</summary>
+    internal bool HasResponse { get; private set; }
+
     /// <summary>Sends the response headers now rather than with the first response.</summary>
     public async Task SendResponseHeadersAsync()
     {
@@ -67,8 +68,8 @@ public sealed class GrpcServerCallContext
 
     internal void ApplyResponseHeaders()
     {
-        if (_headersApplied) return;
-        _headersApplied = true;
+        if (HasResponse) return;
+        HasResponse = true;
         GrpcHttp.Append(HttpContext.Response.Headers, ResponseHeaders);
     }
 

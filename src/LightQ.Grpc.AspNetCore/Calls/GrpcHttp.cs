@@ -39,14 +39,13 @@ internal static class GrpcHttp
     }
 
     /// <summary>
-    /// Ends the response. If nothing of it was sent and the call failed, the status goes into the headers ("trailers-only");
-    /// bytes of a response that the handler had written, but not sent, go first.
+    /// Ends the response. If the call failed before there was any, the status goes into the headers ("trailers-only").
     /// </summary>
     public static void WriteStatus(GrpcServerCallContext context, GrpcStatus status, GrpcMetadata? exceptionTrailers)
     {
         HttpResponse response = context.HttpContext.Response;
-        bool trailersOnly = !response.HasStarted && status.Code != GrpcStatusCode.Ok && response.BodyWriter.UnflushedBytes == 0;
-        if (!response.HasStarted) context.ApplyResponseHeaders();
+        bool trailersOnly = status.Code != GrpcStatusCode.Ok && !context.HasResponse;
+        context.ApplyResponseHeaders();
         IHeaderDictionary? trailers = trailersOnly ? response.Headers : context.HttpContext.Features.Get<IHttpResponseTrailersFeature>()?.Trailers;
         if (trailers is null || trailers.IsReadOnly) return; // the client reset the call: nobody reads the status
         Append(trailers, context.ResponseTrailers);

@@ -52,6 +52,7 @@ internal sealed class GrpcServerCall(GrpcBinding binding, GrpcServerOptions opti
         catch (Exception e) when (e is OperationCanceledException || context.CancellationToken.IsCancellationRequested)
         {
             // What a handler throws once its call was cancelled is a consequence; the status is that of the cause.
+            if (e is not OperationCanceledException) GrpcServerLog.HandlerFailedAfterCancellation(logger, binding.FullName, e);
             Answer(context, CauseOfCancellation(context, deadline, stopping), null);
         }
         catch (Exception e)

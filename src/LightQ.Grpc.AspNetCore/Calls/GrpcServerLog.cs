@@ -10,4 +10,7 @@ internal static partial class GrpcServerLog
 
     [LoggerMessage(2, LogLevel.Debug, "{Method} ended with {Code}: {Message}")]
     public static partial void CallFailed(ILogger logger, string method, GrpcStatusCode code, string message);
+
+    [LoggerMessage(3, LogLevel.Information, "The handler of {Method} failed after its call had been cancelled.")]
+    public static partial void HandlerFailedAfterCancellation(ILogger logger, string method, Exception exception);
 }
