@@ -17,11 +17,14 @@ internal sealed class GrpcRequestStream : HttpContent
     /// <summary>Ends the body after what was written.</summary>
     public void Complete() => _completed.TrySetResult();
 
-    /// <summary>There will be no stream, or no more of it: writers need not wait.</summary>
+    /// <summary>
+    /// There will be no stream, or no more of it: writers need not wait. A body that was not completed is broken off, so that
+    /// the server cannot take what it has for all there is.
+    /// </summary>
     public void Abandon()
     {
         _opened.TrySetCanceled();
-        _completed.TrySetResult();
+        _completed.TrySetCanceled();
     }
 
     protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) =>

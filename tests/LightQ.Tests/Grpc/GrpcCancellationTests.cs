@@ -140,30 +140,37 @@ public sealed class GrpcCancellationTests
     }
 
     [Fact]
-    public async Task Disposing_a_duplex_call_ends_the_requests_that_the_handler_reads()
+    public async Task Disposing_a_call_never_looks_like_the_end_of_its_requests()
     {
         await using EchoServer server = await EchoServer.StartAsync();
-        server.Converse = async (requests, _, _) =>
-        {
-            try
-            {
-                await foreach (EchoMessage unused in requests)
-                    _entered.TrySetResult();
-            }
-            catch (OperationCanceledException)
-            {
-                _cancelled.SetResult();
-                throw;
-            }
-        };
         using GrpcChannel channel = server.Connect();
-        using (GrpcDuplexStreamingCall<EchoMessage, EchoMessage> call = channel.DuplexStreaming(EchoServer.ConverseMethod, null, Token))
+        for (int i = 0; i < 50; i++)
         {
-            await call.WriteAsync(new EchoMessage(), Token);
-            await _entered.Task.WaitAsync(Token);
-        }
+            TaskCompletionSource entered = new(TaskCreationOptions.RunContinuationsAsynchronously);
+            TaskCompletionSource<bool> ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+            server.Converse = async (requests, responses, context) =>
+            {
+                await context.SendResponseHeadersAsync();
+                try
+                {
+                    await foreach (EchoMessage unused in requests)
+                        entered.TrySetResult();
+                    ended.SetResult(true);
+                }
+                catch (OperationCanceledException)
+                {
+                    ended.SetResult(false);
+                    throw;
+                }
+            };
+            using (GrpcDuplexStreamingCall<EchoMessage, EchoMessage> call = channel.DuplexStreaming(EchoServer.ConverseMethod, null, Token))
+            {
+                await call.WriteAsync(new EchoMessage(), Token);
+                await entered.Task.WaitAsync(Token);
+            }
 
-        await _cancelled.Task.WaitAsync(Token);
+            Assert.False(await ended.Task.WaitAsync(Token));
+        }
     }
 
     [Fact]

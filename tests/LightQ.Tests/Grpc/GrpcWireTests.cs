@@ -1,5 +1,8 @@
 using System.Net;
 using System.Net.Http.Headers;
+using LightQ.Grpc.AspNetCore.Calls;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Xunit;
 
 namespace LightQ.Tests.Grpc;
@@ -88,6 +91,31 @@ public sealed class GrpcWireTests
         using HttpResponseMessage response = await PostAsync(server, UnaryPath, Empty, headers: ("grpc-timeout", "99999999H"));
         Assert.Equal(Empty, await response.Content.ReadAsByteArrayAsync(Token));
         Assert.Equal("0", response.TrailingHeaders.GetValues("grpc-status").Single());
+    }
+
+    [Fact]
+    public void HTTP1_is_told_to_upgrade()
+    {
+        DefaultHttpContext http = new();
+        http.Request.ContentType = "application/grpc";
+        http.Request.Protocol = "HTTP/1.1";
+        Assert.Equal(StatusCodes.Status426UpgradeRequired, GrpcHttp.FindProblem(http.Request));
+        http.Request.Protocol = "HTTP/2";
+        Assert.Null(GrpcHttp.FindProblem(http.Request));
+    }
+
+    [Fact]
+    public async Task Kestrels_limit_on_uploads_does_not_apply()
+    {
+        await using EchoServer server = await EchoServer.StartAsync();
+        bool lifted = false;
+        server.Unary = (request, context) =>
+        {
+            lifted = context.HttpContext.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize is null;
+            return Task.FromResult(request);
+        };
+        using HttpResponseMessage response = await PostAsync(server, UnaryPath, Empty);
+        Assert.True(lifted);
     }
 
     private static async Task<HttpResponseMessage> PostAsync(
