@@ -33,11 +33,11 @@ public readonly unsafe struct RingRun
     public ReadOnlySpan<byte> Span
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => new(_memory.Pointer + Index, Length);
+        get => Length == 0 ? default : new(_memory.Pointer + Index, Length);
     }
 
     /// <summary>The same bytes for sockets and streams; allocates nothing.</summary>
-    public ReadOnlyMemory<byte> Memory => _memory.Memory.Slice(Index, Length);
+    public ReadOnlyMemory<byte> Memory => Length == 0 ? default(ReadOnlyMemory<byte>) : _memory.Memory.Slice(Index, Length);
 
     private int Index => (int)(Position & (_memory.Capacity - 1));
 
