@@ -110,25 +110,33 @@ internal sealed unsafe class MultiProducer
             Interlocked.Or(ref Word(position), Bit(position));
         }
 
-        while (true)
+        while (TryAdvance(Volatile.Read(ref *_published)))
         {
-            long head = Volatile.Read(ref *_published);
-            ref long word = ref Word(head);
-            if ((Volatile.Read(ref word) & Bit(head)) == 0 || (Interlocked.And(ref word, ~Bit(head)) & Bit(head)) == 0)
-            {
-                return;
-            }
-
-            long now = Volatile.Read(ref *_published);
-            if (((now ^ head) & _mask) == 0)
-            {
-                StepFrom(now);
-            }
-            else
-            {
-                Interlocked.Or(ref word, Bit(head));
-            }
         }
+    }
+
+    /// <summary>Takes the step from the head, if the entry there is complete and nobody else takes it.</summary>
+    /// <param name="head">The head as read a moment, perhaps laps, ago.</param>
+    /// <returns>True to look at the head again.</returns>
+    internal bool TryAdvance(long head)
+    {
+        ref long word = ref Word(head);
+        if ((Volatile.Read(ref word) & Bit(head)) == 0 || (Interlocked.And(ref word, ~Bit(head)) & Bit(head)) == 0)
+        {
+            return false;
+        }
+
+        long now = Volatile.Read(ref *_published);
+        if (((now ^ head) & _mask) == 0)
+        {
+            StepFrom(now);
+        }
+        else
+        {
+            Interlocked.Or(ref word, Bit(head));
+        }
+
+        return true;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -57,6 +57,26 @@ public sealed class MultiProducerTests
         Assert.Equal(ClaimResult.Claimed, TestEntries.TryPublish(ring, 16, 4));
     }
 
+    [Fact]
+    public void A_producer_that_slept_for_a_lap_does_not_take_a_step_that_is_not_due()
+    {
+        using RingMemory memory = RingMemory.Pinned(512);
+        var producer = new MultiProducer(memory, new OverwriteGuard(memory, new GateSet(memory)));
+        for (int i = 0; i < 8; i++)
+        {
+            Assert.Equal(ClaimResult.Claimed, producer.TryClaim(64, out RingClaim claim));
+            producer.Publish(claim);
+        }
+
+        Assert.Equal(ClaimResult.Claimed, producer.TryClaim(64, out RingClaim first));
+        Assert.Equal(ClaimResult.Claimed, producer.TryClaim(64, out RingClaim second));
+        producer.Publish(second);
+        Assert.True(producer.TryAdvance(head: 64), "the sleeper saw the head where the second entry is now, a lap ago");
+        Assert.Equal(512, PublishedOf(memory));
+        producer.Publish(first);
+        Assert.Equal(512 + 128, PublishedOf(memory));
+    }
+
     [Theory]
     [InlineData(2, 1024)]
     [InlineData(4, 512)]
@@ -119,6 +139,8 @@ public sealed class MultiProducerTests
         Assert.Equal(99, TestEntries.ReadAll(ring, ref position)[^1]);
         Assert.Equal(ring.Published, position);
     }
+
+    private static unsafe long PublishedOf(RingMemory memory) => *memory.Control.Published;
 
     private static void Produce(ByteRing ring, int producer, int entries)
     {
