@@ -5,7 +5,7 @@ namespace LightQ.Tests.Disruptor;
 
 public sealed class BatchEventProcessorTests : IDisposable
 {
-    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private readonly RingMemory _memory = RingMemory.Pinned(1024);
 
     public static TheoryData<WaitStrategy> Strategies => [new BusySpinWaitStrategy(), new YieldingWaitStrategy(), new BlockingWaitStrategy()];
@@ -25,7 +25,7 @@ public sealed class BatchEventProcessorTests : IDisposable
         }
 
         processor.Halt(drain: true);
-        Assert.True(processor.Join(s_patience));
+        Assert.True(processor.Join(Patience));
         Assert.Null(processor.Failure);
         Assert.Equal(Enumerable.Range(0, Entries), handler.Numbers);
         Assert.Equal(0, ring.GateCount);
@@ -68,7 +68,7 @@ public sealed class BatchEventProcessorTests : IDisposable
         {
             processor.Start();
             processor.Halt(drain: true);
-            Assert.True(processor.Join(s_patience));
+            Assert.True(processor.Join(Patience));
         }
 
         Assert.Equal([0, 1, 2], all.Numbers);
@@ -92,9 +92,9 @@ public sealed class BatchEventProcessorTests : IDisposable
         }
 
         one.Halt(drain: true);
-        Assert.True(one.Join(s_patience));
+        Assert.True(one.Join(Patience));
         two.Halt(drain: true);
-        Assert.True(two.Join(s_patience));
+        Assert.True(two.Join(Patience));
         Assert.Null(two.Failure);
         Assert.Equal(Entries, second.Seen);
     }
