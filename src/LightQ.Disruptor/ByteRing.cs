@@ -256,19 +256,20 @@ public sealed unsafe class ByteRing
 
     /// <summary>Empties the ring and gives its pages back to the system, as when nothing has happened for a while.</summary>
     /// <remarks>No claim may be under way (call it as a producer would: from its thread or under its lock).
-    /// Readers without a gate find their position no longer intact. Native memory on Linux only.</remarks>
+    /// Readers without a gate find their position no longer intact. Native memory on Linux only. A gate added at this very
+    /// moment may make it return false with the ring empty for newcomers all the same.</remarks>
     /// <returns>False if a gate still stands before the end, or this memory cannot be given back.</returns>
     public bool TryRelease()
     {
         long published = Published;
-        if (Memory is not NativeRingMemory || _gates.Minimum() < published)
+        if (Memory is not NativeRingMemory || _gates.Minimum(out _) < published)
         {
             return false;
         }
 
         _guard.RaiseTail(published);
         Interlocked.MemoryBarrier();
-        if (_gates.Minimum() < published || !Memory.Discard())
+        if (_gates.Minimum(out _) < published || !Memory.Discard())
         {
             return false;
         }

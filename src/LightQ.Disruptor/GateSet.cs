@@ -15,21 +15,22 @@ internal sealed unsafe class GateSet(RingMemory memory)
     public int Count => Volatile.Read(ref _local).Length + BitOperations.PopCount((ulong)Volatile.Read(ref *_control.ActiveGates));
 
     /// <summary>The lowest gate, or <see cref="long.MaxValue"/> without gates.</summary>
-    public long Minimum()
+    /// <param name="seen">The gates of this process that were looked at, for <see cref="MinimumSince"/>.</param>
+    public long Minimum(out Sequence[] seen)
     {
+        seen = Volatile.Read(ref _local);
         long minimum = long.MaxValue;
-        foreach (Sequence gate in Volatile.Read(ref _local))
+        foreach (Sequence gate in seen)
         {
             minimum = Math.Min(minimum, gate.Value);
         }
 
-        for (ulong active = (ulong)Volatile.Read(ref *_control.ActiveGates); active != 0; active &= active - 1)
-        {
-            minimum = Math.Min(minimum, Volatile.Read(ref *_control.SharedGate(BitOperations.TrailingZeroCount(active))));
-        }
-
-        return minimum;
+        return Math.Min(minimum, LowestShared());
     }
+
+    /// <summary>A minimum that is also right for gates added since <see cref="Minimum"/>; those that were there have only moved forward.</summary>
+    public long MinimumSince(Sequence[] seen, long minimum)
+        => ReferenceEquals(Volatile.Read(ref _local), seen) ? Math.Min(minimum, LowestShared()) : Minimum(out _);
 
     /// <summary>Makes the gate visible to producers; the caller then checks the tail (see <see cref="OverwriteGuard"/>).</summary>
     public void Add(Sequence gate)
@@ -103,5 +104,16 @@ internal sealed unsafe class GateSet(RingMemory memory)
     {
         Interlocked.Exchange(ref *_control.ActiveGates, 0);
         Interlocked.Exchange(ref *_control.ReservedGates, 0);
+    }
+
+    private long LowestShared()
+    {
+        long minimum = long.MaxValue;
+        for (ulong active = (ulong)Volatile.Read(ref *_control.ActiveGates); active != 0; active &= active - 1)
+        {
+            minimum = Math.Min(minimum, Volatile.Read(ref *_control.SharedGate(BitOperations.TrailingZeroCount(active))));
+        }
+
+        return minimum;
     }
 }

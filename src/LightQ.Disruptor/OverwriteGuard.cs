@@ -25,7 +25,7 @@ internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)
     public long Limit(long end)
     {
         long target = end - _capacity;
-        long gate = gates.Minimum();
+        long gate = gates.Minimum(out Sequence[] seen);
         if (gate < target || Volatile.Read(ref *_control.Published) < target)
         {
             return long.MinValue;
@@ -39,7 +39,7 @@ internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)
         }
 
         Interlocked.MemoryBarrier();
-        return Math.Min(tail, gates.Minimum()) + _capacity;
+        return Math.Min(tail, gates.MinimumSince(seen, gate)) + _capacity;
     }
 
     /// <summary>Notes, for every chunk boundary in (start, end], that the next entry begins at <paramref name="end"/>.</summary>

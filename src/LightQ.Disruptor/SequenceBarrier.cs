@@ -12,7 +12,7 @@ public sealed class SequenceBarrier
 
     /// <summary>Makes a barrier on a ring.</summary>
     /// <param name="ring">The ring, whose <see cref="ByteRing.WaitStrategy"/> is used.</param>
-    /// <param name="before">Consumers whose sequences this one must not overtake; none to follow the producers directly.</param>
+    /// <param name="before">Consumers whose sequences this one must not overtake; none to follow the producers directly. While waiting for them the thread spins and yields; one that has ended is waited for until alerted.</param>
     public SequenceBarrier(ByteRing ring, params Sequence[] before)
     {
         ArgumentNullException.ThrowIfNull(ring);

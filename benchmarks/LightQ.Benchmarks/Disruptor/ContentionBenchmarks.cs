@@ -10,7 +10,8 @@ public class ContentionBenchmarks
 {
     private const int Entries = 100_000;
     private readonly Lock _lock = new();
-    private readonly Barrier _rendezvous = new(2);
+    private readonly Sequence _round = new();
+    private readonly Sequence _otherDone = new();
     private RingMemory? _memory;
     private ByteRing? _ring;
     private Thread? _other;
@@ -32,32 +33,31 @@ public class ContentionBenchmarks
     public void Cleanup()
     {
         _stop = true;
-        _rendezvous.SignalAndWait();
         _other!.Join();
-        _rendezvous.Dispose();
         _memory!.Dispose();
     }
 
     [Benchmark(OperationsPerInvoke = 2 * Entries)]
     public void TwoProducers()
     {
-        _rendezvous.SignalAndWait();
+        long round = _round.Value + 1;
+        _round.Value = round;
         Produce();
-        _rendezvous.SignalAndWait();
+        while (_otherDone.Value != round)
+        {
+        }
     }
 
     private void Other()
     {
-        while (true)
+        while (!_stop)
         {
-            _rendezvous.SignalAndWait();
-            if (_stop)
+            long round = _round.Value;
+            if (round != _otherDone.Value)
             {
-                return;
+                Produce();
+                _otherDone.Value = round;
             }
-
-            Produce();
-            _rendezvous.SignalAndWait();
         }
     }
 
