@@ -73,7 +73,7 @@ public sealed class GateTests
         producer.Start();
         try
         {
-            for (int visit = 0; visit < 2000; visit++)
+            for (int visit = 0; visit < 1000; visit++)
             {
                 Visit(ring, shared, entries: visit % 5);
             }

@@ -26,7 +26,7 @@ public sealed class OverwriteTests
     [InlineData(RingProducers.Multiple)]
     public void A_reader_without_a_gate_never_takes_overwritten_bytes_for_whole(RingProducers producers)
     {
-        const int Entries = 200_000;
+        const int Entries = 100_000;
         using RingMemory memory = RingMemory.Native(2048);
         var ring = new ByteRing(memory, 256, producers);
         var producer = new Thread(() =>
