@@ -1,0 +1,37 @@
+namespace LightQ.Broker;
+
+/// <summary>What the engine can be told.</summary>
+public sealed record BrokerOptions
+{
+    /// <summary>The data directory; created when missing, locked while the broker runs.</summary>
+    public required string DataDirectory { get; init; }
+
+    /// <summary>Publish window of a producer stream in bytes. Default 1 MiB.</summary>
+    public int PublishWindowBytes
+    {
+        get;
+        init => field = value is >= 64 * 1024 and <= 64 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(PublishWindowBytes), value, "64 KiB to 64 MiB");
+    } = 1024 * 1024;
+
+    /// <summary>How long a blocking subscription may stand still while producers wait. Default 10 s.</summary>
+    public TimeSpan SlowTimeout
+    {
+        get;
+        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(SlowTimeout), value, "above zero");
+    } = TimeSpan.FromSeconds(10);
+
+    /// <summary>After how long without producers and subscriptions a transient topic gives its memory back; what it held is gone then. Default 5 min.</summary>
+    public TimeSpan RestAfter { get; init; } = TimeSpan.FromMinutes(5);
+
+    /// <summary>After how long without a batch a named producer is forgotten. Default 24 h.</summary>
+    public TimeSpan ProducerExpiry { get; init; } = TimeSpan.FromHours(24);
+
+    /// <summary>How often group positions reach the disk. Default 1 s: an unclean stop re-delivers at most that much.</summary>
+    public TimeSpan PositionInterval { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Threads that write journals. Default 8.</summary>
+    public int JournalWriters { get; init; } = 8;
+
+    /// <summary>Most topics. Default 100,000.</summary>
+    public int MaxTopics { get; init; } = 100_000;
+}

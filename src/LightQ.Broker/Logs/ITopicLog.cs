@@ -1,0 +1,65 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Broker.Logs;
+
+/// <summary>The log behind one partition: append a batch, read runs, truncate. In memory, in a journal, one day replicated.</summary>
+/// <remarks>Appends and <see cref="EndPosition"/> belong to the thread that holds the partition's append lock; the rest is for any thread.</remarks>
+public interface ITopicLog : IAsyncDisposable
+{
+    /// <summary>The first offset held.</summary>
+    long StartOffset { get; }
+
+    /// <summary>One behind the last offset appended.</summary>
+    long EndOffset { get; }
+
+    /// <summary>One behind the last offset that survives a power cut; 0 when none ever does.</summary>
+    long DurableOffset { get; }
+
+    /// <summary>One behind the last offset that readers may see.</summary>
+    long ReadableOffset { get; }
+
+    /// <summary>Where the next append goes.</summary>
+    long EndPosition { get; }
+
+    /// <summary>Changes when the log is made anew.</summary>
+    ulong Incarnation { get; }
+
+    /// <summary>Rises at every unclean start.</summary>
+    uint Epoch { get; }
+
+    /// <summary>Bytes held.</summary>
+    long StoredBytes { get; }
+
+    /// <summary>The highest durability this log reaches.</summary>
+    Durability MaxDurability { get; }
+
+    /// <summary>Why the log takes no more; null while it does.</summary>
+    string? Failure { get; }
+
+    /// <summary>Appends one batch that has been checked; copies it once and stamps the copy.</summary>
+    /// <param name="batch">The batch as the producer sent it.</param>
+    /// <param name="appendTime">Unix microseconds; not below that of the batch before.</param>
+    /// <param name="baseOffset">Offset of its first message.</param>
+    LogAppend TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset);
+
+    /// <summary>After a series of appends: gets them on their way to readers and disk. Any thread.</summary>
+    void Flush();
+
+    /// <summary>The position below which everything has reached <paramref name="durability"/>.</summary>
+    long PositionOf(Durability durability);
+
+    /// <summary>Opens a reader.</summary>
+    /// <param name="start">Where to begin: earliest, latest, offset or timestamp.</param>
+    /// <param name="value">The offset, or unix microseconds.</param>
+    /// <param name="holds">Whether the log must keep what the reader has not read (transient logs only).</param>
+    /// <param name="ready">Called, from any thread, when a pending read can be tried again.</param>
+    LogReader OpenReader(StartKind start, long value, bool holds, Action ready);
+
+    /// <summary>Removes everything before <paramref name="beforeOffset"/>.</summary>
+    /// <returns>The first offset now served.</returns>
+    long Truncate(long beforeOffset);
+
+    /// <summary>Removes the log for good. Readers must be closed first.</summary>
+    ValueTask DeleteAsync();
+}

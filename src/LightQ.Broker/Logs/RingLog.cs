@@ -1,0 +1,136 @@
+using LightQ.Disruptor;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Broker.Logs;
+
+/// <summary>A transient topic's log: the ring is all there is. The oldest batch is overwritten unless a reader holds it.</summary>
+internal sealed class RingLog : ITopicLog
+{
+    private readonly Lock _appendLock;
+    private readonly RingMemory _memory;
+    private long _endOffset;
+    private uint _previousCrc;
+
+    /// <summary>Makes an empty log.</summary>
+    /// <param name="ringBytes">A power of two; at least four times <paramref name="maxBatchBytes"/>.</param>
+    /// <param name="maxBatchBytes">The largest batch.</param>
+    /// <param name="incarnation">The log's incarnation.</param>
+    /// <param name="appendLock">The lock that the appending thread holds.</param>
+    public RingLog(int ringBytes, int maxBatchBytes, ulong incarnation, Lock appendLock)
+    {
+        _appendLock = appendLock;
+        _memory = RingMemory.Native(ringBytes);
+        Ring = new ByteRing(_memory, maxBatchBytes);
+        Incarnation = incarnation;
+    }
+
+    public long StartOffset
+    {
+        get
+        {
+            lock (_appendLock)
+                return OffsetAt(Ring.Tail);
+        }
+    }
+
+    public long EndOffset => Volatile.Read(ref _endOffset);
+
+    public long DurableOffset => 0;
+
+    public long ReadableOffset => EndOffset;
+
+    public long EndPosition => Ring.Published;
+
+    public ulong Incarnation { get; }
+
+    public uint Epoch => 1;
+
+    public long StoredBytes => Ring.TouchedBytes;
+
+    public Durability MaxDurability => Durability.Memory;
+
+    public string? Failure => null;
+
+    internal ByteRing Ring { get; }
+
+    public LogAppend TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    {
+        if (Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed)
+        {
+            baseOffset = -1;
+            return LogAppend.Full;
+        }
+        Span<byte> entry = claim.Span;
+        batch.CopyTo(entry);
+        baseOffset = _endOffset;
+        _previousCrc = BatchWriter.Stamp(entry, new BatchStamp(baseOffset, appendTime, Epoch, _previousCrc, 0));
+        Volatile.Write(ref _endOffset, baseOffset + new BatchView(entry).RecordCount);
+        Ring.Publish(claim);
+        return LogAppend.Appended;
+    }
+
+    public void Flush()
+    {
+    }
+
+    public long PositionOf(Durability durability) => durability == Durability.Memory ? Ring.Published : -1;
+
+    public LogReader OpenReader(StartKind start, long value, bool holds, Action ready)
+    {
+        lock (_appendLock)
+        {
+            Sequence? gate = holds ? new Sequence(Ring.Tail) : null;
+            long position = gate is null ? Ring.Tail : Ring.AddGate(gate, Ring.Tail);
+            LogCursor cursor = Find(position, start, value);
+            if (gate is not null)
+                gate.Value = cursor.Position;
+            return new RingLogReader(this, gate, cursor);
+        }
+    }
+
+    public long Truncate(long beforeOffset)
+    {
+        // Memory is reused by the ring itself: nothing is gained by cutting it, and readers find their own place.
+        throw new BrokerException(ErrorCode.NotSupported, "A transient topic cannot be truncated: its ring overwrites the oldest messages by itself.");
+    }
+
+    /// <summary>Gives the ring's memory back to the system when nothing reads it; what it still held is gone then.</summary>
+    public bool TryRelease()
+    {
+        lock (_appendLock)
+            return Ring.TouchedBytes != 0 && Ring.TryRelease();
+    }
+
+    public ValueTask DeleteAsync() => DisposeAsync();
+
+    public ValueTask DisposeAsync()
+    {
+        _memory.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>The offset of the batch at <paramref name="position"/>; the caller holds the append lock.</summary>
+    private long OffsetAt(long position) => Ring.TryGetRun(position, 1, out RingRun run) ? new BatchView(run.Span).BaseOffset : _endOffset;
+
+    private LogCursor Find(long position, StartKind start, long value)
+    {
+        if (start == StartKind.Latest)
+            return new LogCursor(_endOffset, Ring.Published);
+        while (Ring.TryGetRun(position, 1, out RingRun run))
+        {
+            var batch = new BatchView(run.Span);
+            bool found = start switch
+            {
+                StartKind.Offset => batch.NextOffset > value,
+                StartKind.Timestamp => batch.AppendTime >= value,
+                _ => true,
+            };
+            if (found)
+                return new LogCursor(batch.BaseOffset, run.Position);
+            position = run.NextPosition;
+        }
+        return new LogCursor(_endOffset, Ring.Published);
+    }
+}

@@ -1,0 +1,81 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+
+namespace LightQ.Broker.Producers;
+
+/// <summary>What one log remembers of a named producer: its epoch and its last batches. Guarded by the partition's append lock.</summary>
+internal sealed class ProducerState
+{
+    private readonly Remembered[] _batches = new Remembered[ProtocolLimits.RememberedBatches];
+    private long _count;
+
+    public ProducerState(ulong id, uint epoch)
+    {
+        Id = id;
+        Epoch = epoch;
+    }
+
+    /// <summary>The producer's id.</summary>
+    public ulong Id { get; }
+
+    /// <summary>The newest epoch seen.</summary>
+    public uint Epoch { get; set; }
+
+    /// <summary>The sequence number expected next.</summary>
+    public ulong NextSequence { get; private set; }
+
+    /// <summary>When its last batch was appended, unix microseconds.</summary>
+    public long LastAppend { get; private set; }
+
+    /// <summary>Whether anything is remembered.</summary>
+    public bool IsEmpty => _count == 0;
+
+    /// <summary>The remembered batches, oldest first.</summary>
+    public IEnumerable<Remembered> Batches
+    {
+        get
+        {
+            for (long i = Math.Max(0, _count - _batches.Length); i < _count; i++)
+                yield return _batches[i % _batches.Length];
+        }
+    }
+
+    /// <summary>Whether a batch may be appended.</summary>
+    /// <param name="batch">The batch.</param>
+    /// <param name="offset">The offset it already has, when it is a duplicate.</param>
+    /// <returns><see cref="ErrorCode.None"/> for a new batch or, with <paramref name="offset"/> at 0 or above, a duplicate.</returns>
+    public ErrorCode Check(in BatchView batch, out long offset)
+    {
+        offset = -1;
+        if (batch.ProducerEpoch != Epoch)
+            return batch.ProducerEpoch < Epoch ? ErrorCode.Fenced : ErrorCode.UnknownProducer;
+        ulong first = batch.BaseSequence;
+        if (first == NextSequence)
+            return ErrorCode.None;
+        if (first > NextSequence)
+            return ErrorCode.OutOfOrder;
+        uint records = (uint)batch.RecordCount;
+        for (long i = _count - 1; i >= 0 && i >= _count - _batches.Length; i--)
+        {
+            ref readonly Remembered known = ref _batches[i % _batches.Length];
+            if (known.Sequence > first)
+                continue;
+            if (known.Sequence != first || known.Records != records)
+                return ErrorCode.SequenceOverlap;
+            offset = known.Offset;
+            return ErrorCode.None;
+        }
+        return ErrorCode.SequenceOverlap;
+    }
+
+    /// <summary>Remembers a batch that was appended.</summary>
+    public void Remember(ulong sequence, uint records, long offset, long appendTime)
+    {
+        _batches[_count++ % _batches.Length] = new Remembered(sequence, records, offset);
+        NextSequence = sequence + records;
+        LastAppend = appendTime;
+    }
+
+    /// <summary>One remembered batch.</summary>
+    public readonly record struct Remembered(ulong Sequence, uint Records, long Offset);
+}

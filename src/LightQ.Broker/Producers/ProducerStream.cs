@@ -1,0 +1,285 @@
+using LightQ.Broker.Logs;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Broker.Producers;
+
+/// <summary>One producer stream of a connection: checks batches, appends them in order, waits when the log is full, and collects acks.</summary>
+/// <remarks>
+/// <see cref="Publish"/> is called by the connection's reading thread, <see cref="TakeOutput"/> by its output turn, the rest by whoever
+/// makes room or moves the durable end. All meet under this object's lock, which nothing holds for longer than one run's copy.
+/// </remarks>
+public sealed class ProducerStream : OutputStream
+{
+    private readonly Partition _partition;
+    private readonly ProducerState? _state;
+    private readonly uint _producerEpoch;
+    private readonly PendingBatches _pending = new();
+    private readonly Queue<PendingAck> _acks = new();
+    private readonly ResumeItem _resume;
+    private readonly int _window;
+    private long _windowUsed;
+    private long _creditOwed;
+    private bool _broken;
+    private bool _released;
+
+    internal ProducerStream(IStreamOwner owner, uint id, Partition partition, ProducerState? state, uint producerEpoch, Durability ackLevel, int window)
+        : base(owner, id)
+    {
+        _partition = partition;
+        _state = state;
+        _producerEpoch = producerEpoch;
+        AckLevel = ackLevel;
+        _window = window;
+        _resume = new ResumeItem(this);
+    }
+
+    /// <summary>The durability that acks wait for.</summary>
+    public Durability AckLevel { get; }
+
+    /// <summary>The partition it appends to.</summary>
+    public Partition Partition => _partition;
+
+    /// <summary>Takes the body of a Publish frame.</summary>
+    /// <param name="run">Batches.</param>
+    /// <returns>False when the client sent more than its window allows: the connection must close.</returns>
+    public bool Publish(ReadOnlySpan<byte> run)
+    {
+        lock (_acks)
+        {
+            if (_broken || _released)
+                return true;
+            bool wasIdle = _windowUsed == 0;
+            _windowUsed += run.Length;
+            if (_windowUsed > _window && !wasIdle)
+                return false;
+            if (!CheckAll(run, out int valid, out ErrorCode error, out string reason))
+            {
+                AppendOrWait(run[..valid]);
+                Break(run[valid..], error, reason);
+            }
+            else
+            {
+                AppendOrWait(run);
+            }
+            if (HasOutput())
+                Schedule();
+            return true;
+        }
+    }
+
+    /// <summary>Writes what can be acknowledged by now.</summary>
+    /// <param name="ranges">Where the ranges go; when it is filled, call again.</param>
+    public PublishOutput TakeOutput(Span<AckRange> ranges)
+    {
+        lock (_acks)
+        {
+            int count = 0;
+            long reached = _partition.Log.PositionOf(AckLevel);
+            while (count < ranges.Length && _acks.TryPeek(out PendingAck ack) && ack.Position <= reached)
+            {
+                _acks.Dequeue();
+                if (count > 0 && ranges[count - 1].IsContinuedBy(ack.Range))
+                    ranges[count - 1] = ranges[count - 1] with { Count = ranges[count - 1].Count + ack.Range.Count };
+                else
+                    ranges[count++] = ack.Range;
+            }
+            long credit = _creditOwed;
+            _creditOwed = 0;
+            _windowUsed -= credit;
+            return new PublishOutput(count, AckLevel, (uint)credit);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override void Release()
+    {
+        lock (_acks)
+        {
+            if (_released)
+                return;
+            _released = true;
+            _pending.Clear();
+        }
+        _partition.Detach(this);
+    }
+
+    /// <summary>The log moved its written or durable end.</summary>
+    internal void OnProgress()
+    {
+        if (_acks.Count != 0)
+            Schedule();
+    }
+
+    /// <summary>The log failed: nothing that is not acknowledged by now ever will be.</summary>
+    internal void OnFailed(ErrorCode code, string reason)
+    {
+        lock (_acks)
+        {
+            if (!_broken)
+                Break(default, code, reason);
+        }
+    }
+
+    /// <summary>There may be room in the log again.</summary>
+    internal void OnRoom() => TurnScope.Post(_resume);
+
+    private static bool CheckOne(ReadOnlySpan<byte> run, int maxBatchBytes, out int length, out ErrorCode error, out string reason)
+    {
+        error = BatchValidator.CheckPublished(run, maxBatchBytes, out BatchView batch, out reason);
+        length = error == ErrorCode.None ? batch.Length : 0;
+        return error == ErrorCode.None;
+    }
+
+    private bool CheckAll(ReadOnlySpan<byte> run, out int valid, out ErrorCode error, out string reason)
+    {
+        valid = 0;
+        error = ErrorCode.None;
+        reason = "";
+        while (valid < run.Length)
+        {
+            if (!CheckOne(run[valid..], _partition.MaxBatchBytes, out int length, out error, out reason))
+                return false;
+            valid += length;
+        }
+        return true;
+    }
+
+    private bool HasOutput() => _creditOwed != 0 || (_acks.TryPeek(out PendingAck ack) && ack.Position <= _partition.Log.PositionOf(AckLevel));
+
+    private void AppendOrWait(ReadOnlySpan<byte> run)
+    {
+        if (run.IsEmpty)
+            return;
+        int appended = _pending.IsEmpty ? Append(run) : 0;
+        if (appended == run.Length || _broken)
+            return;
+        _pending.Add(run[appended..]);
+        DrainPending();
+    }
+
+    /// <summary>Appends what waits; registers for room before the last try, so that room made meanwhile is not missed.</summary>
+    private void DrainPending()
+    {
+        bool registered = false;
+        while (!_pending.IsEmpty && !_broken && !_released)
+        {
+            ReadOnlySpan<byte> first = _pending.First;
+            int length = first.Length;
+            int appended = Append(first);
+            if (_broken)
+                return;
+            if (appended != 0)
+                _pending.Remove(appended);
+            if (appended == length)
+                continue;
+            if (registered)
+                return;
+            _partition.AwaitRoom(this);
+            registered = true;
+        }
+    }
+
+    private void Resume()
+    {
+        lock (_acks)
+        {
+            DrainPending();
+            if (HasOutput())
+                Schedule();
+        }
+        _partition.FlushAndWake();
+    }
+
+    /// <summary>Appends as much of <paramref name="run"/> as the log takes, under its append lock.</summary>
+    private int Append(ReadOnlySpan<byte> run)
+    {
+        int done = 0;
+        var merged = default(AckRange);
+        long mergedPosition = 0;
+        ErrorCode error = ErrorCode.None;
+        lock (_partition.AppendLock)
+        {
+            long time = _partition.NextAppendTime();
+            while (done < run.Length)
+            {
+                BatchView.TryRead(run[done..], out BatchView batch);
+                long offset = -1;
+                if (_state is not null && (error = CheckNamed(batch, out offset)) != ErrorCode.None)
+                    break;
+                if (offset < 0)
+                {
+                    LogAppend result = _partition.Append(batch, time, out offset);
+                    if (result == LogAppend.Full)
+                        break;
+                    if (result != LogAppend.Appended)
+                    {
+                        error = result == LogAppend.DiskFull ? ErrorCode.DiskFull : ErrorCode.TopicFailed;
+                        break;
+                    }
+                    _state?.Remember(batch.BaseSequence, (uint)batch.RecordCount, offset, time);
+                }
+                Merge(ref merged, ref mergedPosition, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, ErrorCode.None, offset));
+                done += batch.Length;
+            }
+        }
+        if (merged.Count != 0)
+            _acks.Enqueue(new PendingAck(mergedPosition, merged));
+        _creditOwed += done;
+        if (error != ErrorCode.None)
+            Break(run[done..], error, _partition.Log.Failure ?? Describe(error));
+        return done;
+    }
+
+    private void Merge(ref AckRange merged, ref long position, in AckRange range)
+    {
+        if (merged.Count != 0 && !merged.IsContinuedBy(range))
+        {
+            _acks.Enqueue(new PendingAck(position, merged));
+            merged = default;
+        }
+        merged = merged.Count == 0 ? range : merged with { Count = merged.Count + range.Count };
+        position = _partition.Log.EndPosition;
+    }
+
+    private ErrorCode CheckNamed(in BatchView batch, out long offset)
+    {
+        offset = -1;
+        if (_state!.Epoch != _producerEpoch)
+            return ErrorCode.Fenced;
+        return batch.ProducerId != _state.Id ? ErrorCode.MalformedBatch : _state.Check(batch, out offset);
+    }
+
+    private void Break(ReadOnlySpan<byte> refused, ErrorCode error, string reason)
+    {
+        _broken = true;
+        _pending.Clear();
+        if (refused.Length >= BatchLayout.HeaderSize)
+        {
+            var batch = new BatchView(refused);
+            _acks.Enqueue(new PendingAck(0, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, error, -1)));
+        }
+        RequestClose(new StreamClose(error, reason));
+    }
+
+    private static string Describe(ErrorCode error) => error switch
+    {
+        ErrorCode.Fenced => "a newer producer of this name has taken over",
+        ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
+        ErrorCode.SequenceOverlap => "the batch overlaps what is stored of this producer without being equal to it, or is older than the broker remembers",
+        ErrorCode.MalformedBatch => "the batch's producer id is not the one this stream was given",
+        ErrorCode.UnknownProducer => "the batch's producer epoch was never given out",
+        ErrorCode.DiskFull => "the disk is full; publishing resumes when space returns",
+        _ => "the topic's log has failed",
+    };
+
+    private readonly record struct PendingAck(long Position, AckRange Range);
+
+    private sealed class ResumeItem(ProducerStream stream) : WorkItem
+    {
+        public override void Run() => stream.Resume();
+    }
+}

@@ -1,0 +1,80 @@
+using System.Buffers.Binary;
+
+namespace LightQ.Broker.Producers;
+
+/// <summary>The named producers of one log. Guarded by the partition's append lock.</summary>
+internal sealed class ProducerTable
+{
+    private const int EntryHeader = 8 + 4 + 8 + 4;
+    private const int RememberedSize = 8 + 4 + 8;
+    private readonly Dictionary<ulong, ProducerState> _states = [];
+
+    /// <summary>The state of a producer, made if it is new. A higher epoch takes over; a lower one leaves the state alone.</summary>
+    public ProducerState Open(ulong id, uint epoch)
+    {
+        if (!_states.TryGetValue(id, out ProducerState? state))
+            _states.Add(id, state = new ProducerState(id, epoch));
+        state.Epoch = Math.Max(state.Epoch, epoch);
+        return state;
+    }
+
+    /// <summary>The state of a producer, if it is remembered.</summary>
+    public ProducerState? Find(ulong id) => _states.GetValueOrDefault(id);
+
+    /// <summary>Forgets producers that appended nothing since <paramref name="before"/> (unix microseconds).</summary>
+    public void Expire(long before)
+    {
+        foreach (ProducerState state in _states.Values)
+        {
+            if (!state.IsEmpty && state.LastAppend < before)
+                _states.Remove(state.Id);
+        }
+    }
+
+    /// <summary>Writes every state, for the journal to keep at a roll.</summary>
+    /// <remarks><c>{u64 id, u32 epoch, i64 last append, u32 n, n x {u64 sequence, u32 records, i64 offset}}</c>, little-endian.</remarks>
+    public byte[] Save()
+    {
+        int size = 0;
+        foreach (ProducerState state in _states.Values)
+            size += EntryHeader + (state.Batches.Count() * RememberedSize);
+        byte[] bytes = new byte[size];
+        Span<byte> left = bytes;
+        foreach (ProducerState state in _states.Values)
+        {
+            BinaryPrimitives.WriteUInt64LittleEndian(left, state.Id);
+            BinaryPrimitives.WriteUInt32LittleEndian(left[8..], state.Epoch);
+            BinaryPrimitives.WriteInt64LittleEndian(left[12..], state.LastAppend);
+            BinaryPrimitives.WriteInt32LittleEndian(left[20..], state.Batches.Count());
+            left = left[EntryHeader..];
+            foreach (ProducerState.Remembered batch in state.Batches)
+            {
+                BinaryPrimitives.WriteUInt64LittleEndian(left, batch.Sequence);
+                BinaryPrimitives.WriteUInt32LittleEndian(left[8..], batch.Records);
+                BinaryPrimitives.WriteInt64LittleEndian(left[12..], batch.Offset);
+                left = left[RememberedSize..];
+            }
+        }
+        return bytes;
+    }
+
+    /// <summary>Reads what <see cref="Save"/> wrote; the journal has verified its checksum.</summary>
+    public void Load(ReadOnlySpan<byte> bytes)
+    {
+        while (bytes.Length >= EntryHeader)
+        {
+            ProducerState state = Open(BinaryPrimitives.ReadUInt64LittleEndian(bytes), BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]));
+            long lastAppend = BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]);
+            int batches = BinaryPrimitives.ReadInt32LittleEndian(bytes[20..]);
+            bytes = bytes[EntryHeader..];
+            for (int i = 0; i < batches; i++, bytes = bytes[RememberedSize..])
+            {
+                state.Remember(
+                    BinaryPrimitives.ReadUInt64LittleEndian(bytes),
+                    BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]),
+                    BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]),
+                    lastAppend);
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+namespace LightQ.Broker.Scheduling;
+
+/// <summary>The connection that streams belong to, as the engine sees it.</summary>
+public interface IStreamOwner
+{
+    /// <summary>Names the connection in statistics.</summary>
+    uint ConnectionId { get; }
+
+    /// <summary>Says that <paramref name="stream"/> may have something to send. Callable from any thread; returns at once.</summary>
+    void Schedule(OutputStream stream);
+}

@@ -1,0 +1,47 @@
+namespace LightQ.Broker.Scheduling;
+
+/// <summary>A producer stream or a subscription: something of a connection that has frames to send now and then.</summary>
+public abstract class OutputStream
+{
+    private int _queued;
+
+    private protected OutputStream(IStreamOwner owner, uint id)
+    {
+        Owner = owner;
+        Id = id;
+    }
+
+    /// <summary>The stream id that the client chose.</summary>
+    public uint Id { get; }
+
+    /// <summary>The connection it belongs to.</summary>
+    public IStreamOwner Owner { get; }
+
+    /// <summary>The owner's link to the next scheduled stream.</summary>
+    public OutputStream? NextScheduled { get; set; }
+
+    /// <summary>Puts the stream into its owner's queue unless it is there already. Callable from any thread.</summary>
+    public void Schedule()
+    {
+        if (Volatile.Read(ref _queued) == 0 && Interlocked.Exchange(ref _queued, 1) == 0)
+            Owner.Schedule(this);
+    }
+
+    /// <summary>The owner calls this when it takes the stream from its queue, before it looks what there is to send.</summary>
+    public void BeginTurn() => Interlocked.Exchange(ref _queued, 0);
+
+    /// <summary>Ends the stream from the broker's side: the owner will send Closed with this reason and release it.</summary>
+    public void RequestClose(StreamClose reason)
+    {
+        if (Interlocked.CompareExchange(ref _close, reason, null) is null)
+            Schedule();
+    }
+
+    private StreamClose? _close;
+
+    /// <summary>Why the stream is to end; null while it lives.</summary>
+    public StreamClose? CloseRequested => Volatile.Read(ref _close);
+
+    /// <summary>Takes the stream off its topic. Called by the owner's output turn, or after it has ended; never with a send under way.</summary>
+    public abstract void Release();
+}

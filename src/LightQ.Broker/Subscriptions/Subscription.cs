@@ -1,0 +1,101 @@
+using LightQ.Broker.Logs;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Broker.Subscriptions;
+
+/// <summary>A subscription: what one connection is sent of one partition, within the credit it has granted.</summary>
+/// <remarks><see cref="TryTake"/> and <see cref="Sent"/> belong to the connection's output turn; credit and waking come from any thread.</remarks>
+public abstract class Subscription : OutputStream
+{
+    private readonly Partition _partition;
+    private long _credit;
+    private long _stoodStillSince;
+    private long _lastSeen = -1;
+
+    private protected Subscription(IStreamOwner owner, uint id, Partition partition)
+        : base(owner, id) => _partition = partition;
+
+    /// <summary>The partition.</summary>
+    public Partition Partition => _partition;
+
+    /// <summary>The group, or empty.</summary>
+    public virtual string GroupName => "";
+
+    /// <summary>The next offset to be sent.</summary>
+    public abstract long NextOffset { get; }
+
+    /// <summary>The first offset that the client wants: an earlier one of the same batch it must skip itself.</summary>
+    public long FirstOffset { get; private protected set; }
+
+    /// <summary>Bytes that may be sent; below zero after a batch longer than what was left.</summary>
+    public long Credit => Volatile.Read(ref _credit);
+
+    /// <summary>Whether producers of a transient topic wait for this subscription.</summary>
+    private protected abstract bool Blocks { get; }
+
+    /// <summary>Adds credit.</summary>
+    public void Grant(uint bytes)
+    {
+        Interlocked.Add(ref _credit, bytes);
+        Schedule();
+    }
+
+    /// <summary>Takes what is to be sent next.</summary>
+    public DeliveryResult TryTake(out Delivery delivery)
+    {
+        delivery = default;
+        if (Credit <= 0)
+            return DeliveryResult.Nothing;
+        switch (Read(out LogRun run, out LogGap gap))
+        {
+            case ReadResult.Run:
+                Interlocked.Add(ref _credit, -run.Memory.Length);
+                delivery = new Delivery(run, default);
+                return DeliveryResult.Run;
+            case ReadResult.Gap:
+                _partition.Counters.Gap(gap.Reason == GapReason.Dropped ? gap.Last - gap.First + 1 : 0);
+                delivery = new Delivery(default, gap);
+                return DeliveryResult.Gap;
+            default:
+                return DeliveryResult.Nothing;
+        }
+    }
+
+    /// <summary>The run that was taken is in the socket; its memory is no longer used.</summary>
+    public void Sent(in LogRun run)
+    {
+        _partition.Counters.Sent(run.Messages, run.Memory.Length);
+        Advance(run);
+        if (Blocks)
+            _partition.RoomMade();
+    }
+
+    /// <summary>New data may be readable.</summary>
+    internal void OnPublished()
+    {
+        if (Credit > 0)
+            Schedule();
+    }
+
+    /// <summary>Ends the subscription when it has not moved for <paramref name="timeout"/> while producers wait for it.</summary>
+    internal void CheckProgress(TimeProvider time, long now, bool producersWait, TimeSpan timeout)
+    {
+        long next = NextOffset;
+        if (!Blocks || !producersWait || next != _lastSeen || next >= _partition.Log.EndOffset)
+        {
+            _lastSeen = next;
+            _stoodStillSince = now;
+        }
+        else if (time.GetElapsedTime(_stoodStillSince, now) >= timeout)
+        {
+            RequestClose(new StreamClose(ErrorCode.SlowConsumer, $"nothing was taken for {timeout.TotalSeconds:0} s while producers waited"));
+        }
+    }
+
+    private protected abstract ReadResult Read(out LogRun run, out LogGap gap);
+
+    private protected abstract void Advance(in LogRun run);
+}

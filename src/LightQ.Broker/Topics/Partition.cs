@@ -1,0 +1,184 @@
+using System.Collections.Immutable;
+using LightQ.Broker.Logs;
+using LightQ.Broker.Producers;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+
+namespace LightQ.Broker.Topics;
+
+/// <summary>One log of a topic with the producers and subscriptions on it.</summary>
+/// <remarks>
+/// Lock order: a producer stream's lock, then <see cref="AppendLock"/>. Subscriptions and producers are immutable arrays that are
+/// swapped, so waking them takes no lock.
+/// </remarks>
+public sealed class Partition
+{
+    private readonly TimeProvider _time;
+    private readonly Dictionary<string, Group> _groups = [];
+    private ImmutableArray<Subscription> _subscriptions = [];
+    private ImmutableArray<ProducerStream> _producers = [];
+    private ImmutableArray<ProducerStream> _waiting = [];
+    private long _lastAppendTime;
+    private long _restingSince;
+
+    internal Partition(Topic topic, uint index, TimeProvider time)
+    {
+        Topic = topic;
+        Index = index;
+        _time = time;
+        MaxBatchBytes = topic.Settings.MaxBatchBytes;
+    }
+
+    /// <summary>The topic.</summary>
+    public Topic Topic { get; }
+
+    /// <summary>Its number within the topic.</summary>
+    public uint Index { get; }
+
+    /// <summary>The log.</summary>
+    public ITopicLog Log { get; internal set; } = null!;
+
+    /// <summary>The counters.</summary>
+    public PartitionCounters Counters { get; } = new();
+
+    /// <summary>The largest batch, in bytes.</summary>
+    public int MaxBatchBytes { get; }
+
+    /// <summary>Open subscriptions, group members included.</summary>
+    public ImmutableArray<Subscription> Subscriptions => _subscriptions;
+
+    /// <summary>Open producer streams.</summary>
+    public ImmutableArray<ProducerStream> Producers => _producers;
+
+    /// <summary>Held while a batch is checked for duplicates, stamped and copied.</summary>
+    internal Lock AppendLock { get; } = new();
+
+    /// <summary>The named producers; guarded by <see cref="AppendLock"/>.</summary>
+    internal ProducerTable NamedProducers { get; } = new();
+
+    /// <summary>Messages that the slowest subscription or group has not been sent.</summary>
+    public long QueueSize
+    {
+        get
+        {
+            long end = Log.EndOffset, slowest = end;
+            foreach (Subscription subscription in _subscriptions)
+                slowest = Math.Min(slowest, subscription.NextOffset);
+            return Math.Max(0, end - slowest);
+        }
+    }
+
+    internal long NextAppendTime() =>
+        _lastAppendTime = Math.Max(_lastAppendTime, _time.GetUtcNow().ToUnixTimeMicroseconds());
+
+    internal LogAppend Append(in BatchView batch, long appendTime, out long baseOffset)
+    {
+        LogAppend result = Log.TryAppend(batch.Bytes, appendTime, out baseOffset);
+        if (result == LogAppend.Appended)
+            Counters.Received(batch.RecordCount, batch.Length);
+        return result;
+    }
+
+    /// <summary>Gets appended batches on their way: once for all that one receive brought.</summary>
+    public void FlushAndWake()
+    {
+        Log.Flush();
+        Wake();
+    }
+
+    /// <summary>Schedules every subscription that waits for data.</summary>
+    internal void Wake()
+    {
+        foreach (Subscription subscription in _subscriptions)
+            subscription.OnPublished();
+    }
+
+    /// <summary>The journal moved its written or durable end.</summary>
+    internal void OnProgress()
+    {
+        foreach (ProducerStream producer in _producers)
+            producer.OnProgress();
+        Wake();
+        RoomMade();
+    }
+
+    /// <summary>The journal failed.</summary>
+    internal void OnFailed(string reason)
+    {
+        foreach (ProducerStream producer in _producers)
+            producer.OnFailed(ErrorCode.TopicFailed, reason);
+    }
+
+    /// <summary>Registers a producer for the next room; a full fence, so the caller tries once more behind it.</summary>
+    internal void AwaitRoom(ProducerStream producer) =>
+        ImmutableInterlocked.Update(ref _waiting, static (waiting, p) => waiting.Contains(p) ? waiting : waiting.Add(p), producer);
+
+    /// <summary>A reader or the writer has moved on: those that wait for room try again.</summary>
+    internal void RoomMade()
+    {
+        Interlocked.MemoryBarrier();
+        if (_waiting.IsEmpty)
+            return;
+        foreach (ProducerStream producer in ImmutableInterlocked.InterlockedExchange(ref _waiting, []))
+            producer.OnRoom();
+    }
+
+    internal void Attach(ProducerStream producer) =>
+        ImmutableInterlocked.Update(ref _producers, static (all, p) => all.Add(p), producer);
+
+    internal void Detach(ProducerStream producer)
+    {
+        ImmutableInterlocked.Update(ref _waiting, static (all, p) => all.Remove(p), producer);
+        ImmutableInterlocked.Update(ref _producers, static (all, p) => all.Remove(p), producer);
+    }
+
+    internal void Attach(Subscription subscription) =>
+        ImmutableInterlocked.Update(ref _subscriptions, static (all, s) => all.Add(s), subscription);
+
+    internal void Detach(Subscription subscription)
+    {
+        ImmutableInterlocked.Update(ref _subscriptions, static (all, s) => all.Remove(s), subscription);
+        RoomMade();
+    }
+
+    internal Group OpenGroup(string name, Func<Partition, string, Group> make)
+    {
+        lock (_groups)
+        {
+            if (!_groups.TryGetValue(name, out Group? group))
+                _groups.Add(name, group = make(this, name));
+            return group;
+        }
+    }
+
+    internal Group[] Groups()
+    {
+        lock (_groups)
+            return [.. _groups.Values];
+    }
+
+    /// <summary>Ends every stream on this partition.</summary>
+    internal void CloseAll(StreamClose reason)
+    {
+        foreach (ProducerStream producer in _producers)
+            producer.RequestClose(reason);
+        foreach (Subscription subscription in _subscriptions)
+            subscription.RequestClose(reason);
+    }
+
+    /// <summary>Ends subscriptions that stand still while producers wait; gives back the memory of a ring at rest.</summary>
+    internal void KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter)
+    {
+        foreach (Subscription subscription in _subscriptions)
+            subscription.CheckProgress(_time, now, producersWait: !_waiting.IsEmpty, slowTimeout);
+        bool resting = _producers.IsEmpty && _subscriptions.IsEmpty;
+        if (!resting)
+            _restingSince = 0;
+        else if (_restingSince == 0)
+            _restingSince = now;
+        else if (_time.GetElapsedTime(_restingSince, now) >= restAfter)
+            (Log as RingLog)?.TryRelease();
+    }
+}

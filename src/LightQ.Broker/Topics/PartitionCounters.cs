@@ -1,0 +1,49 @@
+namespace LightQ.Broker.Topics;
+
+/// <summary>A partition's counters since the broker started. Each has one writer at a time or is added to atomically.</summary>
+public sealed class PartitionCounters
+{
+    private long _messagesReceived;
+    private long _bytesWritten;
+    private long _messagesSent;
+    private long _bytesRead;
+    private long _gaps;
+    private long _drops;
+
+    /// <summary>Messages appended.</summary>
+    public long MessagesReceived => Volatile.Read(ref _messagesReceived);
+
+    /// <summary>Bytes of batches appended.</summary>
+    public long BytesWritten => Volatile.Read(ref _bytesWritten);
+
+    /// <summary>Messages sent, each copy counted.</summary>
+    public long MessagesSent => Volatile.Read(ref _messagesSent);
+
+    /// <summary>Bytes of batches sent.</summary>
+    public long BytesRead => Volatile.Read(ref _bytesRead);
+
+    /// <summary>Gaps sent.</summary>
+    public long Gaps => Volatile.Read(ref _gaps);
+
+    /// <summary>Messages lost to subscribers by their policy.</summary>
+    public long Drops => Volatile.Read(ref _drops);
+
+    /// <summary>Counts an append; the caller holds the append lock.</summary>
+    internal void Received(long messages, long bytes)
+    {
+        Volatile.Write(ref _messagesReceived, _messagesReceived + messages);
+        Volatile.Write(ref _bytesWritten, _bytesWritten + bytes);
+    }
+
+    internal void Sent(long messages, long bytes)
+    {
+        Interlocked.Add(ref _messagesSent, messages);
+        Interlocked.Add(ref _bytesRead, bytes);
+    }
+
+    internal void Gap(long dropped)
+    {
+        Interlocked.Increment(ref _gaps);
+        Interlocked.Add(ref _drops, dropped);
+    }
+}

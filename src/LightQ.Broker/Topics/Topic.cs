@@ -1,0 +1,39 @@
+using System.Collections.Immutable;
+
+namespace LightQ.Broker.Topics;
+
+/// <summary>A topic: a name, settings, and one log a partition.</summary>
+public sealed class Topic
+{
+    internal Topic(string name, Guid id, DateTimeOffset created, TopicSettings settings)
+    {
+        Name = name;
+        Id = id;
+        Created = created;
+        Settings = settings;
+    }
+
+    /// <summary>The name.</summary>
+    public string Name { get; }
+
+    /// <summary>Server-made; a topic made again under the same name has another.</summary>
+    public Guid Id { get; }
+
+    /// <summary>When it was created.</summary>
+    public DateTimeOffset Created { get; }
+
+    /// <summary>The settings in force.</summary>
+    public TopicSettings Settings { get; internal set; }
+
+    /// <summary>The partitions; empty when the topic could not be opened.</summary>
+    public ImmutableArray<Partition> Partitions { get; internal set; } = [];
+
+    /// <summary>Why the topic could not be opened or takes no more; empty while it works.</summary>
+    public string Failure
+    {
+        get => _openFailure.Length != 0 ? _openFailure : Partitions.Select(p => p.Log.Failure).FirstOrDefault(f => f is not null) ?? "";
+        internal set => _openFailure = value;
+    }
+
+    private string _openFailure = "";
+}

@@ -1,0 +1,84 @@
+using System.Numerics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Broker.Topics;
+
+/// <summary>Everything that can be set on a topic, defaults filled in.</summary>
+public sealed record TopicSettings
+{
+    /// <summary>Smallest and largest ring, in bytes.</summary>
+    public const int MinRingBytes = 64 * 1024, MaxRingBytes = 1 << 30;
+
+    /// <summary>Largest message limit, in bytes.</summary>
+    public const int MaxMessageLimit = 64 * 1024 * 1024;
+
+    /// <summary>Where messages live. Default: transient.</summary>
+    public TopicKind Kind { get; init; } = TopicKind.Transient;
+
+    /// <summary>How many partitions; only 1 is supported.</summary>
+    public uint Partitions { get; init; } = 1;
+
+    /// <summary>Size of the ring in bytes, a power of two. Default 8 MiB, or what four batches need.</summary>
+    public long RingBytes { get; init; }
+
+    /// <summary>Size of a full-grown segment in bytes. Default 64 MiB, or what four batches need.</summary>
+    public long SegmentBytes { get; init; }
+
+    /// <summary>Keep at most this many bytes, in whole segments; 0 is no limit.</summary>
+    public long RetentionBytes { get; init; }
+
+    /// <summary>Keep messages at least this long; zero is for ever.</summary>
+    public TimeSpan RetentionAge { get; init; }
+
+    /// <summary>The ack level of producers that ask for the default.</summary>
+    public Durability AckLevel { get; init; }
+
+    /// <summary>How safe a batch must be before consumers see it.</summary>
+    public Durability ReadLevel { get; init; }
+
+    /// <summary>Largest message in bytes. Default 1 MiB.</summary>
+    public int MaxMessageBytes { get; init; } = ProtocolLimits.DefaultMessageBytes;
+
+    /// <summary>The policy of subscriptions that ask for the default.</summary>
+    public SlowPolicy SlowPolicy { get; init; } = SlowPolicy.Block;
+
+    /// <summary>Largest batch in bytes, header included.</summary>
+    public int MaxBatchBytes => MaxMessageBytes + ProtocolLimits.BatchOverheadBytes;
+
+    /// <summary>These settings with every default filled in.</summary>
+    /// <exception cref="BrokerException">A value is outside its range, with <see cref="ErrorCode.InvalidArgument"/> or <see cref="ErrorCode.NotSupported"/>.</exception>
+    public TopicSettings Complete()
+    {
+        bool durable = Kind == TopicKind.Durable;
+        Check(Kind is TopicKind.Transient or TopicKind.Durable, "kind", Kind, "transient or durable");
+        Check(MaxMessageBytes is >= 1024 and <= MaxMessageLimit, "max_message_bytes", MaxMessageBytes, $"1024 to {MaxMessageLimit}");
+        if (Partitions != 1)
+            throw new BrokerException(ErrorCode.NotSupported, $"partitions is {Partitions}; only 1 is supported.");
+        long fourBatches = 4L * MaxBatchBytes;
+        long ring = (long)BitOperations.RoundUpToPowerOf2((ulong)(RingBytes != 0 ? RingBytes : Math.Max(8 << 20, fourBatches)));
+        Check(ring is >= MinRingBytes and <= MaxRingBytes && ring >= fourBatches, "ring_bytes", RingBytes, $"{Math.Max(MinRingBytes, fourBatches)} (four batches of the topic's limit) to {MaxRingBytes}");
+        long segment = SegmentBytes != 0 ? SegmentBytes : Math.Max(64 << 20, fourBatches);
+        Check(!durable || (segment >= fourBatches && segment <= MaxRingBytes), "segment_bytes", SegmentBytes, $"{fourBatches} (four batches of the topic's limit) to {MaxRingBytes}");
+        Check(RetentionBytes >= 0, "retention_bytes", RetentionBytes, "0 or more");
+        Check(RetentionAge >= TimeSpan.Zero, "retention_age", RetentionAge, "0 or more");
+        Durability ack = AckLevel != Durability.Default ? AckLevel : durable ? Durability.Fsync : Durability.Memory;
+        Check(durable || ack == Durability.Memory, "ack_level", ack, "memory, for a transient topic");
+        Durability read = ReadLevel != Durability.Default ? ReadLevel : durable ? Durability.Fsync : Durability.Memory;
+        Check(durable ? read >= Durability.Written : read == Durability.Memory, "read_level", read, durable ? "written or fsync, for a durable topic" : "memory, for a transient topic");
+        return this with
+        {
+            RingBytes = ring,
+            SegmentBytes = durable ? segment : 0,
+            AckLevel = ack,
+            ReadLevel = read,
+            SlowPolicy = SlowPolicy == SlowPolicy.TopicDefault ? SlowPolicy.Block : SlowPolicy,
+        };
+    }
+
+    private static void Check<T>(bool holds, string setting, T value, string allowed)
+    {
+        if (!holds)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"{setting} is {value}; allowed: {allowed}.");
+    }
+}
