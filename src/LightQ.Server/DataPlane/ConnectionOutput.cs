@@ -1,0 +1,332 @@
+using LightQ.Broker.Logs;
+using LightQ.Broker.Producers;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Server.DataPlane;
+
+/// <summary>
+/// Everything a connection sends, as an actor: idle, running, or running with more to look at. One send at a time; a loop, never
+/// a recursion; whoever has something to send only schedules it.
+/// </summary>
+/// <remarks>
+/// A turn gathers answers, acks, credits and small runs into one buffer and sends them, with at most one larger run behind, in one
+/// system call. After <see cref="TurnBytes"/> or <see cref="TurnSends"/> the rest is posted to the pool, so that a fan-out does not hold a socket thread.
+/// </remarks>
+internal sealed class ConnectionOutput : WorkItem
+{
+    private const int Idle = 0, Running = 1, Again = 2;
+    private const int TurnBytes = 1024 * 1024, TurnSends = 64;
+    private const int SmallRun = 16 * 1024;
+    private const int ControlRoom = 4096;
+    private const int AckRanges = 64;
+    private const int MaxAnswerBytes = 1024 * 1024;
+
+    private readonly FrameSender _sender;
+    private readonly BlockPool _blocks;
+    private readonly Action<OutputStream> _streamEnded;
+    private readonly Action _closed;
+    private readonly Lock _answersLock = new();
+    private readonly Queue<OutputStream> _turn = new();
+    private AnswerBuffer _answers = new();
+    private AnswerBuffer _answersSpare = new();
+    private OutputStream? _scheduled;
+    private int _state;
+    private byte[]? _buffer;
+    private int _filled;
+    private Subscription? _sending;
+    private LogRun _sendingRun;
+    private bool _endAfterAnswers;
+    private bool _sendingEnded;
+    private volatile bool _inputEnded;
+    private bool _failed;
+    private bool _finished;
+
+    /// <param name="sender">Where the bytes go.</param>
+    /// <param name="blocks">Buffers for turns.</param>
+    /// <param name="streamEnded">Called in a turn for every stream that has ended, before it is released.</param>
+    /// <param name="closed">Called once, when the input has ended and no send is under way: streams can be released.</param>
+    public ConnectionOutput(FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed)
+    {
+        _sender = sender;
+        _blocks = blocks;
+        _streamEnded = streamEnded;
+        _closed = closed;
+        sender.Completed = OnSendCompleted;
+    }
+
+    /// <summary>When something was last sent, in <see cref="Environment.TickCount64"/>.</summary>
+    public long LastSend { get; private set; } = Environment.TickCount64;
+
+    /// <summary>Puts a stream into the queue and sees that a turn comes.</summary>
+    public void Schedule(OutputStream stream)
+    {
+        OutputStream? head;
+        do
+        {
+            head = Volatile.Read(ref _scheduled);
+            stream.NextScheduled = head;
+        }
+        while (Interlocked.CompareExchange(ref _scheduled, stream, head) != head);
+        Kick();
+    }
+
+    /// <summary>Queues an answer.</summary>
+    /// <returns>False when the peer has left so much unread that the connection must be cut.</returns>
+    public bool Answer<TBody>(scoped in TBody body, uint stream = 0, uint tag = 0, bool last = false)
+        where TBody : IFrameBody<TBody>
+    {
+        lock (_answersLock)
+        {
+            if (_endAfterAnswers)
+                return true;
+            FrameCodec.Write(_answers, body, stream, tag);
+            _endAfterAnswers = last;
+            if (_answers.WrittenCount > MaxAnswerBytes)
+                return false;
+        }
+        Kick();
+        return true;
+    }
+
+    /// <summary>Says that nothing more will be read: finishes the send under way, then ends.</summary>
+    public void InputEnded()
+    {
+        _inputEnded = true;
+        Kick();
+    }
+
+    /// <inheritdoc/>
+    public override void Run()
+    {
+        int sends = 0;
+        long bytes = 0;
+        while (true)
+        {
+            if (!Fill(out ReadOnlyMemory<byte> tail))
+            {
+                if (TryRest())
+                    return;
+                continue;
+            }
+            bytes += _filled + tail.Length;
+            switch (_sender.TrySend(_buffer.AsMemory(0, _filled), tail))
+            {
+                case SendResult.Pending:
+                    return;
+                case SendResult.Failed:
+                    Fail();
+                    break;
+                default:
+                    Sent();
+                    break;
+            }
+            if (++sends >= TurnSends || bytes >= TurnBytes)
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                return;
+            }
+        }
+    }
+
+    private void Kick()
+    {
+        while (true)
+        {
+            int state = Volatile.Read(ref _state);
+            if (state == Again)
+                return;
+            if (Interlocked.CompareExchange(ref _state, state == Idle ? Running : Again, state) != state)
+                continue;
+            if (state == Idle)
+                TurnScope.Post(this);
+            return;
+        }
+    }
+
+    private void OnSendCompleted(bool sent)
+    {
+        using (TurnScope.Enter())
+        {
+            if (sent)
+                Sent();
+            else
+                Fail();
+            Run();
+        }
+    }
+
+    private void Fail()
+    {
+        _failed = true;
+        _sender.Abort(); // Ends the reading too.
+    }
+
+    private void Sent()
+    {
+        LastSend = Environment.TickCount64;
+        _filled = 0;
+        if (_sending is null)
+            return;
+        Subscription subscription = _sending;
+        _sending = null;
+        subscription.Sent(_sendingRun);
+    }
+
+    /// <returns>Whether the actor is at rest; false when there is more to look at.</returns>
+    private bool TryRest()
+    {
+        if (_buffer is not null)
+        {
+            _blocks.Return(_buffer);
+            _buffer = null;
+        }
+        if (_inputEnded && !_finished)
+        {
+            _finished = true;
+            _closed();
+            return true; // Stays Running: no turn comes after the end.
+        }
+        if (Interlocked.CompareExchange(ref _state, Idle, Running) == Running)
+            return true;
+        Volatile.Write(ref _state, Running);
+        return false;
+    }
+
+    /// <summary>Gathers what is to be sent next.</summary>
+    /// <param name="tail">A run to send behind the buffer.</param>
+    /// <returns>Whether there is anything.</returns>
+    private bool Fill(out ReadOnlyMemory<byte> tail)
+    {
+        tail = default;
+        if (_failed || _sendingEnded || _inputEnded)
+        {
+            _filled = 0;
+            _sending = null;
+            return false;
+        }
+        if (TakeAnswers(out tail))
+            return true;
+        TakeScheduled();
+        while (_turn.TryDequeue(out OutputStream? stream))
+        {
+            _buffer ??= _blocks.Rent();
+            bool full = stream is Subscription subscription ? FillFrom(subscription, out tail) : FillFrom((ProducerStream)stream);
+            if (full || _buffer.Length - _filled < ControlRoom + SmallRun)
+                return true;
+        }
+        return _filled != 0;
+    }
+
+    private bool TakeAnswers(out ReadOnlyMemory<byte> tail)
+    {
+        tail = default;
+        lock (_answersLock)
+        {
+            if (_answers.WrittenCount == 0)
+            {
+                if (_endAfterAnswers)
+                {
+                    _sendingEnded = true;
+                    _sender.EndSending();
+                }
+                return false;
+            }
+            (_answers, _answersSpare) = (_answersSpare, _answers);
+            _answers.Reset();
+        }
+        if (_answersSpare.WrittenCount > SmallRun)
+        {
+            _buffer ??= _blocks.Rent();
+            tail = _answersSpare.WrittenMemory;
+            return true;
+        }
+        _buffer ??= _blocks.Rent();
+        _answersSpare.WrittenMemory.Span.CopyTo(_buffer);
+        _filled = _answersSpare.WrittenCount;
+        return false;
+    }
+
+    /// <summary>Moves what was scheduled into this turn, oldest first.</summary>
+    private void TakeScheduled()
+    {
+        OutputStream? newest = Interlocked.Exchange(ref _scheduled, null), oldest = null;
+        while (newest is not null)
+        {
+            OutputStream? next = newest.NextScheduled;
+            newest.NextScheduled = oldest;
+            oldest = newest;
+            newest = next;
+        }
+        while (oldest is not null)
+        {
+            OutputStream? next = oldest.NextScheduled;
+            oldest.NextScheduled = null;
+            oldest.BeginTurn();
+            _turn.Enqueue(oldest);
+            oldest = next;
+        }
+    }
+
+    private bool FillFrom(ProducerStream producer)
+    {
+        StreamClose? close = producer.CloseRequested;
+        Span<AckRange> ranges = stackalloc AckRange[AckRanges];
+        PublishOutput output = producer.TakeOutput(ranges);
+        Span<byte> free = _buffer.AsSpan(_filled);
+        if (output.Ranges != 0)
+            _filled += PublishAckFrame.Write(free, producer.Id, output.Durability, ranges[..output.Ranges]);
+        if (output.Credit != 0)
+            _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new CreditFrame(output.Credit), producer.Id);
+        if (output.Ranges == AckRanges)
+            _turn.Enqueue(producer);
+        else if (close is not null)
+            End(producer, close);
+        return false;
+    }
+
+    private bool FillFrom(Subscription subscription, out ReadOnlyMemory<byte> tail)
+    {
+        tail = default;
+        if (subscription.CloseRequested is { } close)
+        {
+            End(subscription, close);
+            return false;
+        }
+        switch (subscription.TryTake(out Delivery delivery))
+        {
+            case DeliveryResult.Gap:
+                _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new GapFrame(delivery.Gap.First, delivery.Gap.Last, delivery.Gap.Reason), subscription.Id);
+                _turn.Enqueue(subscription);
+                return false;
+            case DeliveryResult.Run:
+                ReadOnlyMemory<byte> run = delivery.Run.Memory;
+                new FrameHeader(FrameHeader.Size + run.Length, FrameType.Deliver, 0, subscription.Id, 0).Write(_buffer.AsSpan(_filled));
+                _filled += FrameHeader.Size;
+                _turn.Enqueue(subscription);
+                if (run.Length > SmallRun || subscription.GroupName.Length != 0)
+                {
+                    _sending = subscription;
+                    _sendingRun = delivery.Run;
+                    tail = run;
+                    return true;
+                }
+                run.Span.CopyTo(_buffer.AsSpan(_filled));
+                _filled += run.Length;
+                subscription.Sent(delivery.Run);
+                return false;
+            default:
+                return false;
+        }
+    }
+
+    private void End(OutputStream stream, StreamClose close)
+    {
+        string message = close.Message.Length <= 1000 ? close.Message : close.Message[..1000];
+        _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new ClosedFrame(close.Code, message), stream.Id);
+        _streamEnded(stream);
+        stream.Release();
+    }
+}

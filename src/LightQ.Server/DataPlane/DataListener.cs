@@ -1,0 +1,143 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Broker;
+using LightQ.Server.Security;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.DataPlane;
+
+/// <summary>Accepts data-plane connections and looks after them.</summary>
+internal sealed class DataListener : IAsyncDisposable
+{
+    private const int AcceptRetryMilliseconds = 100;
+    private readonly Socket _listener = new(SocketType.Stream, ProtocolType.Tcp);
+    private readonly ConcurrentDictionary<uint, DataConnection> _connections = new();
+    private readonly DataPlaneBlocks _blocks = new();
+    private readonly LightQBroker _broker;
+    private readonly Authenticator _authenticator;
+    private readonly DataPlaneOptions _options;
+    private readonly ILogger _logger;
+    private readonly Timer _housekeeping;
+    private Task _accepting = Task.CompletedTask;
+    private uint _lastId;
+
+    /// <summary>Binds and listens; <see cref="Start"/> accepts.</summary>
+    /// <exception cref="SocketException">The port is in use, or the address is not this machine's.</exception>
+    public DataListener(IPEndPoint endPoint, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, ILogger logger)
+    {
+        _broker = broker;
+        _authenticator = authenticator;
+        _options = options;
+        _logger = logger;
+        if (endPoint.AddressFamily == AddressFamily.InterNetwork)
+        {
+            _listener.Dispose();
+            _listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        }
+        try
+        {
+            _listener.Bind(endPoint);
+            _listener.Listen(1024);
+        }
+        catch
+        {
+            _listener.Dispose();
+            throw;
+        }
+        EndPoint = (IPEndPoint)_listener.LocalEndPoint!;
+        TimeSpan every = TimeSpan.FromMilliseconds(Math.Min(500, options.Heartbeat.TotalMilliseconds / 2));
+        _housekeeping = new Timer(_ => KeepHouse(), null, every, every);
+    }
+
+    /// <summary>Where it listens.</summary>
+    public IPEndPoint EndPoint { get; }
+
+    /// <summary>The open connections.</summary>
+    public IEnumerable<DataConnection> Connections => _connections.Values;
+
+    /// <summary>How many are open.</summary>
+    public int Count => _connections.Count;
+
+    /// <summary>Begins to accept.</summary>
+    public void Start() => _accepting = AcceptAsync();
+
+    /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
+    public async Task StopAsync(TimeSpan timeout)
+    {
+        _listener.Dispose();
+        await _accepting.ConfigureAwait(false);
+        foreach (DataConnection connection in _connections.Values)
+        {
+            connection.GoAway(timeout);
+            connection.Finish();
+        }
+        Task all = Task.WhenAll(_connections.Values.Select(c => c.Ended));
+        if (await Task.WhenAny(all, Task.Delay(timeout)).ConfigureAwait(false) != all)
+        {
+            foreach (DataConnection connection in _connections.Values)
+                connection.Abort();
+            await Task.WhenAll(_connections.Values.Select(c => c.Ended)).ConfigureAwait(false);
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _housekeeping.DisposeAsync().ConfigureAwait(false);
+        await StopAsync(TimeSpan.Zero).ConfigureAwait(false);
+    }
+
+    private async Task AcceptAsync()
+    {
+        while (true)
+        {
+            try
+            {
+                Socket socket = await _listener.AcceptAsync().ConfigureAwait(false);
+                Open(socket);
+            }
+            catch (Exception e) when (e is ObjectDisposedException or SocketException { SocketErrorCode: SocketError.OperationAborted })
+            {
+                return;
+            }
+            catch (SocketException e)
+            {
+                DataPlaneLog.AcceptFailed(_logger, e.Message, AcceptRetryMilliseconds);
+                await Task.Delay(AcceptRetryMilliseconds).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private void Open(Socket socket)
+    {
+        if (_connections.Count >= _options.MaxConnections)
+        {
+            DataPlaneLog.TooMany(_logger, socket.RemoteEndPoint, _options.MaxConnections);
+            socket.Dispose();
+            return;
+        }
+        try
+        {
+            socket.NoDelay = true;
+        }
+        catch (SocketException)
+        {
+            socket.Dispose(); // The peer has gone already.
+            return;
+        }
+        uint id = ++_lastId;
+        var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _logger);
+        _connections.TryAdd(id, connection);
+        _ = connection.RunAsync();
+        _ = connection.Ended.ContinueWith(
+            (_, _) => _connections.TryRemove(id, out DataConnection? _), null, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+    }
+
+    private void KeepHouse()
+    {
+        long now = Environment.TickCount64;
+        foreach (DataConnection connection in _connections.Values)
+            connection.KeepHouse(now);
+    }
+}

@@ -1,0 +1,18 @@
+namespace LightQ.Server.DataPlane;
+
+/// <summary>Sends bytes to a peer, one send at a time. The seam between a connection's output and its socket.</summary>
+internal abstract class FrameSender
+{
+    /// <summary>Called, from any thread, when a pending send has ended: true when all bytes are out.</summary>
+    public Action<bool> Completed { get; set; } = static _ => { };
+
+    /// <summary>Sends <paramref name="head"/> and then <paramref name="tail"/>, with one system call if the socket takes them.</summary>
+    /// <returns>Whether it is done, still pending, or the peer is gone. The memory is used until then.</returns>
+    public abstract SendResult TrySend(ReadOnlyMemory<byte> head, ReadOnlyMemory<byte> tail);
+
+    /// <summary>Says that nothing more will be sent; the peer reads what is under way, then the end.</summary>
+    public abstract void EndSending();
+
+    /// <summary>Cuts the connection at once.</summary>
+    public abstract void Abort();
+}

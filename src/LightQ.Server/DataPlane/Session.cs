@@ -1,0 +1,327 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using LightQ.Broker;
+using LightQ.Broker.Producers;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
+
+namespace LightQ.Server.DataPlane;
+
+/// <summary>The protocol of one connection: reads frames, checks that its state allows them, and hands them to the engine.</summary>
+/// <remarks>
+/// Reads from a <see cref="PipeReader"/> and answers through a <see cref="ConnectionOutput"/>: it knows no sockets. Frames are handled one after the other;
+/// what may touch the disk (durable topics, named producers) is done on the pool while this connection's reading waits for it.
+/// </remarks>
+internal sealed class Session : IStreamOwner
+{
+    /// <summary>Receives handled without a wait in between; then other connections of this socket thread get their turn.</summary>
+    private const int ReadsInOneGo = 16;
+
+    private readonly LightQBroker _broker;
+    private readonly Authenticator _authenticator;
+    private readonly DataPlaneOptions _options;
+    private readonly FrameReader _frames = new();
+    private readonly Dictionary<uint, OutputStream> _streams = [];
+    private readonly List<Partition> _touched = [];
+    private ConnectionOutput _output = null!;
+    private ProducerStream? _lastProducer;
+    private bool _welcomed;
+    private bool _refused;
+
+    public Session(LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, uint connectionId)
+    {
+        _broker = broker;
+        _authenticator = authenticator;
+        _options = options;
+        ConnectionId = connectionId;
+    }
+
+    /// <inheritdoc/>
+    public uint ConnectionId { get; }
+
+    /// <summary>What the client calls itself.</summary>
+    public string ClientName { get; private set; } = "";
+
+    /// <summary>Whether the handshake is done.</summary>
+    public bool IsWelcomed => Volatile.Read(ref _welcomed);
+
+    /// <summary>When something was last received, in <see cref="Environment.TickCount64"/>.</summary>
+    public long LastReceive { get; private set; } = Environment.TickCount64;
+
+    /// <summary>Open streams of each kind.</summary>
+    public (int Producers, int Subscriptions) CountStreams()
+    {
+        lock (_streams)
+        {
+            int producers = _streams.Values.Count(s => s is ProducerStream);
+            return (producers, _streams.Count - producers);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Schedule(OutputStream stream) => _output.Schedule(stream);
+
+    /// <summary>Forgets a stream that has ended.</summary>
+    public void Remove(OutputStream stream)
+    {
+        lock (_streams)
+            _streams.Remove(stream.Id);
+    }
+
+    /// <summary>Takes every stream off its topic; no turn comes any more.</summary>
+    public void ReleaseStreams()
+    {
+        OutputStream[] streams;
+        lock (_streams)
+        {
+            streams = [.. _streams.Values];
+            _streams.Clear();
+        }
+        foreach (OutputStream stream in streams)
+            stream.Release();
+    }
+
+    /// <summary>Reads until the peer ends the connection or breaks the protocol.</summary>
+    /// <returns>Why it ended, for the log; null when the peer just left.</returns>
+    public async Task<ProtocolException?> RunAsync(PipeReader input, ConnectionOutput output)
+    {
+        _output = output;
+        ProtocolException? failure = null;
+        int withoutWaiting = 0;
+        while (true)
+        {
+            ValueTask<ReadResult> reading = input.ReadAsync();
+            if (!reading.IsCompleted)
+            {
+                withoutWaiting = 0;
+            }
+            else if (++withoutWaiting == ReadsInOneGo)
+            {
+                withoutWaiting = 0;
+                await Task.Yield();
+            }
+            ReadResult read = await reading.ConfigureAwait(false);
+            LastReceive = Environment.TickCount64;
+            ReadOnlySequence<byte> left = read.Buffer;
+            if (failure is not null)
+            {
+                left = left.Slice(left.End);
+            }
+            else
+            {
+                try
+                {
+                    while (HandleFrames(ref left) is { } slow)
+                        await slow.ConfigureAwait(false);
+                }
+                catch (ProtocolException e)
+                {
+                    failure = e;
+                    left = left.Slice(left.End);
+                    _refused = true;
+                    _output.Answer(new ErrorFrame(e.Code, e.Message), last: true);
+                }
+            }
+            input.AdvanceTo(left.Start, left.End);
+            if (read.IsCompleted)
+                return failure;
+        }
+    }
+
+    /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
+    public bool IsRefused => Volatile.Read(ref _refused);
+
+    /// <summary>Handles the whole frames in <paramref name="left"/>, wakes each touched log once, and then runs what that posted.</summary>
+    /// <returns>Work that has to be awaited before the next frame; null when all are handled.</returns>
+    private Task? HandleFrames(ref ReadOnlySequence<byte> left)
+    {
+        using (TurnScope.Enter())
+        {
+            Task? slow = null;
+            try
+            {
+                while (slow is null && _frames.TryRead(ref left, out FrameHeader header, out ReadOnlySpan<byte> body))
+                    slow = Handle(header, body);
+            }
+            finally
+            {
+                foreach (Partition partition in _touched)
+                    partition.FlushAndWake();
+                _touched.Clear();
+            }
+            return slow;
+        }
+    }
+
+    private Task? Handle(in FrameHeader header, ReadOnlySpan<byte> body)
+    {
+        if (!_welcomed)
+            return header.Type == FrameType.Hello ? Greet(FrameCodec.Read<HelloFrame>(body)) : throw Unexpected(header.Type);
+        switch (header.Type)
+        {
+            case FrameType.Publish:
+                Publish(header.Stream, body);
+                return null;
+            case FrameType.Credit:
+                uint bytes = FrameCodec.Read<CreditFrame>(body).Bytes;
+                (Find(header.Stream) as Subscription)?.Grant(bytes);
+                return null;
+            case FrameType.Ping:
+                Answer(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
+                return null;
+            case FrameType.Pong:
+                return null;
+            case FrameType.Close:
+                Find(header.Stream)?.RequestClose(StreamClose.Ordinary);
+                return null;
+            case FrameType.OpenProducer:
+                return OpenProducer(FrameCodec.Read<OpenProducerFrame>(body), header.Stream, header.Tag);
+            case FrameType.Subscribe:
+                return Subscribe(FrameCodec.Read<SubscribeFrame>(body), header.Stream, header.Tag);
+            default:
+                throw Unexpected(header.Type);
+        }
+    }
+
+    private void Publish(uint id, ReadOnlySpan<byte> body)
+    {
+        ProducerStream? producer = _lastProducer;
+        if (producer?.Id != id || producer.CloseRequested is not null)
+        {
+            // A stream that has just ended may still be written to by a client that does not know it yet.
+            producer = Find(id) as ProducerStream;
+            if (producer is null)
+                return;
+            _lastProducer = producer;
+        }
+        if (!producer.Publish(body))
+            throw new ProtocolException(ErrorCode.WindowExceeded, $"Stream {id} sent more than its publish window allows.");
+        if (!_touched.Contains(producer.Partition))
+            _touched.Add(producer.Partition);
+    }
+
+    private Task? Greet(HelloFrame hello)
+    {
+        if (hello.MinVersion > ProtocolLimits.Version || hello.MaxVersion < ProtocolLimits.Version)
+            throw new ProtocolException(ErrorCode.UnsupportedVersion, $"This broker speaks version {ProtocolLimits.Version}; the client {hello.MinVersion} to {hello.MaxVersion}.");
+        if (hello.Features >> 32 != 0)
+            throw new ProtocolException(ErrorCode.UnsupportedVersion, "The client requires a feature that this broker does not have.");
+        return GreetAsync(hello);
+    }
+
+    private async Task GreetAsync(HelloFrame hello)
+    {
+        if (!await _authenticator.AuthenticateAsync(hello.Mechanism, hello.Credentials).ConfigureAwait(false))
+        {
+            throw new ProtocolException(
+                ErrorCode.Unauthenticated,
+                hello.Mechanism == HelloFrame.Anonymous ? "This broker requires a user and password, or a token." : "The user, password or token is wrong.");
+        }
+        ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
+        _frames.MaxFrameBytes = _options.MaxFrameBytes;
+        Answer(new WelcomeFrame(
+            ProtocolLimits.Version,
+            0,
+            _broker.Id,
+            ConnectionId,
+            (uint)_options.MaxFrameBytes,
+            (uint)(_options.MaxFrameBytes - FrameHeader.Size),
+            (uint)(_options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
+            (uint)_options.Heartbeat.TotalMilliseconds));
+        Volatile.Write(ref _welcomed, true);
+    }
+
+    private Task? OpenProducer(OpenProducerFrame request, uint id, uint tag)
+    {
+        if (!CanOpen(id, tag))
+            return null;
+        if (_broker.IsQuick(request))
+        {
+            FinishOpenProducer(request, id, tag);
+            return null;
+        }
+        return Task.Run(() => FinishOpenProducer(request, id, tag));
+    }
+
+    private void FinishOpenProducer(OpenProducerFrame request, uint id, uint tag)
+    {
+        try
+        {
+            ProducerStream producer = _broker.OpenProducer(this, id, request, out ProducerOpenedFrame opened);
+            Add(producer);
+            Answer(opened, id, tag);
+        }
+        catch (BrokerException e)
+        {
+            Answer(new ClosedFrame(e.Code, e.Message), id, tag);
+        }
+    }
+
+    private Task? Subscribe(SubscribeFrame request, uint id, uint tag)
+    {
+        if (!CanOpen(id, tag))
+            return null;
+        if (_broker.IsQuick(request))
+        {
+            FinishSubscribe(request, id, tag);
+            return null;
+        }
+        return Task.Run(() => FinishSubscribe(request, id, tag));
+    }
+
+    private void FinishSubscribe(SubscribeFrame request, uint id, uint tag)
+    {
+        try
+        {
+            Subscription subscription = _broker.Subscribe(this, id, request, out SubscribedFrame subscribed);
+            Add(subscription);
+            Answer(subscribed, id, tag);
+        }
+        catch (BrokerException e)
+        {
+            Answer(new ClosedFrame(e.Code, e.Message), id, tag);
+        }
+    }
+
+    private bool CanOpen(uint id, uint tag)
+    {
+        if (id == 0 || Find(id) is not null)
+        {
+            Answer(new ClosedFrame(ErrorCode.InvalidStream, id == 0 ? "Stream 0 is the connection itself." : $"Stream {id} is open already."), id, tag);
+            return false;
+        }
+        lock (_streams)
+        {
+            if (_streams.Count < _options.MaxStreams)
+                return true;
+        }
+        Answer(new ClosedFrame(ErrorCode.ResourceExhausted, $"A connection has at most {_options.MaxStreams} streams."), id, tag);
+        return false;
+    }
+
+    private void Answer<TBody>(in TBody body, uint stream = 0, uint tag = 0)
+        where TBody : IFrameBody<TBody>
+    {
+        if (!_output.Answer(body, stream, tag))
+            throw new ProtocolException(ErrorCode.ResourceExhausted, "The client does not read its answers.");
+    }
+
+    private void Add(OutputStream stream)
+    {
+        lock (_streams)
+            _streams.Add(stream.Id, stream);
+    }
+
+    private OutputStream? Find(uint id)
+    {
+        lock (_streams)
+            return _streams.GetValueOrDefault(id);
+    }
+
+    private static ProtocolException Unexpected(FrameType type) =>
+        new(ErrorCode.UnexpectedFrame, $"A {type} frame is not allowed here.");
+}

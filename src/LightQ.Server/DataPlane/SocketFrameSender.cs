@@ -1,0 +1,106 @@
+using System.Net.Sockets;
+
+namespace LightQ.Server.DataPlane;
+
+/// <summary>Sends through a socket: gathered and without waiting where the platform can, the rest asynchronously.</summary>
+/// <remarks>Two sends for one delivery cost 15 to 40 % at 1 KiB, so head and tail go out with one <c>sendmsg</c> on Linux.</remarks>
+internal sealed class SocketFrameSender : FrameSender, IDisposable
+{
+    private readonly Socket _socket;
+    private readonly SocketAsyncEventArgs _send = new(unsafeSuppressExecutionContext: true);
+    private ReadOnlyMemory<byte> _head;
+    private ReadOnlyMemory<byte> _tail;
+
+    public SocketFrameSender(Socket socket)
+    {
+        _socket = socket;
+        _send.Completed += static (_, args) => ((SocketFrameSender)args.UserToken!).OnSent();
+        _send.UserToken = this;
+    }
+
+    public override SendResult TrySend(ReadOnlyMemory<byte> head, ReadOnlyMemory<byte> tail)
+    {
+        _head = head;
+        _tail = tail;
+        return Continue();
+    }
+
+    public override void EndSending()
+    {
+        try
+        {
+            _socket.Shutdown(SocketShutdown.Send);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // The peer was faster.
+        }
+    }
+
+    public override void Abort() => _socket.Dispose();
+
+    public void Dispose() => _send.Dispose();
+
+    private SendResult Continue()
+    {
+        while (!_head.IsEmpty || !_tail.IsEmpty)
+        {
+            if (GatheredSend.IsSupported)
+            {
+                int sent = GatheredSend.TrySend(_socket, _head.Span, _tail.Span);
+                if (sent < 0)
+                    return SendResult.Failed;
+                Take(sent);
+                if (sent > 0)
+                    continue;
+            }
+            switch (StartSend())
+            {
+                case SendResult.Pending:
+                    return SendResult.Pending;
+                case SendResult.Failed:
+                    return SendResult.Failed;
+                default:
+                    Take(_send.BytesTransferred);
+                    break;
+            }
+        }
+        return SendResult.Sent;
+    }
+
+    private SendResult StartSend()
+    {
+        ReadOnlyMemory<byte> piece = _head.IsEmpty ? _tail : _head;
+        _send.SetBuffer(System.Runtime.InteropServices.MemoryMarshal.AsMemory(piece));
+        try
+        {
+            if (_socket.SendAsync(_send))
+                return SendResult.Pending;
+        }
+        catch (ObjectDisposedException)
+        {
+            return SendResult.Failed;
+        }
+        return _send.SocketError == SocketError.Success ? SendResult.Sent : SendResult.Failed;
+    }
+
+    private void OnSent()
+    {
+        if (_send.SocketError != SocketError.Success)
+        {
+            Completed(false);
+            return;
+        }
+        Take(_send.BytesTransferred);
+        SendResult result = Continue();
+        if (result != SendResult.Pending)
+            Completed(result == SendResult.Sent);
+    }
+
+    private void Take(int sent)
+    {
+        int ofHead = Math.Min(sent, _head.Length);
+        _head = _head[ofHead..];
+        _tail = _tail[(sent - ofHead)..];
+    }
+}
