@@ -64,6 +64,9 @@ public sealed class Journal : IAsyncDisposable
     /// <summary>Makes offsets below a point unreadable and removes the files that are no longer needed.</summary>
     public void TruncateBefore(long offset) => throw new NotImplementedException();
 
+    /// <summary>Changes how much is kept; null is no limit.</summary>
+    public void SetRetention(long? bytes, TimeSpan? age) => throw new NotImplementedException();
+
     /// <summary>Gives the ring's memory back when it is empty. Call it under the append lock.</summary>
     public bool TryReleaseMemory() => throw new NotImplementedException();
 

@@ -1,5 +1,6 @@
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
@@ -41,7 +42,7 @@ public interface ITopicLog : IAsyncDisposable
     /// <param name="batch">The batch as the producer sent it.</param>
     /// <param name="appendTime">Unix microseconds; not below that of the batch before.</param>
     /// <param name="baseOffset">Offset of its first message.</param>
-    LogAppend TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset);
+    AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset);
 
     /// <summary>After a series of appends: gets them on their way to readers and disk. Any thread.</summary>
     void Flush();
@@ -59,6 +60,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Removes everything before <paramref name="beforeOffset"/>.</summary>
     /// <returns>The first offset now served.</returns>
     long Truncate(long beforeOffset);
+
+    /// <summary>Changes how long messages are kept; 0 and zero are no limit. Nothing for a log in memory.</summary>
+    void SetRetention(long bytes, TimeSpan age);
 
     /// <summary>Removes the log for good. Readers must be closed first.</summary>
     ValueTask DeleteAsync();

@@ -1,3 +1,5 @@
+using LightQ.Storage;
+
 namespace LightQ.Broker.Logs;
 
 /// <summary>Reads a log from a cursor on. One thread at a time.</summary>
@@ -10,7 +12,7 @@ public abstract class LogReader : IDisposable
     /// <param name="maxBytes">Longest run wanted; one batch comes whole in any case.</param>
     /// <param name="run">The run, lent until the reader is moved, parked or disposed.</param>
     /// <param name="gap">The gap; the cursor already stands behind it.</param>
-    public abstract ReadResult TryRead(int maxBytes, out LogRun run, out LogGap gap);
+    public abstract ReadResult TryRead(int maxBytes, out LentRun run, out LogGap gap);
 
     /// <summary>Gives back the run that was lent and goes to <paramref name="cursor"/>. What lies before it may be overwritten.</summary>
     public abstract void MoveTo(in LogCursor cursor);

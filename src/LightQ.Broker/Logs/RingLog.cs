@@ -1,7 +1,8 @@
 using LightQ.Disruptor;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
@@ -55,12 +56,12 @@ internal sealed class RingLog : ITopicLog
 
     internal ByteRing Ring { get; }
 
-    public LogAppend TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
     {
         if (Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed)
         {
             baseOffset = -1;
-            return LogAppend.Full;
+            return AppendResult.Full;
         }
         Span<byte> entry = claim.Span;
         batch.CopyTo(entry);
@@ -68,7 +69,7 @@ internal sealed class RingLog : ITopicLog
         _previousCrc = BatchWriter.Stamp(entry, new BatchStamp(baseOffset, appendTime, Epoch, _previousCrc, 0));
         Volatile.Write(ref _endOffset, baseOffset + new BatchView(entry).RecordCount);
         Ring.Publish(claim);
-        return LogAppend.Appended;
+        return AppendResult.Appended;
     }
 
     public void Flush()
@@ -94,6 +95,11 @@ internal sealed class RingLog : ITopicLog
     {
         // Memory is reused by the ring itself: nothing is gained by cutting it, and readers find their own place.
         throw new BrokerException(ErrorCode.NotSupported, "A transient topic cannot be truncated: its ring overwrites the oldest messages by itself.");
+    }
+
+    public void SetRetention(long bytes, TimeSpan age)
+    {
+        // The ring keeps what fits.
     }
 
     /// <summary>Gives the ring's memory back to the system when nothing reads it; what it still held is gone then.</summary>

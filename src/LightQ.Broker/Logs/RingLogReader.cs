@@ -2,6 +2,7 @@ using System.Buffers;
 using LightQ.Disruptor;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
@@ -22,7 +23,7 @@ internal sealed class RingLogReader : LogReader
 
     public override LogCursor Cursor => _cursor;
 
-    public override ReadResult TryRead(int maxBytes, out LogRun run, out LogGap gap) =>
+    public override ReadResult TryRead(int maxBytes, out LentRun run, out LogGap gap) =>
         _gate is null ? TryCopy(maxBytes, out run, out gap) : TryReadHeld(maxBytes, out run, out gap);
 
     public override void MoveTo(in LogCursor cursor)
@@ -45,7 +46,7 @@ internal sealed class RingLogReader : LogReader
             _log.Ring.RemoveGate(_gate);
     }
 
-    private ReadResult TryReadHeld(int maxBytes, out LogRun run, out LogGap gap)
+    private ReadResult TryReadHeld(int maxBytes, out LentRun run, out LogGap gap)
     {
         gap = default;
         if (!_log.Ring.TryGetRun(_cursor.Position, maxBytes, out RingRun found))
@@ -53,11 +54,11 @@ internal sealed class RingLogReader : LogReader
             run = default;
             return ReadResult.AtEnd;
         }
-        run = new LogRun(found.Memory, _cursor, new LogCursor(EndOffset(found.Span), found.NextPosition));
+        run = new LentRun(found.Memory, _cursor, new LogCursor(EndOffset(found.Span), found.NextPosition));
         return ReadResult.Run;
     }
 
-    private ReadResult TryCopy(int maxBytes, out LogRun run, out LogGap gap)
+    private ReadResult TryCopy(int maxBytes, out LentRun run, out LogGap gap)
     {
         run = default;
         gap = default;
@@ -74,7 +75,7 @@ internal sealed class RingLogReader : LogReader
             return SkipOverwritten(out gap);
         }
         _copy = copy;
-        run = new LogRun(copy.AsMemory(0, found.Length), _cursor, new LogCursor(EndOffset(copy.AsSpan(0, found.Length)), found.NextPosition));
+        run = new LentRun(copy.AsMemory(0, found.Length), _cursor, new LogCursor(EndOffset(copy.AsSpan(0, found.Length)), found.NextPosition));
         return ReadResult.Run;
     }
 
@@ -84,7 +85,7 @@ internal sealed class RingLogReader : LogReader
         using (var oldest = (RingLogReader)_log.OpenReader(StartKind.Earliest, 0, holds: false, static () => { }))
             _cursor = oldest.Cursor;
         gap = new LogGap(expected, _cursor.Offset - 1, GapReason.Dropped);
-        return gap.Last >= gap.First ? ReadResult.Gap : ReadResult.AtEnd;
+        return gap.LastOffset >= gap.FirstOffset ? ReadResult.Gap : ReadResult.AtEnd;
     }
 
     private void GiveBack()

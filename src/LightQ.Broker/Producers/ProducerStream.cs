@@ -1,9 +1,9 @@
-using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Producers;
 
@@ -212,12 +212,12 @@ public sealed class ProducerStream : OutputStream
                     break;
                 if (offset < 0)
                 {
-                    LogAppend result = _partition.Append(batch, time, out offset);
-                    if (result == LogAppend.Full)
+                    AppendResult result = _partition.Append(batch, time, out offset);
+                    if (result == AppendResult.Full)
                         break;
-                    if (result != LogAppend.Appended)
+                    if (result != AppendResult.Appended)
                     {
-                        error = result == LogAppend.DiskFull ? ErrorCode.DiskFull : ErrorCode.TopicFailed;
+                        error = result == AppendResult.DiskFull ? ErrorCode.DiskFull : ErrorCode.TopicFailed;
                         break;
                     }
                     _state?.Remember(batch.BaseSequence, (uint)batch.RecordCount, offset, time);

@@ -1,8 +1,9 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Subscriptions;
 
@@ -17,22 +18,17 @@ internal sealed class BroadcastSubscription : Subscription
     /// <param name="owner">The connection.</param>
     /// <param name="id">The stream id.</param>
     /// <param name="partition">The partition.</param>
-    /// <param name="start">Where to begin.</param>
-    /// <param name="value">The offset or time.</param>
+    /// <param name="request">Where to begin, and what the client saw before.</param>
     /// <param name="policy">Block or DropOldest.</param>
-    public BroadcastSubscription(IStreamOwner owner, uint id, Partition partition, StartKind start, long value, SlowPolicy policy)
+    public BroadcastSubscription(IStreamOwner owner, uint id, Partition partition, in SubscribeFrame request, SlowPolicy policy)
         : base(owner, id, partition)
     {
         _blocks = policy == SlowPolicy.Block && partition.Log is RingLog;
+        (StartKind start, long value) = ResumeOf(request, partition.Log);
         _reader = partition.Log.OpenReader(start, value, holds: policy == SlowPolicy.Block, Schedule);
-        long offset = _reader.Cursor.Offset;
-        FirstOffset = offset;
-        if (start == StartKind.Offset)
-        {
-            FirstOffset = Math.Max(value, offset);
-            if (value < offset)
-                _openingGap = new LogGap(value, offset - 1, GapReason.Retention);
-        }
+        FirstOffset = start == StartKind.Offset ? Math.Max(value, _reader.Cursor.Offset) : _reader.Cursor.Offset;
+        if (start == StartKind.Offset && value < _reader.Cursor.Offset)
+            _openingGap = new LogGap(value, _reader.Cursor.Offset - 1, GapReason.Retention);
         _nextOffset = FirstOffset;
     }
 
@@ -47,7 +43,18 @@ internal sealed class BroadcastSubscription : Subscription
         Partition.RoomMade();
     }
 
-    private protected override ReadResult Read(out LogRun run, out LogGap gap)
+    /// <summary>
+    /// A client that returns with an offset of another incarnation, or from behind the end of the log, saw a log that is gone: it starts
+    /// anew at the oldest message.
+    /// </summary>
+    private static (StartKind Start, long Value) ResumeOf(in SubscribeFrame request, ITopicLog log)
+    {
+        bool otherLog = request.LastIncarnation != 0 && request.LastIncarnation != log.Incarnation;
+        bool beyondEnd = request.LastIncarnation != 0 && request.Start == StartKind.Offset && request.StartValue > log.EndOffset;
+        return otherLog || beyondEnd ? (StartKind.Earliest, 0) : (request.Start, request.StartValue);
+    }
+
+    private protected override ReadResult Read(out LentRun run, out LogGap gap)
     {
         if (_openingGap != default)
         {
@@ -60,7 +67,7 @@ internal sealed class BroadcastSubscription : Subscription
         return result;
     }
 
-    private protected override void Advance(in LogRun run)
+    private protected override void Advance(in LentRun run)
     {
         _reader.MoveTo(run.End);
         Volatile.Write(ref _nextOffset, run.End.Offset);

@@ -1,6 +1,7 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Frames;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Subscriptions;
 
@@ -14,7 +15,7 @@ public sealed class Group
     private readonly Lock _lock = new();
     private readonly Partition _partition;
     private readonly List<GroupMember> _members = [];
-    private readonly List<LogRun> _returned = [];
+    private readonly List<LentRun> _returned = [];
     private LogReader? _holder;
     private LogCursor _cursor;
     private GroupMember? _reading;
@@ -67,7 +68,7 @@ public sealed class Group
     }
 
     /// <summary>Removes a member; a run that was not in its socket goes to the others.</summary>
-    internal void Leave(GroupMember member, in LogRun unsent)
+    internal void Leave(GroupMember member, in LentRun unsent)
     {
         lock (_lock)
         {
@@ -88,7 +89,7 @@ public sealed class Group
     }
 
     /// <summary>Gives a member the next run.</summary>
-    internal ReadResult Take(GroupMember member, int maxBytes, out LogRun run, out LogGap gap)
+    internal ReadResult Take(GroupMember member, int maxBytes, out LentRun run, out LogGap gap)
     {
         lock (_lock)
         {
@@ -152,7 +153,7 @@ public sealed class Group
         }
         else
         {
-            LogRun first = _returned[0];
+            LentRun first = _returned[0];
             if (to.Position >= first.End.Position)
                 _returned.RemoveAt(0);
             else
@@ -161,7 +162,7 @@ public sealed class Group
         HoldLowest();
     }
 
-    private void Return(in LogRun run)
+    private void Return(in LentRun run)
     {
         int index = 0;
         while (index < _returned.Count && _returned[index].Start.Position < run.Start.Position)

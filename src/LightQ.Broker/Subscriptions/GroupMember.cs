@@ -2,6 +2,7 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Frames;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Subscriptions;
 
@@ -34,7 +35,7 @@ internal sealed class GroupMember : Subscription
     internal LogReader Reader { get; }
 
     /// <summary>The run it was given and that is not yet in its socket; guarded by the group's lock.</summary>
-    internal LogRun Taken { get; set; }
+    internal LentRun Taken { get; set; }
 
     public override void Release()
     {
@@ -44,7 +45,7 @@ internal sealed class GroupMember : Subscription
         Partition.RoomMade();
     }
 
-    private protected override ReadResult Read(out LogRun run, out LogGap gap)
+    private protected override ReadResult Read(out LentRun run, out LogGap gap)
     {
         if (_openingGap != default)
         {
@@ -54,5 +55,5 @@ internal sealed class GroupMember : Subscription
         return _group.Take(this, RunBytes, out run, out gap);
     }
 
-    private protected override void Advance(in LogRun run) => _group.Settle(this);
+    private protected override void Advance(in LentRun run) => _group.Settle(this);
 }

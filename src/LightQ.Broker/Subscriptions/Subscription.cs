@@ -1,8 +1,9 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Subscriptions;
 
@@ -49,14 +50,14 @@ public abstract class Subscription : OutputStream
         delivery = default;
         if (Credit <= 0)
             return DeliveryResult.Nothing;
-        switch (Read(out LogRun run, out LogGap gap))
+        switch (Read(out LentRun run, out LogGap gap))
         {
             case ReadResult.Run:
                 Interlocked.Add(ref _credit, -run.Memory.Length);
                 delivery = new Delivery(run, default);
                 return DeliveryResult.Run;
             case ReadResult.Gap:
-                _partition.Counters.Gap(gap.Reason == GapReason.Dropped ? gap.Last - gap.First + 1 : 0);
+                _partition.Counters.Gap(gap.Reason == GapReason.Dropped ? gap.LastOffset - gap.FirstOffset + 1 : 0);
                 delivery = new Delivery(default, gap);
                 return DeliveryResult.Gap;
             default:
@@ -65,7 +66,7 @@ public abstract class Subscription : OutputStream
     }
 
     /// <summary>The run that was taken is in the socket; its memory is no longer used.</summary>
-    public void Sent(in LogRun run)
+    public void Sent(in LentRun run)
     {
         _partition.Counters.Sent(run.Messages, run.Memory.Length);
         Advance(run);
@@ -95,7 +96,7 @@ public abstract class Subscription : OutputStream
         }
     }
 
-    private protected abstract ReadResult Read(out LogRun run, out LogGap gap);
+    private protected abstract ReadResult Read(out LentRun run, out LogGap gap);
 
-    private protected abstract void Advance(in LogRun run);
+    private protected abstract void Advance(in LentRun run);
 }

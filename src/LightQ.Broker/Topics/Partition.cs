@@ -3,8 +3,9 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
 
@@ -15,6 +16,7 @@ namespace LightQ.Broker.Topics;
 /// </remarks>
 public sealed class Partition
 {
+    private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5), LongestEnd = TimeSpan.FromSeconds(30);
     private readonly TimeProvider _time;
     private readonly Dictionary<string, Group> _groups = [];
     private ImmutableArray<Subscription> _subscriptions = [];
@@ -71,12 +73,12 @@ public sealed class Partition
     }
 
     internal long NextAppendTime() =>
-        _lastAppendTime = Math.Max(_lastAppendTime, _time.GetUtcNow().ToUnixTimeMicroseconds());
+        _lastAppendTime = Math.Max(_lastAppendTime, UnixMicroseconds.From(_time.GetUtcNow()));
 
-    internal LogAppend Append(in BatchView batch, long appendTime, out long baseOffset)
+    internal AppendResult Append(in BatchView batch, long appendTime, out long baseOffset)
     {
-        LogAppend result = Log.TryAppend(batch.Bytes, appendTime, out baseOffset);
-        if (result == LogAppend.Appended)
+        AppendResult result = Log.TryAppend(batch.Bytes, appendTime, out baseOffset);
+        if (result == AppendResult.Appended)
             Counters.Received(batch.RecordCount, batch.Length);
         return result;
     }
@@ -168,9 +170,23 @@ public sealed class Partition
             subscription.RequestClose(reason);
     }
 
-    /// <summary>Ends subscriptions that stand still while producers wait; gives back the memory of a ring at rest.</summary>
-    internal void KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter)
+    /// <summary>Completes when no stream is left; they end on their connections' own turns.</summary>
+    internal async Task Emptied()
     {
+        long began = _time.GetTimestamp();
+        while (!_producers.IsEmpty || !_subscriptions.IsEmpty)
+        {
+            if (_time.GetElapsedTime(began) > LongestEnd)
+                throw new BrokerException(ErrorCode.Internal, "A stream of the topic does not end; its files stay until the next start.");
+            await Task.Delay(EndPoll, _time).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Ends subscriptions that stand still while producers wait; gives back the memory of a ring at rest.</summary>
+    internal void KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
+    {
+        lock (AppendLock)
+            NamedProducers.Expire(UnixMicroseconds.From(_time.GetUtcNow() - producerExpiry));
         foreach (Subscription subscription in _subscriptions)
             subscription.CheckProgress(_time, now, producersWait: !_waiting.IsEmpty, slowTimeout);
         bool resting = _producers.IsEmpty && _subscriptions.IsEmpty;

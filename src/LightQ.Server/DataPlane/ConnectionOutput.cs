@@ -2,7 +2,6 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Server.DataPlane;
@@ -37,7 +36,7 @@ internal sealed class ConnectionOutput : WorkItem
     private byte[]? _buffer;
     private int _filled;
     private Subscription? _sending;
-    private LogRun _sendingRun;
+    private LentRun _sendingRun;
     private bool _endAfterAnswers;
     private bool _sendingEnded;
     private volatile bool _inputEnded;
@@ -298,7 +297,7 @@ internal sealed class ConnectionOutput : WorkItem
         switch (subscription.TryTake(out Delivery delivery))
         {
             case DeliveryResult.Gap:
-                _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new GapFrame(delivery.Gap.First, delivery.Gap.Last, delivery.Gap.Reason), subscription.Id);
+                _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new GapFrame(delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason), subscription.Id);
                 _turn.Enqueue(subscription);
                 return false;
             case DeliveryResult.Run:

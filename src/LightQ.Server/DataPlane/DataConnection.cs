@@ -8,6 +8,7 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.DataPlane;
 
+#pragma warning disable CA1001 // The sender is disposed by the last turn: only then does nothing use it.
 /// <summary>One accepted socket with its session and its output, from accept to the last release.</summary>
 internal sealed class DataConnection
 {
@@ -50,7 +51,7 @@ internal sealed class DataConnection
     /// <summary>Completes when everything is released.</summary>
     public Task Ended => _ended.Task;
 
-    private long _accepted = Environment.TickCount64;
+    private readonly long _accepted = Environment.TickCount64;
 
     /// <summary>Runs the connection to its end.</summary>
     public async Task RunAsync()

@@ -7,7 +7,7 @@ namespace LightQ.Server.DataPlane;
 internal sealed class SocketFrameSender : FrameSender, IDisposable
 {
     private readonly Socket _socket;
-    private readonly SocketAsyncEventArgs _send = new(unsafeSuppressExecutionContext: true);
+    private readonly SocketAsyncEventArgs _send = new(true);
     private ReadOnlyMemory<byte> _head;
     private ReadOnlyMemory<byte> _tail;
 

@@ -17,7 +17,7 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
 
     private readonly Socket _socket;
     private readonly BlockPool _blocks;
-    private readonly SocketAsyncEventArgs _receive = new(unsafeSuppressExecutionContext: true);
+    private readonly SocketAsyncEventArgs _receive = new(true);
     private ManualResetValueTaskSourceCore<ReadResult> _source;
     private byte[]? _block;
     private int _start;

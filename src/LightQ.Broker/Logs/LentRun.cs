@@ -4,7 +4,7 @@ namespace LightQ.Broker.Logs;
 /// <param name="Memory">The batches; native or pinned memory.</param>
 /// <param name="Start">Where it begins.</param>
 /// <param name="End">Where the next run begins.</param>
-public readonly record struct LogRun(ReadOnlyMemory<byte> Memory, LogCursor Start, LogCursor End)
+public readonly record struct LentRun(ReadOnlyMemory<byte> Memory, LogCursor Start, LogCursor End)
 {
     /// <summary>How many messages it holds.</summary>
     public long Messages => End.Offset - Start.Offset;

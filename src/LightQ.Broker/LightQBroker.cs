@@ -1,0 +1,308 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+using LightQ.Broker.Catalog;
+using LightQ.Broker.Producers;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Storage;
+using LightQ.Storage.State;
+
+namespace LightQ.Broker;
+
+/// <summary>The engine: topics and the streams on them. Knows no sockets; thread-safe.</summary>
+/// <remarks>Methods that create, change or delete block on the disk; opening streams does so unless <see cref="IsQuick(OpenProducerFrame)"/> says otherwise.</remarks>
+public sealed class LightQBroker : IAsyncDisposable
+{
+    private static readonly TimeSpan HousekeepingInterval = TimeSpan.FromMilliseconds(500);
+    private readonly BrokerOptions _options;
+    private readonly TimeProvider _time;
+    private readonly DataDirectoryLock _lock;
+    private readonly JournalEnvironment _environment;
+    private readonly TopicCatalog _catalog;
+    private readonly OffsetStore _positions;
+    private readonly PartitionOpener _opener;
+    private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
+    private readonly Lock _changes = new();
+    private readonly ITimer _housekeeping;
+    private long _lastPositions;
+    private volatile bool _stopping;
+
+    private LightQBroker(BrokerOptions options, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+        Started = time.GetUtcNow();
+        _lock = DataDirectoryLock.Acquire(options.DataDirectory);
+        _environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = options.JournalWriters, TimeProvider = time });
+        Id = BrokerIdentity.ReadOrCreate(options.DataDirectory);
+        _catalog = new TopicCatalog(Path.Combine(options.DataDirectory, "catalog"), _environment);
+        _positions = OffsetStore.Open(Path.Combine(options.DataDirectory, "groups"), _environment);
+        _opener = new PartitionOpener(Path.Combine(options.DataDirectory, "topics"), _environment, time);
+        Parallel.ForEach(_catalog.Topics, Recover);
+        _housekeeping = time.CreateTimer(_ => KeepHouse(), null, HousekeepingInterval, HousekeepingInterval);
+    }
+
+    /// <summary>Identifies the data directory; stays the same over restarts.</summary>
+    public Guid Id { get; }
+
+    /// <summary>When the engine was opened.</summary>
+    public DateTimeOffset Started { get; }
+
+    /// <summary>The topics, in no order.</summary>
+    public IEnumerable<Topic> Topics => _topics.Values;
+
+    /// <summary>Locks the data directory, recovers every topic and is then ready.</summary>
+    /// <exception cref="DataDirectoryException">The directory cannot be written, or another broker holds it.</exception>
+    public static Task<LightQBroker> OpenAsync(BrokerOptions options, TimeProvider time) => Task.Run(() => new LightQBroker(options, time));
+
+    /// <summary>Finds a topic.</summary>
+    /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownTopic"/>.</exception>
+    public Topic GetTopic(string name) =>
+        _topics.TryGetValue(name, out Topic? topic) ? topic : throw new BrokerException(ErrorCode.UnknownTopic, $"There is no topic '{Printable(name)}'.");
+
+    /// <summary>Finds a topic.</summary>
+    public bool TryGetTopic(string name, [NotNullWhen(true)] out Topic? topic) => _topics.TryGetValue(name, out topic);
+
+    /// <summary>Creates a topic.</summary>
+    /// <exception cref="BrokerException">The name or a setting is not allowed, or the name is taken.</exception>
+    public Topic CreateTopic(string name, TopicSettings settings)
+    {
+        if (!TopicName.IsValid(name))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(name)}' is not a topic name; allowed: {TopicName.Rule}.");
+        settings = settings.Complete();
+        lock (_changes)
+        {
+            ThrowIfStopping();
+            if (_topics.ContainsKey(name))
+                throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
+            if (_topics.Count >= _options.MaxTopics)
+                throw new BrokerException(ErrorCode.ResourceExhausted, $"There are {_topics.Count} topics; the limit (max topics) is {_options.MaxTopics}.");
+            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings);
+            try
+            {
+                _opener.Open(topic);
+                _catalog.Put(topic);
+            }
+            catch (IOException e)
+            {
+                throw new BrokerException(ErrorCode.Internal, $"The topic's files could not be made: {e.Message}");
+            }
+            _topics[name] = topic;
+            return topic;
+        }
+    }
+
+    /// <summary>Changes what may be changed: retention, ack level, slow-consumer policy.</summary>
+    public void ChangeSettings(Topic topic, TopicSettings settings)
+    {
+        lock (_changes)
+        {
+            topic.Settings = settings.Complete();
+            _catalog.Put(topic);
+            foreach (Partition partition in topic.Partitions)
+                partition.Log.SetRetention(settings.RetentionBytes, settings.RetentionAge);
+        }
+    }
+
+    /// <summary>Deletes a topic; its streams end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
+    public async Task DeleteTopicAsync(string name)
+    {
+        Topic topic;
+        lock (_changes)
+        {
+            topic = GetTopic(name);
+            _catalog.Delete(topic.Id);
+            _topics.TryRemove(name, out _);
+        }
+        foreach (Partition partition in topic.Partitions)
+        {
+            partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{name}' was deleted"));
+            await partition.Emptied().ConfigureAwait(false);
+            foreach (Group group in partition.Groups())
+                _positions.Remove(KeyOf(partition, group.Name));
+            await partition.Log.DeleteAsync().ConfigureAwait(false);
+        }
+        string directory = _opener.DirectoryOf(topic.Id);
+        if (Directory.Exists(directory))
+            Directory.Delete(directory, recursive: true);
+    }
+
+    /// <summary>Removes messages before an offset; -1 removes all that are readable.</summary>
+    /// <returns>The first offset now served.</returns>
+    public long TruncateTopic(string name, uint partition, long beforeOffset)
+    {
+        if (beforeOffset < -1)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"before_offset is {beforeOffset}; allowed: -1 (all) or an offset.");
+        return PartitionOf(GetTopic(name), partition).Log.Truncate(beforeOffset);
+    }
+
+    /// <summary>Whether the request can be served without touching the disk.</summary>
+    public bool IsQuick(OpenProducerFrame request) =>
+        request.ProducerName.Length == 0 && (!_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient);
+
+    /// <summary>Whether the request can be served without touching the disk.</summary>
+    public bool IsQuick(SubscribeFrame request) =>
+        !_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient;
+
+    /// <summary>Opens a producer stream.</summary>
+    /// <exception cref="BrokerException">The topic or partition is unknown, the name not allowed, or the ack level cannot be reached.</exception>
+    public ProducerStream OpenProducer(IStreamOwner owner, uint id, OpenProducerFrame request, out ProducerOpenedFrame opened)
+    {
+        ThrowIfStopping();
+        Partition partition = PartitionOf(GetTopic(request.Topic), request.Partition);
+        Topic topic = partition.Topic;
+        Durability ack = request.AckLevel == Durability.Default ? topic.Settings.AckLevel : request.AckLevel;
+        if (ack > partition.Log.MaxDurability)
+            throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}.");
+        if (partition.Log.Failure is { } failure)
+            throw new BrokerException(ErrorCode.TopicFailed, failure);
+        (ulong producerId, uint epoch, ProducerState? state) = NameProducer(partition, request.ProducerName);
+        var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes);
+        partition.Attach(stream);
+        opened = new ProducerOpenedFrame(
+            topic.Id, partition.Index, topic.Settings.Partitions, 1, partition.Log.Incarnation, partition.Log.Epoch,
+            producerId, epoch, state?.NextSequence ?? 0, (uint)_options.PublishWindowBytes, (uint)partition.MaxBatchBytes, ack);
+        return stream;
+    }
+
+    /// <summary>Opens a subscription.</summary>
+    /// <exception cref="BrokerException">The topic or partition is unknown, the group's name not allowed, or the mode not supported.</exception>
+    public Subscription Subscribe(IStreamOwner owner, uint id, SubscribeFrame request, out SubscribedFrame subscribed)
+    {
+        ThrowIfStopping();
+        Partition partition = PartitionOf(GetTopic(request.Topic), request.Partition);
+        if (request.SettleMode != SettleMode.Automatic || request.MaxInFlight != 0)
+            throw new BrokerException(ErrorCode.NotSupported, "Explicit settlement and a limit of messages in flight are not supported yet.");
+        if (request.Start == StartKind.Offset && request.StartValue < 0)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"The start offset is {request.StartValue}; allowed: 0 or more.");
+        SlowPolicy policy = request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
+        Subscription subscription;
+        if (request.Group.Length != 0)
+        {
+            if (!TopicName.IsValid(request.Group))
+                throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}.");
+            Group group = partition.OpenGroup(request.Group, MakeGroup);
+            subscription = new GroupMember(owner, id, partition, group, request.Start, request.StartValue);
+        }
+        else
+        {
+            if (request.Start == StartKind.Committed)
+                throw new BrokerException(ErrorCode.InvalidArgument, "Only a group has a committed position; a broadcast subscription starts at earliest, latest, an offset or a time.");
+            subscription = new BroadcastSubscription(owner, id, partition, request, policy);
+        }
+        partition.Attach(subscription);
+        subscribed = new SubscribedFrame(
+            partition.Topic.Id, partition.Topic.Settings.Partitions, partition.Log.Incarnation, partition.Log.Epoch,
+            subscription.FirstOffset, partition.Log.StartOffset, partition.Log.EndOffset);
+        return subscription;
+    }
+
+    /// <summary>Accepts no new streams; call before the connections are told to go.</summary>
+    public void BeginStop() => _stopping = true;
+
+    /// <summary>Keeps positions, drains and closes every log. Streams must be released before.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _stopping = true;
+        await _housekeeping.DisposeAsync().ConfigureAwait(false);
+        KeepPositions();
+        foreach (Topic topic in _topics.Values)
+        {
+            foreach (Partition partition in topic.Partitions)
+                await partition.Log.DisposeAsync().ConfigureAwait(false);
+        }
+        _positions.Flush();
+        _positions.Dispose();
+        _catalog.Dispose();
+        _environment.Dispose();
+        _lock.Dispose();
+    }
+
+    private void Recover(CatalogRecord.TopicEntry entry)
+    {
+        var topic = new Topic(entry.Name, entry.Id, entry.Created, entry.Settings);
+        try
+        {
+            _opener.Open(topic);
+        }
+        catch (IOException e)
+        {
+            topic.Failure = e.Message; // This topic is refused; the others are served.
+        }
+        _topics[topic.Name] = topic;
+    }
+
+    private static Partition PartitionOf(Topic topic, uint partition)
+    {
+        if (topic.Partitions.IsEmpty)
+            throw new BrokerException(ErrorCode.TopicFailed, topic.Failure);
+        uint index = partition == OpenProducerFrame.AnyPartition ? 0 : partition;
+        return index < topic.Partitions.Length
+            ? topic.Partitions[(int)index]
+            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has partitions 0 to {topic.Partitions.Length - 1}, not {partition}.");
+    }
+
+    private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, string name)
+    {
+        if (name.Length == 0)
+            return (0, 0, null);
+        if (!TopicName.IsValid(name))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
+        (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name);
+        lock (partition.AppendLock)
+            return (id, epoch, partition.NamedProducers.Open(id, epoch));
+    }
+
+    private Group MakeGroup(Partition partition, string name)
+    {
+        bool known = _positions.TryGet(KeyOf(partition, name), out long committed, out _);
+        return new Group(partition, name, known && partition.Topic.Settings.Kind == TopicKind.Durable ? committed : -1);
+    }
+
+    private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
+
+    private void KeepHouse()
+    {
+        long now = _time.GetTimestamp();
+        bool positionsDue = _time.GetElapsedTime(_lastPositions, now) >= _options.PositionInterval;
+        foreach (Topic topic in _topics.Values)
+        {
+            foreach (Partition partition in topic.Partitions)
+                partition.KeepHouse(now, _options.SlowTimeout, _options.RestAfter, _options.ProducerExpiry);
+        }
+        if (!positionsDue)
+            return;
+        _lastPositions = now;
+        KeepPositions();
+    }
+
+    private void KeepPositions()
+    {
+        foreach (Topic topic in _topics.Values)
+        {
+            if (topic.Settings.Kind != TopicKind.Durable)
+                continue;
+            foreach (Partition partition in topic.Partitions)
+            {
+                foreach (Group group in partition.Groups())
+                {
+                    if (group.TryTakeCommitted(out long committed))
+                        _positions.Set(KeyOf(partition, group.Name), committed);
+                }
+            }
+        }
+    }
+
+    private void ThrowIfStopping()
+    {
+        if (_stopping)
+            throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
+    }
+
+    /// <summary>A name from outside, safe to print.</summary>
+    private static string Printable(string name) =>
+        string.Concat(name.Take(80).Select(c => char.IsAscii(c) && !char.IsControl(c) ? c : '?')) + (name.Length > 80 ? "…" : "");
+}

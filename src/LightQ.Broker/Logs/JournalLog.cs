@@ -1,0 +1,82 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Storage;
+
+namespace LightQ.Broker.Logs;
+
+/// <summary>A durable topic's log: a journal.</summary>
+internal sealed class JournalLog(Journal journal) : ITopicLog
+{
+    private long _endPosition = journal.DurablePosition;
+
+    public long StartOffset => journal.StartOffset;
+
+    public long EndOffset => journal.EndOffset;
+
+    public long DurableOffset => journal.DurableOffset;
+
+    public long ReadableOffset => journal.ReadableOffset;
+
+    public long EndPosition => _endPosition;
+
+    public ulong Incarnation => journal.Incarnation;
+
+    public uint Epoch => journal.LeaderEpoch;
+
+    public long StoredBytes => journal.StoredBytes;
+
+    public Durability MaxDurability => Durability.Fsync;
+
+    public string? Failure => journal.Failure?.Reason;
+
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
+    {
+        AppendResult result = journal.TryAppend(batch, out baseOffset, out long position);
+        if (result == AppendResult.Appended)
+            _endPosition = position;
+        return result;
+    }
+
+    public void Flush() => journal.Signal();
+
+    public long PositionOf(Durability durability) => durability switch
+    {
+        Durability.Fsync => journal.DurablePosition,
+        Durability.Written => journal.WrittenPosition,
+        _ => long.MaxValue,
+    };
+
+    public LogReader OpenReader(StartKind start, long value, bool holds, Action ready)
+    {
+        var reader = new JournalReader(journal, ready);
+        switch (start)
+        {
+            case StartKind.Latest:
+                reader.SeekToEnd();
+                break;
+            case StartKind.Offset:
+                reader.SeekToOffset(Math.Clamp(value, journal.StartOffset, journal.ReadableOffset));
+                break;
+            case StartKind.Timestamp:
+                reader.SeekToTime(value);
+                break;
+            default:
+                reader.SeekToStart();
+                break;
+        }
+        return new JournalLogReader(reader);
+    }
+
+    public long Truncate(long beforeOffset)
+    {
+        journal.TruncateBefore(beforeOffset < 0 ? journal.ReadableOffset : Math.Min(beforeOffset, journal.ReadableOffset));
+        return journal.StartOffset;
+    }
+
+    public void SetRetention(long bytes, TimeSpan age) =>
+        journal.SetRetention(bytes == 0 ? null : bytes, age == TimeSpan.Zero ? null : age);
+
+    public async ValueTask DeleteAsync() => await journal.DeleteAsync().ConfigureAwait(false);
+
+    public async ValueTask DisposeAsync() => await journal.CloseAsync().ConfigureAwait(false);
+}

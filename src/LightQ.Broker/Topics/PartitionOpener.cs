@@ -1,0 +1,77 @@
+using LightQ.Broker.Logs;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Storage;
+
+namespace LightQ.Broker.Topics;
+
+/// <summary>Makes or recovers the log behind a partition.</summary>
+internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time)
+{
+    /// <summary>Opens every partition of a topic.</summary>
+    public void Open(Topic topic)
+    {
+        var partition = new Partition(topic, 0, time);
+        partition.Log = topic.Settings.Kind == TopicKind.Durable
+            ? new JournalLog(OpenJournal(partition))
+            : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
+        topic.Partitions = [partition];
+    }
+
+    /// <summary>Where a topic's partitions are: by id, never by name.</summary>
+    public string DirectoryOf(Guid topicId) => Path.Combine(topicsDirectory, topicId.ToString("N"));
+
+    private ulong NewIncarnation() => (ulong)UnixMicroseconds.From(time.GetUtcNow());
+
+    private Journal OpenJournal(Partition partition)
+    {
+        Topic topic = partition.Topic;
+        TopicSettings settings = topic.Settings;
+        var options = new JournalOptions
+        {
+            Directory = Path.Combine(DirectoryOf(topic.Id), partition.Index.ToString(System.Globalization.CultureInfo.InvariantCulture)),
+            TopicId = topic.Id,
+            // The id is made anew with every topic, so it tells the lives of a name apart.
+            Incarnation = BitConverter.ToUInt64(topic.Id.ToByteArray()),
+            RingBytes = (int)settings.RingBytes,
+            SegmentBytes = (int)settings.SegmentBytes,
+            MaxBatchBytes = partition.MaxBatchBytes,
+            RetentionBytes = settings.RetentionBytes == 0 ? null : settings.RetentionBytes,
+            RetentionAge = settings.RetentionAge == TimeSpan.Zero ? null : settings.RetentionAge,
+            ReadLevel = settings.ReadLevel,
+            ProducerSnapshot = partition.NamedProducers.Save,
+            Listener = new Listener(partition),
+        };
+        Journal journal = Journal.Open(options, environment, new Recovery(partition));
+        journal.NotifyWritten = settings.ReadLevel == Durability.Written || settings.AckLevel == Durability.Written;
+        return journal;
+    }
+
+    private sealed class Listener(Partition partition) : IJournalListener
+    {
+        public void OnProgress(Journal journal)
+        {
+            using (Scheduling.TurnScope.Enter(WriterTurns))
+                partition.OnProgress();
+        }
+
+        public void OnFailed(Journal journal) => partition.OnFailed(journal.Failure?.Reason ?? "the journal has failed");
+
+        /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
+        private const int WriterTurns = 4;
+    }
+
+    private sealed class Recovery(Partition partition) : IRecoveredBatchVisitor
+    {
+        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.NamedProducers.Load(snapshot);
+
+        public void OnBatch(in BatchView header)
+        {
+            if (header.ProducerId != 0)
+            {
+                partition.NamedProducers.Open(header.ProducerId, header.ProducerEpoch)
+                    .Remember(header.BaseSequence, (uint)header.RecordCount, header.BaseOffset, header.AppendTime);
+            }
+        }
+    }
+}
