@@ -5,6 +5,7 @@ using System.Threading.Tasks.Sources;
 
 namespace LightQ.Server.DataPlane;
 
+#pragma warning disable CA1001 // Complete is a PipeReader's Dispose.
 /// <summary>Reads a socket into pinned blocks, always as one contiguous segment, and completes on the socket's own thread.</summary>
 /// <remarks>
 /// While nothing is buffered and the socket was drained by the last receive, it waits with a receive of zero bytes and holds no
