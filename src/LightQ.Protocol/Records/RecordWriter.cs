@@ -23,17 +23,21 @@ public static class RecordWriter
     /// <summary>Writes a record with key and headers.</summary>
     /// <param name="destination">Where it goes.</param>
     /// <param name="body">The body; ignored for a tombstone.</param>
-    /// <param name="key">The key; ignored unless <paramref name="hasKey"/>.</param>
+    /// <param name="key">The key, at most 65,534 bytes; ignored unless <paramref name="hasKey"/>.</param>
     /// <param name="hasKey">Whether there is a key.</param>
     /// <param name="headers">The headers as <see cref="WriteHeader"/> wrote them, at most 65,535 bytes.</param>
     /// <param name="isTombstone">Whether the record has no body.</param>
     /// <returns>Bytes written.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The key has 65,535 bytes, the length that means no key.</exception>
+    /// <exception cref="OverflowException">The key or the headers are longer still.</exception>
     public static int Write(Span<byte> destination, ReadOnlySpan<byte> body, ReadOnlySpan<byte> key, bool hasKey, ReadOnlySpan<byte> headers, bool isTombstone = false)
     {
         if (!hasKey)
             key = default;
         if (isTombstone)
             body = default;
+        // 0xFFFF would read back as "no key".
+        ArgumentOutOfRangeException.ThrowIfEqual(key.Length, RecordLayout.NoKey);
         BinaryPrimitives.WriteUInt32LittleEndian(destination, isTombstone ? RecordLayout.Tombstone : (uint)body.Length);
         BinaryPrimitives.WriteUInt16LittleEndian(destination[4..], hasKey ? checked((ushort)key.Length) : (ushort)RecordLayout.NoKey);
         BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], checked((ushort)headers.Length));

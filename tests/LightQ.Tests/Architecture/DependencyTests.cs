@@ -1,0 +1,114 @@
+using System.Reflection;
+using System.Text.Json;
+using Xunit;
+
+namespace LightQ.Tests.Architecture;
+
+/// <summary>Who may reference whom. A new arrow is a decision: it is made here first.</summary>
+public sealed class DependencyTests
+{
+    private const string Protobuf = "Google.Protobuf";
+
+    // project: what it may reference directly, projects and packages.
+    private static readonly Dictionary<string, string[]> Allowed = new()
+    {
+        ["LightQ.Protocol"] = [Protobuf],
+        ["LightQ.Disruptor"] = [],
+        ["LightQ.Storage"] = ["LightQ.Protocol", "LightQ.Disruptor"],
+        ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage"],
+        ["LightQ.Grpc"] = [Protobuf],
+        ["LightQ.Grpc.AspNetCore"] = ["LightQ.Grpc", "Microsoft.AspNetCore.App"],
+        ["LightQ.Server"] = ["LightQ.Broker", "LightQ.Grpc.AspNetCore", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],
+        ["LightQ.Client"] = ["LightQ.Protocol", "LightQ.Grpc", "Microsoft.Extensions.*.Abstractions"],
+        ["LightQ.Cli"] = ["LightQ.Client", "LightQ.Server", "Spectre.Console", "System.CommandLine"],
+        ["LightQ.Testing"] = ["LightQ.Server", "LightQ.Client"],
+    };
+
+    public static TheoryData<string> ProjectNames => [.. SourceTree.Projects.Keys];
+
+    [Theory]
+    [MemberData(nameof(ProjectNames))]
+    public void A_project_references_only_what_the_arrows_allow(string name)
+    {
+        Assert.True(Allowed.TryGetValue(name, out string[]? allowed), $"{name} has no arrows: add it to the table here and to ARCHITECTURE.md.");
+        SourceTree.ProjectFile project = SourceTree.Projects[name];
+        IEnumerable<string> references = project.ProjectReferences.Concat(project.Packages).Concat(project.Frameworks);
+        Assert.DoesNotContain(references, reference => !allowed.Any(pattern => Matches(pattern, reference)));
+        Assert.Equal("Microsoft.NET.Sdk", project.Sdk);
+    }
+
+    [Theory]
+    [MemberData(nameof(ProjectNames))]
+    public void An_assembly_uses_only_projects_behind_its_arrows(string name)
+    {
+        SourceTree.ProjectFile project = SourceTree.Projects[name];
+        HashSet<string> reachable = [.. SourceTree.Closure(name).Select(reached => reached.AssemblyName)];
+        IEnumerable<string> used = Assembly.Load(project.AssemblyName).GetReferencedAssemblies().Select(reference => reference.Name!);
+        Assert.DoesNotContain(used, reference => IsOurs(reference) && !reachable.Contains(reference));
+    }
+
+    [Fact]
+    public void The_arrows_form_no_circle()
+    {
+        foreach (SourceTree.ProjectFile project in SourceTree.Projects.Values)
+        {
+            foreach (string reference in project.ProjectReferences)
+                Assert.DoesNotContain(SourceTree.Closure(reference), reached => reached.Name == project.Name);
+        }
+    }
+
+    [Fact]
+    public void A_program_that_uses_only_the_client_needs_nothing_but_the_plain_runtime()
+    {
+        IReadOnlyCollection<SourceTree.ProjectFile> closure = SourceTree.Closure("LightQ.Client");
+        Assert.Empty(closure.SelectMany(project => project.Frameworks));
+        Assert.DoesNotContain(closure, project => project.Name is "LightQ.Server" or "LightQ.Broker" or "LightQ.Storage" or "LightQ.Grpc.AspNetCore");
+
+        IReadOnlyCollection<string> assemblies = AssembliesBehind("LightQ.Client");
+        Assert.Contains(Protobuf, assemblies);
+        Assert.DoesNotContain(assemblies, name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal));
+        string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
+        string[] packages = ["Google.Protobuf", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Logging.Abstractions"];
+        Assert.DoesNotContain(assemblies, name => !IsOurs(name) && !packages.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll")));
+    }
+
+    [Fact]
+    public void The_clients_restored_packages_bring_no_framework_of_their_own()
+    {
+        string path = Path.Combine(SourceTree.Root, "src", "LightQ.Client", "obj", "project.assets.json");
+        Assert.SkipUnless(File.Exists(path), "The client was restored elsewhere.");
+        using var assets = JsonDocument.Parse(File.ReadAllText(path));
+        JsonElement target = assets.RootElement.GetProperty("targets").EnumerateObject().First().Value;
+        Assert.NotEmpty(target.EnumerateObject());
+        foreach (JsonProperty library in target.EnumerateObject())
+            Assert.False(library.Value.TryGetProperty("frameworkReferences", out JsonElement frameworks) && frameworks.GetArrayLength() > 0, library.Name);
+    }
+
+    private static HashSet<string> AssembliesBehind(string root)
+    {
+        var found = new HashSet<string>();
+        var open = new Stack<string>([root]);
+        while (open.TryPop(out string? name))
+        {
+            // What the plain runtime brings needs no looking into.
+            if (!found.Add(name) || name.StartsWith("System.", StringComparison.Ordinal) || name is "netstandard" or "mscorlib")
+                continue;
+            foreach (AssemblyName reference in Assembly.Load(name).GetReferencedAssemblies())
+                open.Push(reference.Name!);
+        }
+        // An assembly without code references nothing yet; its project's references count all the same.
+        foreach (SourceTree.ProjectFile project in SourceTree.Closure(root))
+            found.UnionWith(Assembly.Load(project.AssemblyName).GetReferencedAssemblies().Select(reference => reference.Name!));
+        return found;
+    }
+
+    private static bool IsOurs(string assembly) => assembly == "lightq" || assembly.StartsWith("LightQ.", StringComparison.Ordinal);
+
+    private static bool Matches(string pattern, string name)
+    {
+        int star = pattern.IndexOf('*', StringComparison.Ordinal);
+        return star < 0
+            ? pattern == name
+            : name.StartsWith(pattern[..star], StringComparison.Ordinal) && name.EndsWith(pattern[(star + 1)..], StringComparison.Ordinal);
+    }
+}

@@ -1,0 +1,190 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Xunit;
+
+namespace LightQ.Tests.Protocol.Frames;
+
+public sealed class FrameBodyTests
+{
+    private const string Delivery = "e903000000000000 02000000 09000000 0100 0000 30750000";
+
+    [Theory]
+    [MemberData(nameof(FrameBodies.Names), MemberType = typeof(FrameBodies))]
+    public void A_body_cut_off_anywhere_is_refused(string name)
+    {
+        FrameBodies.Case body = FrameBodies.ByName[name];
+        body.Read(body.Bytes);
+        for (int length = 0; length < body.Bytes.Length; length++)
+        {
+            byte[] cut = body.Bytes[..length];
+            Assert.Equal(ErrorCode.MalformedFrame, Assert.Throws<ProtocolException>(() => body.Read(cut)).Code);
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(FrameBodies.Names), MemberType = typeof(FrameBodies))]
+    public void Bytes_behind_the_known_fields_are_ignored(string name)
+    {
+        FrameBodies.Case body = FrameBodies.ByName[name];
+        body.Read([.. body.Bytes, 0xFF, 0xFF, 0xFF]);
+    }
+
+    [Fact]
+    public void A_Hello_without_the_magic_is_refused()
+    {
+        byte[] body = [.. FrameBodies.ByName["Hello"].Bytes];
+        body[0] ^= 1;
+        Refused(() => FrameCodec.Read<HelloFrame>(body));
+    }
+
+    [Fact]
+    public void A_Hello_never_prints_its_credentials() =>
+        Assert.DoesNotContain("secret", new HelloFrame(1, 1, 0, "app", HelloFrame.Token, "secret").ToString(), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("02 00 ff fe")]
+    [InlineData("01 00 c3")]
+    [InlineData("03 00 ed a0 80")]
+    [InlineData("02 00 c0 80")]
+    public void A_string_that_is_not_UTF_8_is_refused(string hex)
+    {
+        byte[] body = Hex.Bytes("0100" + hex);
+        Refused(() => FrameCodec.Read<ErrorFrame>(body));
+    }
+
+    [Theory]
+    [InlineData(0, true)]
+    [InlineData(1, true)]
+    [InlineData(65_535, true)]
+    [InlineData(65_536, false)]
+    public void A_string_has_at_most_65535_bytes(int length, bool fits)
+    {
+        var frame = new ErrorFrame(ErrorCode.Internal, new string('x', length));
+        var bytes = new byte[FrameHeader.Size + frame.MaxSize];
+        if (fits)
+        {
+            Assert.Equal(bytes.Length, FrameCodec.Write(bytes, frame));
+            Assert.Equal(frame, FrameCodec.Read<ErrorFrame>(bytes.AsSpan(FrameHeader.Size)));
+        }
+        else
+        {
+            Assert.Throws<ArgumentException>(() => FrameCodec.Write(bytes, frame));
+        }
+    }
+
+    [Fact]
+    public void A_negative_count_of_bytes_is_refused() => Refused(() => new BodyReader(new byte[10]).ReadBytes(-1).ToArray());
+
+    [Theory]
+    [InlineData("0a00000000000000 0900000000000000 01")]
+    [InlineData("ffffffffffffffff 0900000000000000 01")]
+    [InlineData("0000000000000080 0000000000000080 01")]
+    [InlineData("0000000000000000 0900000000000000 00")]
+    [InlineData("0000000000000000 0900000000000000 05")]
+    public void A_Gap_that_is_no_range_or_has_no_reason_is_refused(string hex)
+    {
+        byte[] body = Hex.Bytes(hex);
+        Refused(() => FrameCodec.Read<GapFrame>(body));
+    }
+
+    [Theory]
+    [InlineData("0100 0000 00000000 e803000000000000 03000000 09000000 00000000 00 00 0000 0000")]
+    [InlineData("0100 0000 00000000 e803000000000000 03000000 09000000 00000000 05 00 0000 0000")]
+    [InlineData("0100 0000 00000000 e803000000000000 00000000 09000000 00000000 01 00 0000 0000")]
+    [InlineData("0100 0000 00000000 ffffffffffffffff 03000000 09000000 00000000 01 00 0000 0000")]
+    [InlineData("0100 0000 00000000 e803000000000000 03000000 09000000 00000000 01 00 0000 0100")]
+    [InlineData("ffff 0000 00000000 e803000000000000 03000000 09000000 00000000 01 00 0000 0000")]
+    public void A_Settle_entry_out_of_range_is_refused(string hex)
+    {
+        byte[] body = Hex.Bytes(hex);
+        Refused(() => new SettleFrame(body));
+    }
+
+    [Theory]
+    [InlineData("0100 0000 00000000 e803000000000000 03000000 09000000 0300 0000 00000000")]
+    [InlineData("0100 0000 00000000 e803000000000000 00000000 09000000 0000 0000 00000000")]
+    [InlineData("0100 0000 00000000 0000000000000080 03000000 09000000 0000 0000 00000000")]
+    [InlineData("0200 0000 00000000 e803000000000000 03000000 09000000 0000 0000 00000000")]
+    public void A_Settled_entry_out_of_range_is_refused(string hex)
+    {
+        byte[] body = Hex.Bytes(hex);
+        Refused(() => new SettledFrame(body));
+    }
+
+    [Theory]
+    [InlineData("ffffffffffffffff 02000000 09000000 0100 0000 30750000")]
+    [InlineData("e903000000000000 00000000 09000000 0100 0000 30750000")]
+    [InlineData("e903000000000000 02000000 00000000 0100 0000 30750000")]
+    [InlineData("e903000000000000 02000000 09000000 0000 0000 30750000")]
+    [InlineData("e703000000000000 02000000 09000000 0100 0000 30750000")]
+    [InlineData("e903000000000000 04000000 09000000 0100 0000 30750000")]
+    [InlineData("e903000000000000 ffffffff 09000000 0100 0000 30750000")]
+    [InlineData("ffffffffffffff7f ffffffff 09000000 0100 0000 30750000")]
+    public void A_GroupDeliver_whose_range_is_not_within_its_batch_is_refused(string delivery)
+    {
+        byte[] body = [.. Hex.Bytes(delivery), .. Sample.StampedBatch()];
+        Refused(() => new GroupDeliverFrame(0, body));
+    }
+
+    [Fact]
+    public void A_GroupDeliver_with_a_damaged_or_missing_batch_is_refused()
+    {
+        byte[] missing = Hex.Bytes(Delivery), cut = [.. missing, .. Sample.StampedBatch()[..^8]];
+        Refused(() => new GroupDeliverFrame(0, missing));
+        Refused(() => new GroupDeliverFrame(0, cut));
+        Assert.Throws<InvalidOperationException>(() => new GroupDeliverFrame(GroupDeliverFrame.SameBatch, missing).Batch.Bytes.ToArray());
+    }
+
+    [Fact]
+    public void A_list_of_65536_entries_cannot_be_written()
+    {
+        var bytes = new byte[PublishAckFrame.SizeOf(65_536)];
+        Assert.Throws<OverflowException>(() => PublishAckFrame.Write(bytes, 1, Durability.Memory, new AckRange[65_536]));
+        Assert.Throws<OverflowException>(() => SettleFrame.Write(bytes, 1, 0, new SettleRange[65_536]));
+        Assert.Throws<OverflowException>(() => SettledFrame.Write(bytes, 1, 0, new SettledRange[65_536]));
+        Assert.Equal(PublishAckFrame.SizeOf(65_535), PublishAckFrame.Write(bytes, 1, Durability.Memory, new AckRange[65_535]));
+        Assert.Equal(65_535, new PublishAckFrame(bytes.AsSpan(FrameHeader.Size)).Count);
+    }
+
+    [Fact]
+    public void Ack_ranges_continue_only_what_they_touch()
+    {
+        var first = new AckRange(10, 5, ErrorCode.None, 100);
+        Assert.True(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 105)));
+        Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 106)));
+        Assert.False(first.IsContinuedBy(new AckRange(16, 1, ErrorCode.None, 105)));
+        Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));
+        Assert.False(first.IsContinuedBy(new AckRange(15, uint.MaxValue, ErrorCode.None, 105)));
+        Assert.True(new AckRange(10, 5, ErrorCode.StreamBroken, -1).IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));
+    }
+
+    [Theory]
+    [InlineData("OpenProducer", 12, 4)]
+    [InlineData("ProducerOpened", 65, 4)]
+    [InlineData("PublishAck", 0, 4)]
+    [InlineData("Subscribe", 15, 5)]
+    [InlineData("Subscribe", 44, 2)]
+    [InlineData("Subscribe", 45, 3)]
+    [InlineData("Gap", 16, 5)]
+    public void An_undefined_value_of_an_enum_is_refused(string name, int offset, byte value)
+    {
+        FrameBodies.Case body = FrameBodies.ByName[name];
+        byte[] bytes = [.. body.Bytes];
+        bytes[offset] = value;
+        Refused(() => body.Read(bytes));
+        bytes[offset] = 255;
+        Refused(() => body.Read(bytes));
+        bytes[offset] = (byte)(value - 1);
+        body.Read(bytes);
+    }
+
+    private static void Refused(Action read) => Assert.Equal(ErrorCode.MalformedFrame, Assert.Throws<ProtocolException>(read).Code);
+
+    private static void Refused<T>(Func<T> read) => Refused(() => { _ = read(); });
+
+    private static void Refused(Func<SettleFrame> read) => Refused(() => { _ = read(); });
+
+    private static void Refused(Func<SettledFrame> read) => Refused(() => { _ = read(); });
+
+    private static void Refused(Func<GroupDeliverFrame> read) => Refused(() => { _ = read(); });
+}
