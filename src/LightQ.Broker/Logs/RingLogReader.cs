@@ -52,6 +52,8 @@ internal sealed class RingLogReader : LogReader
         if (!_log.Ring.TryGetRun(_cursor.Position, maxBytes, out RingRun found))
         {
             run = default;
+            if (found.NextPosition != _cursor.Position)
+                MoveTo(_cursor with { Position = found.NextPosition }); // Do not hold the padding at the end of a lap.
             return ReadResult.AtEnd;
         }
         run = new LentRun(found.Memory, _cursor, new LogCursor(EndOffset(found.Span), found.NextPosition));

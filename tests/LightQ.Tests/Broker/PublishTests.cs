@@ -1,0 +1,176 @@
+using LightQ.Broker.Producers;
+using LightQ.Broker.Subscriptions;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using Xunit;
+
+namespace LightQ.Tests.Broker;
+
+public sealed class PublishTests : EngineTest
+{
+    [Fact]
+    public void A_subscriber_gets_the_records_as_they_were_sent_with_offsets_from_zero()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest);
+        byte[] batch = Batch(0, 3);
+        Assert.True(Publish(producer, batch));
+
+        byte[] received = Receive(subscription)!;
+
+        Assert.Equal(batch[BatchLayout.HeaderSize..], received[BatchLayout.HeaderSize..]);
+        var view = new BatchView(received);
+        Assert.True(view.VerifyHeader() && view.VerifyPayload());
+        Assert.Equal(0, view.BaseOffset);
+        Assert.Null(Receive(subscription));
+    }
+
+    [Fact]
+    public void An_ack_gives_the_offset_and_merges_what_is_adjacent()
+    {
+        ProducerStream producer = OpenProducer();
+        Publish(producer, [.. Batch(0, 3), .. Batch(3, 2)]);
+        Publish(producer, Batch(5, 1));
+
+        (AckRange[] ranges, uint credit) = Output(producer);
+
+        Assert.Equal([new AckRange(0, 6, ErrorCode.None, 0)], ranges);
+        Assert.Equal((uint)(Batch(0, 3).Length + Batch(3, 2).Length + Batch(5, 1).Length), credit);
+    }
+
+    [Fact]
+    public void Batches_that_find_the_ring_full_wait_and_follow_in_order_when_there_is_room()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest);
+        ulong sequence = 0;
+        uint outstanding = 0;
+        while (outstanding <= Window / 2)
+        {
+            byte[] batch = Batch(sequence++, 1, 4000);
+            outstanding += (uint)batch.Length;
+            Assert.True(Publish(producer, batch));
+            outstanding -= Output(producer).Credit;
+        }
+
+        Assert.NotEqual(0u, outstanding);
+        Assert.Equal(Enumerable.Range(0, (int)sequence).Select(i => (long)i), ReceiveAll(subscription));
+        Assert.Equal(outstanding, Output(producer).Credit);
+    }
+
+    [Fact]
+    public void More_than_the_window_is_refused()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscribe(StartKind.Earliest);
+        bool accepted = true;
+        for (ulong i = 0; i < 100 && accepted; i++)
+            accepted = Publish(producer, Batch(i, 1, 4000));
+        Assert.False(accepted);
+    }
+
+    [Fact]
+    public void A_full_topic_does_not_lose_what_waits_when_the_consumer_leaves()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription stuck = Subscribe(StartKind.Earliest);
+        ulong sequence = 0;
+        uint owed = 0;
+        while (owed == 0)
+        {
+            byte[] batch = Batch(sequence++, 1, 4000);
+            Publish(producer, batch);
+            owed = (uint)batch.Length - Output(producer).Credit;
+        }
+
+        using (LightQ.Broker.Scheduling.TurnScope.Enter())
+            stuck.Release();
+
+        Assert.Equal((long)sequence, Log.EndOffset);
+    }
+
+    [Fact]
+    public void A_malformed_batch_breaks_the_stream_behind_what_was_good()
+    {
+        ProducerStream producer = OpenProducer();
+        byte[] bad = Batch(1, 1);
+        bad[BatchLayout.RecordCount]++;
+
+        Publish(producer, [.. Batch(0, 1), .. bad]);
+        Publish(producer, Batch(2, 1));
+
+        (AckRange[] ranges, _) = Output(producer);
+        Assert.Equal(new AckRange(0, 1, ErrorCode.None, 0), ranges[0]);
+        Assert.Equal(ErrorCode.MalformedBatch, ranges[1].Error);
+        Assert.Equal(ErrorCode.MalformedBatch, producer.CloseRequested?.Code);
+        Assert.Equal(1, Log.EndOffset);
+    }
+
+    [Fact]
+    public void A_named_producers_duplicate_is_acknowledged_with_its_first_offset_and_not_stored_again()
+    {
+        ProducerStream producer = OpenProducer(state: OpenNamed(1), epoch: 1);
+        Publish(producer, Batch(0, 2, producerId: 42, epoch: 1));
+        Publish(producer, Batch(2, 2, producerId: 42, epoch: 1));
+        Output(producer);
+
+        Publish(producer, Batch(0, 2, producerId: 42, epoch: 1));
+
+        Assert.Equal([new AckRange(0, 2, ErrorCode.None, 0)], Output(producer).Ranges);
+        Assert.Equal(4, Log.EndOffset);
+    }
+
+    [Theory]
+    [InlineData(0UL, 3, ErrorCode.SequenceOverlap)]
+    [InlineData(1UL, 1, ErrorCode.SequenceOverlap)]
+    [InlineData(3UL, 1, ErrorCode.OutOfOrder)]
+    public void A_named_producers_overlap_or_jump_is_refused(ulong sequence, int records, ErrorCode expected)
+    {
+        ProducerStream producer = OpenProducer(state: OpenNamed(1), epoch: 1);
+        Publish(producer, Batch(0, 2, producerId: 42, epoch: 1));
+        Output(producer);
+
+        Publish(producer, Batch(sequence, records, producerId: 42, epoch: 1));
+
+        Assert.Equal(expected, Output(producer).Ranges.Single().Error);
+        Assert.Equal(2, Log.EndOffset);
+    }
+
+    [Fact]
+    public void An_older_epoch_is_fenced()
+    {
+        ProducerStream old = OpenProducer(1, OpenNamed(1), 1);
+        Publish(old, Batch(0, 1, producerId: 42, epoch: 1));
+        ProducerStream young = OpenProducer(2, OpenNamed(2), 2);
+
+        Publish(old, Batch(1, 1, producerId: 42, epoch: 1));
+        Publish(young, Batch(1, 1, producerId: 42, epoch: 2));
+
+        Assert.Equal(ErrorCode.Fenced, old.CloseRequested?.Code);
+        Assert.Equal([new AckRange(1, 1, ErrorCode.None, 1)], Output(young).Ranges);
+    }
+
+    [Fact]
+    public void Producer_states_survive_being_saved()
+    {
+        ProducerState state = OpenNamed(3);
+        for (ulong i = 0; i < 5; i++)
+            state.Remember(i * 2, 2, (long)i * 10, 99);
+        var restored = new ProducerTable();
+        restored.Load(Partition.NamedProducers.Save());
+
+        ProducerState found = restored.Find(42)!;
+
+        Assert.Equal((3u, 10UL, 99L), (found.Epoch, found.NextSequence, found.LastAppend));
+        Assert.Equal(state.Batches, found.Batches);
+    }
+
+    private static List<long> ReceiveAll(Subscription subscription)
+    {
+        var all = new List<long>();
+        for (List<long> some = ReceiveOffsets(subscription); some.Count != 0; some = ReceiveOffsets(subscription))
+            all.AddRange(some);
+        return all;
+    }
+}

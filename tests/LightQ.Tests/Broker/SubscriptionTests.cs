@@ -1,0 +1,152 @@
+using LightQ.Broker.Producers;
+using LightQ.Broker.Subscriptions;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Xunit;
+
+namespace LightQ.Tests.Broker;
+
+public sealed class SubscriptionTests : EngineTest
+{
+    [Fact]
+    public void Nothing_comes_without_credit_and_a_run_may_take_it_below_zero()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest, credit: 0);
+        Publish(producer, Batch(0, 1));
+        Assert.Null(Receive(subscription));
+
+        subscription.Grant(1);
+
+        Assert.NotNull(Receive(subscription));
+        Assert.True(subscription.Credit < 0);
+        Publish(producer, Batch(1, 1));
+        Assert.Null(Receive(subscription));
+    }
+
+    [Theory]
+    [InlineData(StartKind.Earliest, 0, 0)]
+    [InlineData(StartKind.Latest, 0, 10)]
+    [InlineData(StartKind.Offset, 4, 4)]
+    public void A_subscription_begins_where_it_is_told(StartKind start, long value, long expected)
+    {
+        ProducerStream producer = OpenProducer();
+        for (ulong i = 0; i < 10; i++)
+            Publish(producer, Batch(i, 1));
+        Subscription subscription = Subscribe(start, value);
+        Assert.Equal(expected, subscription.FirstOffset);
+
+        Publish(producer, Batch(10, 1));
+
+        Assert.Equal(expected, ReceiveOffsets(subscription)[0]);
+    }
+
+    [Fact]
+    public void A_subscription_begins_at_a_time()
+    {
+        ProducerStream producer = OpenProducer();
+        Publish(producer, Batch(0, 1));
+        Time.Advance(TimeSpan.FromSeconds(1));
+        long time = UnixMicroseconds.From(Time.GetUtcNow());
+        Publish(producer, Batch(1, 1));
+
+        Assert.Equal([1], ReceiveOffsets(Subscribe(StartKind.Timestamp, time)));
+    }
+
+    [Fact]
+    public void An_offset_inside_a_batch_brings_the_whole_batch_and_says_where_to_begin()
+    {
+        ProducerStream producer = OpenProducer();
+        Publish(producer, Batch(0, 5));
+        Subscription subscription = Subscribe(StartKind.Offset, 3);
+        Assert.Equal(3, subscription.FirstOffset);
+        Assert.Equal([0, 1, 2, 3, 4], ReceiveOffsets(subscription));
+    }
+
+    [Fact]
+    public void An_overwritten_start_offset_gives_a_gap_first()
+    {
+        ProducerStream producer = OpenProducer();
+        for (ulong i = 0; i < 40; i++)
+        {
+            Publish(producer, Batch(i, 1, 4000));
+            Output(producer);
+        }
+        Subscription subscription = Subscribe(StartKind.Offset, 2);
+
+        Assert.Equal(DeliveryResult.Gap, subscription.TryTake(out Delivery delivery));
+
+        Assert.Equal((2, Log.StartOffset - 1, GapReason.Retention), (delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason));
+        Assert.Equal(Log.StartOffset, ReceiveOffsets(subscription)[0]);
+    }
+
+    [Fact]
+    public void DropOldest_loses_the_oldest_and_says_exactly_which()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest, policy: SlowPolicy.DropOldest);
+        for (ulong i = 0; i < 40; i++)
+        {
+            Assert.True(Publish(producer, Batch(i, 1, 4000)));
+            Output(producer);
+        }
+
+        Assert.Equal(DeliveryResult.Gap, subscription.TryTake(out Delivery delivery));
+        List<long> offsets = ReceiveOffsets(subscription);
+
+        Assert.Equal((0L, GapReason.Dropped), (delivery.Gap.FirstOffset, delivery.Gap.Reason));
+        Assert.Equal(Enumerable.Range((int)delivery.Gap.LastOffset + 1, 39 - (int)delivery.Gap.LastOffset).Select(i => (long)i), offsets);
+        Assert.Equal(delivery.Gap.LastOffset + 1, Partition.Counters.Drops);
+    }
+
+    [Fact]
+    public void A_blocking_subscription_that_stands_still_while_producers_wait_is_ended()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest);
+        for (ulong i = 0; i < 18; i++)
+        {
+            Publish(producer, Batch(i, 1, 4000));
+            Output(producer);
+        }
+        KeepHouse();
+        Time.Advance(TimeSpan.FromSeconds(9));
+        KeepHouse();
+        Assert.Null(subscription.CloseRequested);
+
+        Time.Advance(TimeSpan.FromSeconds(1));
+        KeepHouse();
+
+        Assert.Equal(ErrorCode.SlowConsumer, subscription.CloseRequested?.Code);
+    }
+
+    [Fact]
+    public void A_blocking_subscription_may_stand_still_while_nobody_waits()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest);
+        Publish(producer, Batch(0, 1));
+        KeepHouse();
+        Time.Advance(TimeSpan.FromMinutes(1));
+        KeepHouse();
+        Assert.Null(subscription.CloseRequested);
+    }
+
+    [Fact]
+    public async Task A_ring_at_rest_gives_its_memory_back()
+    {
+        ProducerStream producer = OpenProducer();
+        Publish(producer, Batch(0, 1));
+        Assert.NotEqual(0, Log.StoredBytes);
+        producer.Release();
+        KeepHouse();
+        Time.Advance(TimeSpan.FromMinutes(5));
+        KeepHouse();
+        Assert.Equal(0, Log.StoredBytes);
+        Assert.Equal(1, Log.EndOffset);
+        await DisposeAsync();
+    }
+
+    private void KeepHouse() =>
+        Partition.KeepHouse(Time.GetTimestamp(), TimeSpan.FromSeconds(10), TimeSpan.FromMinutes(5), TimeSpan.FromHours(24));
+}
