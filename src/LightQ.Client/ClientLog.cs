@@ -1,0 +1,30 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client;
+
+/// <summary>Every line the SDK logs.</summary>
+internal static partial class ClientLog
+{
+    [LoggerMessage(1, LogLevel.Information, "Connected to {Broker} as connection {ConnectionId}.")]
+    public static partial void Connected(ILogger logger, string broker, uint connectionId);
+
+    [LoggerMessage(2, LogLevel.Warning, "The connection to {Broker} was lost ({Code}: {Reason}); reconnecting.")]
+    public static partial void Lost(ILogger logger, string broker, ErrorCode code, string reason);
+
+    [LoggerMessage(3, LogLevel.Information, "No connection to {Broker} yet ({Code}: {Reason}); next attempt in {DelayMilliseconds} ms.")]
+    public static partial void AttemptFailed(ILogger logger, string broker, ErrorCode code, string reason, double delayMilliseconds);
+
+    [LoggerMessage(4, LogLevel.Information, "The broker asks to leave within {TimeLeftMilliseconds} ms ({Code}: {Reason}).")]
+    public static partial void GoAway(ILogger logger, ErrorCode code, uint timeLeftMilliseconds, string reason);
+
+    [LoggerMessage(5, LogLevel.Warning, "Messages {FirstOffset} to {LastOffset} of {Topic} will not come: {Reason}.")]
+    public static partial void Gap(ILogger logger, string topic, long firstOffset, long lastOffset, GapReason reason);
+
+    [LoggerMessage(6, LogLevel.Warning, "The producer on {Topic} failed ({Code}: {Reason}).")]
+    public static partial void ProducerFailed(ILogger logger, string topic, ErrorCode code, string reason);
+
+    [LoggerMessage(7, LogLevel.Warning, "The subscription to {Topic} ended ({Code}: {Reason}).")]
+    public static partial void SubscriptionEnded(ILogger logger, string topic, ErrorCode code, string reason);
+}

@@ -1,0 +1,20 @@
+namespace LightQ.Client;
+
+/// <summary>Whether a client is connected to its broker.</summary>
+public enum ConnectionState
+{
+    /// <summary>Not connected: nothing has been asked of the client yet, or the first attempt failed.</summary>
+    Disconnected = 0,
+
+    /// <summary>The first attempt is under way.</summary>
+    Connecting = 1,
+
+    /// <summary>Connected; producers and subscriptions are being resumed or run.</summary>
+    Connected = 2,
+
+    /// <summary>The connection was lost; the client tries again with growing, jittered delays.</summary>
+    Reconnecting = 3,
+
+    /// <summary>The client was disposed.</summary>
+    Closed = 4,
+}

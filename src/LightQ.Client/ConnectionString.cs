@@ -1,0 +1,74 @@
+using System.Globalization;
+using System.Text;
+using LightQ.Protocol;
+
+namespace LightQ.Client;
+
+/// <summary>Reads and writes <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</summary>
+internal static class ConnectionString
+{
+    private const string Scheme = "lightq";
+
+    public static LightQClientOptions Parse(string text)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(text);
+        if (!Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) || uri.Scheme != Scheme || uri.Host.Length == 0)
+            throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE]");
+        if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
+            throw Invalid("nothing may stand between the host and '?', and no '#'");
+        var options = new LightQClientOptions { Host = uri.IdnHost };
+        if (uri.Port >= 0)
+            options = options with { DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port") };
+        return ApplyQuery(ApplyUser(options, uri.UserInfo), uri.Query);
+    }
+
+    public static string Format(LightQClientOptions options)
+    {
+        var text = new StringBuilder(Scheme).Append("://");
+        if (options.User is not null)
+            text.Append(Uri.EscapeDataString(options.User)).Append('@');
+        text.Append(options.Host.Contains(':', StringComparison.Ordinal) ? $"[{options.Host}]" : options.Host);
+        text.Append(CultureInfo.InvariantCulture, $":{options.DataPort}");
+        if (options.ControlPort != ProtocolLimits.DefaultControlPort)
+            text.Append(CultureInfo.InvariantCulture, $"?control={options.ControlPort}");
+        return text.ToString();
+    }
+
+    private static LightQClientOptions ApplyUser(LightQClientOptions options, string userInfo)
+    {
+        if (userInfo.Length == 0)
+            return options;
+        int colon = userInfo.IndexOf(':', StringComparison.Ordinal);
+        string user = Uri.UnescapeDataString(colon < 0 ? userInfo : userInfo[..colon]);
+        if (user.Length == 0)
+            throw Invalid("the user before '@' is empty");
+        return options with { User = user, Password = colon < 0 ? null : Uri.UnescapeDataString(userInfo[(colon + 1)..]) };
+    }
+
+    private static LightQClientOptions ApplyQuery(LightQClientOptions options, string query)
+    {
+        foreach (string pair in query.TrimStart('?').Split('&', StringSplitOptions.RemoveEmptyEntries))
+        {
+            int equals = pair.IndexOf('=', StringComparison.Ordinal);
+            string name = equals < 0 ? pair : pair[..equals];
+            string value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
+            options = name switch
+            {
+                "control" => options with { ControlPort = ParsePort(value, "control") },
+                "tls" when bool.TryParse(value, out bool tls) => options with { Tls = tls },
+                "tls" => throw Invalid($"tls is true or false, not '{value}'"),
+                "ca" when value.Length > 0 => options with { CertificateAuthorityFile = value },
+                "ca" => throw Invalid("ca names a file"),
+                _ => throw Invalid($"'{name}' is not one of control, tls, ca"),
+            };
+        }
+        return options;
+    }
+
+    private static int ParsePort(string text, string name) =>
+        ushort.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out ushort port) && port > 0
+            ? port
+            : throw Invalid($"{name} is a number from 1 to 65535, not '{text}'");
+
+    private static ArgumentException Invalid(string what) => new($"The connection string is not valid: {what}.");
+}

@@ -1,0 +1,52 @@
+using System.Net.Sockets;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>A connection that owns no thread: asynchronous receives and sends on the thread pool.</summary>
+internal sealed class AsyncConnection : Connection
+{
+    private readonly string _host;
+    private readonly int _port;
+    private readonly AsyncOutbox _outbox;
+
+    public AsyncConnection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ILogger logger)
+        : base(options, hello, blocks, logger)
+    {
+        _host = options.Host;
+        _port = options.DataPort;
+        _outbox = new AsyncOutbox(Socket, OnException);
+    }
+
+    public override Outbox Outbox => _outbox;
+
+    public override void Start() => _ = ReceiveUntilClosedAsync();
+
+    private async Task ReceiveUntilClosedAsync()
+    {
+        try
+        {
+            await Socket.ConnectAsync(_host, _port).ConfigureAwait(false);
+            SendHello();
+            while (!HasFailed)
+            {
+                int count = await Socket.ReceiveAsync(Intake.Room(), SocketFlags.None).ConfigureAwait(false);
+                if (count == 0)
+                    break;
+                OnReceived(count);
+            }
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException)
+        {
+            OnException(e);
+        }
+        finally
+        {
+            Fail(new LightQException(ErrorCode.Unavailable, "The broker closed the connection."));
+            await _outbox.JoinAsync().ConfigureAwait(false);
+            OnStopped();
+        }
+    }
+}

@@ -1,0 +1,237 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>Keeps one client connected: connects when first asked, reconnects with back-off, and resumes every stream.</summary>
+/// <remarks>Thread-safe. Lock order: this gate, then a stream's, then an outbox's.</remarks>
+internal sealed class BrokerLink : IAsyncDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly List<ClientStream> _streams = [];
+    private readonly CancellationTokenSource _closing = new();
+    private readonly Action<ConnectionState, LightQException?> _onState;
+    private TaskCompletionSource? _connected;
+    private Task _running = Task.CompletedTask;
+    private Connection? _current;
+    private int _failedAttempts;
+
+    public BrokerLink(LightQClientOptions options, Action<ConnectionState, LightQException?> onState)
+    {
+        Options = options;
+        _onState = onState;
+        Logger = options.LoggerFactory?.CreateLogger("LightQ.Client") ?? NullLogger.Instance;
+    }
+
+    public LightQClientOptions Options { get; }
+
+    public ILogger Logger { get; }
+
+    public ReceiveBlockPool Blocks { get; } = new();
+
+    /// <summary>Waits for the first connection. Once there was one, returns at once: streams wait for the next one themselves.</summary>
+    /// <exception cref="LightQException">The first attempt failed.</exception>
+    public Task ConnectAsync(CancellationToken cancellationToken)
+    {
+        TaskCompletionSource connected;
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, typeof(LightQClient));
+            if (_connected is null)
+            {
+                _connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                _running = Task.Run(RunAsync, CancellationToken.None);
+            }
+            connected = _connected;
+        }
+        return connected.Task.WaitAsync(cancellationToken);
+    }
+
+    /// <summary>Opens a stream now or as soon as there is a connection, and again on every later one.</summary>
+    public void Attach(ClientStream stream)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, typeof(LightQClient));
+            _streams.Add(stream);
+            if (_current is not null)
+                stream.Open(_current);
+        }
+    }
+
+    /// <summary>Opens an attached stream once more after a while, if it is still attached and connected then.</summary>
+    public void ReopenLater(ClientStream stream, Connection connection) =>
+        _ = ReopenAsync(stream, connection);
+
+    /// <summary>Forgets a stream.</summary>
+    public void Detach(ClientStream stream)
+    {
+        lock (_gate)
+            _streams.Remove(stream);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        Task running;
+        lock (_gate)
+        {
+            if (_closing.IsCancellationRequested)
+                return;
+            running = _running;
+            _closing.Cancel();
+            _current?.Fail(ClosedByClient());
+        }
+        await running.ConfigureAwait(false);
+        CloseStreams();
+        _onState(ConnectionState.Closed, null);
+    }
+
+    internal static LightQException ClosedByClient() => new(ErrorCode.Closed, "The client was disposed.");
+
+    /// <summary>Full jitter: a random part of an upper bound that doubles with every attempt.</summary>
+    internal static TimeSpan Delay(LightQClientOptions options, int attempt, double random)
+    {
+        double bound = Math.Min(options.MaxReconnectDelay.TotalMilliseconds, options.ReconnectDelay.TotalMilliseconds * Math.Pow(2, Math.Min(attempt, 30)));
+        return TimeSpan.FromMilliseconds(bound * random);
+    }
+
+    private async Task RunAsync()
+    {
+        bool first = true;
+        _onState(ConnectionState.Connecting, null);
+        while (!_closing.IsCancellationRequested)
+        {
+            Connection connection;
+            try
+            {
+                connection = await ConnectOnceAsync().ConfigureAwait(false);
+            }
+            catch (LightQException e) when (!_closing.IsCancellationRequested)
+            {
+                if (first && !Options.WaitForBroker)
+                {
+                    GiveUp(e);
+                    return;
+                }
+                await DelayAsync(e).ConfigureAwait(false);
+                continue;
+            }
+            catch (LightQException)
+            {
+                break;
+            }
+            first = false;
+            _failedAttempts = 0;
+            Begin(connection);
+            LightQException reason = await connection.Ended.ConfigureAwait(false);
+            End(reason);
+        }
+        _connected!.TrySetException(ClosedByClient());
+        _ = _connected.Task.Exception;
+    }
+
+    private async Task<Connection> ConnectOnceAsync()
+    {
+        Connection connection = Options.ReceiveMode == ReceiveMode.Thread
+            ? new BlockingConnection(Options, Hello(), Blocks, Logger)
+            : new AsyncConnection(Options, Hello(), Blocks, Logger);
+        connection.Start();
+        try
+        {
+            WelcomeFrame welcome = await connection.Welcomed.WaitAsync(Options.ConnectTimeout, Options.TimeProvider, _closing.Token).ConfigureAwait(false);
+            ClientLog.Connected(Logger, Options.ToString(), welcome.ConnectionId);
+            return connection;
+        }
+        catch (TimeoutException e)
+        {
+            var reason = new LightQException(ErrorCode.Unavailable, $"No broker answered at {Options} within {Options.ConnectTimeout.TotalSeconds:0.###} s.", e);
+            connection.Fail(reason);
+            throw reason;
+        }
+        catch (OperationCanceledException)
+        {
+            LightQException reason = ClosedByClient();
+            connection.Fail(reason);
+            throw reason;
+        }
+    }
+
+    private HelloFrame Hello() => new(
+        ProtocolLimits.Version,
+        ProtocolLimits.Version,
+        0,
+        Options.ClientName,
+        Options.User is null ? HelloFrame.Anonymous : HelloFrame.Plain,
+        Options.User is null ? "" : $"{Options.User}\0{Options.Password}");
+
+    private void Begin(Connection connection)
+    {
+        lock (_gate)
+        {
+            _current = connection;
+            foreach (ClientStream stream in _streams)
+                stream.Open(connection);
+            if (_closing.IsCancellationRequested)
+                connection.Fail(ClosedByClient());
+        }
+        _onState(ConnectionState.Connected, null);
+        _connected!.TrySetResult();
+    }
+
+    private void End(LightQException reason)
+    {
+        lock (_gate)
+        {
+            _current = null;
+            foreach (ClientStream stream in _streams)
+                stream.OnDisconnected(reason);
+        }
+        if (_closing.IsCancellationRequested)
+            return;
+        ClientLog.Lost(Logger, Options.ToString(), reason.Code, reason.Message);
+        _onState(ConnectionState.Reconnecting, reason);
+    }
+
+    private void GiveUp(LightQException reason)
+    {
+        TaskCompletionSource connected;
+        lock (_gate)
+        {
+            connected = _connected!;
+            _connected = null;
+        }
+        _onState(ConnectionState.Disconnected, reason);
+        connected.TrySetException(reason);
+    }
+
+    private async Task DelayAsync(LightQException reason)
+    {
+        TimeSpan delay = Delay(Options, _failedAttempts++, Random.Shared.NextDouble());
+        ClientLog.AttemptFailed(Logger, Options.ToString(), reason.Code, reason.Message, delay.TotalMilliseconds);
+        await Task.Delay(delay, Options.TimeProvider, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+
+    private async Task ReopenAsync(ClientStream stream, Connection connection)
+    {
+        await Task.Delay(Delay(Options, 3, Random.Shared.NextDouble()), Options.TimeProvider, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        lock (_gate)
+        {
+            if (_current == connection && _streams.Contains(stream) && !_closing.IsCancellationRequested)
+                stream.Open(connection);
+        }
+    }
+
+    private void CloseStreams()
+    {
+        ClientStream[] streams;
+        lock (_gate)
+        {
+            streams = [.. _streams];
+            _streams.Clear();
+        }
+        foreach (ClientStream stream in streams)
+            stream.OnClosed(ClosedByClient());
+    }
+}

@@ -1,0 +1,31 @@
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>A producer or a subscription: something with a stream id that outlives connections.</summary>
+internal abstract class ClientStream
+{
+    /// <summary>Opens the stream on a connection, the first or a later one. Does not wait for the answer.</summary>
+    public abstract void Open(Connection connection);
+
+    /// <summary>Takes a frame of this stream, on the receiving thread.</summary>
+    public abstract void OnFrame(Connection connection, in FrameHeader header, ReadOnlySpan<byte> body);
+
+    /// <summary>Takes a run of delivered batches, on the receiving thread.</summary>
+    /// <returns>Whether <see cref="Wake"/> should be called once this receive is parsed.</returns>
+    public virtual bool OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch) => false;
+
+    /// <summary>Resumes who waits for this stream.</summary>
+    public virtual void Wake()
+    {
+    }
+
+    /// <summary>The connection is gone and none of its threads runs any more.</summary>
+    public abstract void OnDisconnected(LightQException reason);
+
+    /// <summary>There will be no further connection.</summary>
+    public abstract void OnClosed(LightQException reason);
+
+    /// <summary>Whether something was sent and not yet answered, so that a leaving broker is given time.</summary>
+    public virtual bool HasUnanswered => false;
+}

@@ -1,0 +1,202 @@
+using System.Collections.Concurrent;
+using System.Net.Sockets;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>One connection, from Hello to its end: handshake, dispatch of frames to streams, heartbeat.</summary>
+/// <remarks>
+/// How bytes are received and sent is the subclass's. Frames arrive on one thread at a time. <see cref="Ended"/> completes when
+/// no thread of this connection runs any more, so that streams can be taken over without locks against it.
+/// </remarks>
+internal abstract class Connection : IFrameSink
+{
+    private const int HeartbeatTicksUntilDead = 6;
+
+    private readonly ConcurrentDictionary<uint, ClientStream> _streams = new();
+    private readonly List<ClientStream> _toWake = [];
+    private readonly TaskCompletionSource<WelcomeFrame> _welcomed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<LightQException> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly LightQClientOptions _options;
+    private readonly HelloFrame _hello;
+    private LightQException? _failure;
+    private ITimer? _heartbeat;
+    private ITimer? _leaving;
+    private uint _lastStream;
+    private int _receives;
+    private int _heartbeatReceives;
+    private int _heartbeatSends;
+    private int _silentTicks;
+
+    protected Connection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ILogger logger)
+    {
+        _options = options;
+        _hello = hello;
+        Logger = logger;
+        Socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        Intake = new FrameIntake(blocks, this);
+    }
+
+    /// <summary>The broker's Welcome; fails when the connection ends before it.</summary>
+    public Task<WelcomeFrame> Welcomed => _welcomed.Task;
+
+    /// <summary>Why the connection ended, once it has.</summary>
+    public Task<LightQException> Ended => _ended.Task;
+
+    /// <summary>What waits to be sent.</summary>
+    public abstract Outbox Outbox { get; }
+
+    /// <summary>Whether the broker asked to leave: nothing new is published on this connection.</summary>
+    public bool IsLeaving { get; private set; }
+
+    protected Socket Socket { get; }
+
+    protected FrameIntake Intake { get; }
+
+    protected ILogger Logger { get; }
+
+    protected bool HasFailed => Volatile.Read(ref _failure) is not null;
+
+    /// <summary>Begins to connect. Outcome: <see cref="Welcomed"/>.</summary>
+    public abstract void Start();
+
+    /// <summary>Gives a stream its id on this connection.</summary>
+    public uint Register(ClientStream stream)
+    {
+        uint id = Interlocked.Increment(ref _lastStream);
+        _streams[id] = stream;
+        return id;
+    }
+
+    /// <summary>Forgets a stream; frames for it are ignored from now on.</summary>
+    public void Unregister(uint id) => _streams.TryRemove(id, out _);
+
+    /// <summary>Ends the connection; the first reason counts. Does not wait.</summary>
+    public void Fail(LightQException reason)
+    {
+        if (Interlocked.CompareExchange(ref _failure, reason, null) is not null)
+            return;
+        Outbox.Close();
+        Socket.Dispose();
+    }
+
+    public void OnFrame(in FrameHeader header, ReadOnlySpan<byte> body)
+    {
+        if (header.Stream != 0)
+        {
+            if (_streams.TryGetValue(header.Stream, out ClientStream? stream))
+                stream.OnFrame(this, header, body);
+            return;
+        }
+        switch (header.Type)
+        {
+            case FrameType.Welcome:
+                OnWelcome(FrameCodec.Read<WelcomeFrame>(body));
+                break;
+            case FrameType.Ping:
+                Outbox.Write(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
+                break;
+            case FrameType.Pong:
+                break;
+            case FrameType.Error:
+                ErrorFrame error = FrameCodec.Read<ErrorFrame>(body);
+                Fail(new LightQException(error.Code, error.Message));
+                break;
+            case FrameType.GoAway:
+                OnGoAway(FrameCodec.Read<GoAwayFrame>(body));
+                break;
+            default:
+                throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A broker does not send {header.Type} without a stream.");
+        }
+    }
+
+    public void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
+    {
+        if (_streams.TryGetValue(stream, out ClientStream? subscription) && subscription.OnRun(stream, block, offset, length, lastBatch))
+            _toWake.Add(subscription);
+    }
+
+    /// <summary>Parses what was received and resumes who waits for it.</summary>
+    protected void OnReceived(int count)
+    {
+        _receives++;
+        Intake.Received(count);
+        if (_toWake.Count == 0)
+            return;
+        foreach (ClientStream stream in _toWake)
+            stream.Wake();
+        _toWake.Clear();
+    }
+
+    protected void SendHello() => Outbox.Write(_hello);
+
+    /// <summary>The last thing the subclass calls: its threads are done.</summary>
+    protected void OnStopped()
+    {
+        Fail(new LightQException(ErrorCode.Unavailable, $"The connection to {_options} was closed."));
+        _heartbeat?.Dispose();
+        _leaving?.Dispose();
+        Intake.Dispose();
+        LightQException reason = _failure!;
+        _welcomed.TrySetException(reason);
+        _ended.TrySetResult(reason);
+    }
+
+    /// <summary>Translates what a socket or the parser threw.</summary>
+    protected void OnException(Exception exception) => Fail(exception switch
+    {
+        ProtocolException e => new LightQException(e.Code, $"The broker at {_options} broke the protocol: {e.Message}", e),
+        _ => new LightQException(ErrorCode.Unavailable, $"The connection to {_options} failed: {exception.Message}", exception),
+    });
+
+    private void OnWelcome(in WelcomeFrame welcome)
+    {
+        if (welcome.MaxFrameBytes is < ProtocolLimits.HandshakeFrameBytes or > int.MaxValue)
+            throw new ProtocolException(ErrorCode.MalformedFrame, $"A frame limit of {welcome.MaxFrameBytes} bytes is out of range.");
+        Intake.MaxFrameBytes = (int)welcome.MaxFrameBytes;
+        if (welcome.HeartbeatMilliseconds > 0)
+        {
+            TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);
+            _heartbeat = _options.TimeProvider.CreateTimer(static c => ((Connection)c!).OnHeartbeat(), this, half, half);
+        }
+        _welcomed.TrySetResult(welcome);
+    }
+
+    /// <summary>Runs twice per heartbeat interval. Never sends itself: a full socket must not hold the timer.</summary>
+    private void OnHeartbeat()
+    {
+        int receives = Volatile.Read(ref _receives);
+        _silentTicks = receives == _heartbeatReceives ? _silentTicks + 1 : 0;
+        _heartbeatReceives = receives;
+        if (_silentTicks >= HeartbeatTicksUntilDead)
+        {
+            Fail(new LightQException(ErrorCode.TimedOut, $"The broker at {_options} has been silent for three heartbeats."));
+            return;
+        }
+        int sends = Outbox.Sends;
+        if (sends == _heartbeatSends)
+            Outbox.Write(new PingFrame((ulong)sends));
+        _heartbeatSends = sends;
+    }
+
+    private void OnGoAway(in GoAwayFrame goAway)
+    {
+        ClientLog.GoAway(Logger, goAway.Code, goAway.TimeLeftMilliseconds, goAway.Message);
+        IsLeaving = true;
+        var reason = new LightQException(ErrorCode.ShuttingDown, $"The broker is going away: {goAway.Message}");
+        TimeSpan period = TimeSpan.FromMilliseconds(20);
+        long deadline = _options.TimeProvider.GetTimestamp();
+        TimeSpan left = TimeSpan.FromMilliseconds(goAway.TimeLeftMilliseconds);
+        _leaving ??= _options.TimeProvider.CreateTimer(
+            _ =>
+            {
+                if (!_streams.Values.Any(s => s.HasUnanswered) || _options.TimeProvider.GetElapsedTime(deadline) >= left)
+                    Fail(reason);
+            },
+            null,
+            period,
+            period);
+    }
+}

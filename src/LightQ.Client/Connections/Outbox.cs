@@ -1,0 +1,162 @@
+using System.Diagnostics;
+using LightQ.Client.Publishing;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>What waits to be sent on one connection: control frames, and producers that have batches ready.</summary>
+/// <remarks>
+/// Thread-safe. One sender at a time holds the role (<c>_busy</c>): under load the connection's own sender; when the connection
+/// is quiet, the publishing thread itself, which saves a hop to another thread. Lock order: a stream's gate, then this one.
+/// </remarks>
+internal abstract class Outbox
+{
+    // At most 8: up to that many, the runtime gathers without allocating.
+    private const int MaxSegments = 8;
+    private const int MaxDirectProducers = 1;
+
+    // A loop that publishes comes back within a microsecond or two, a paced publisher does not.
+    private static readonly long QuietTicks = Stopwatch.Frequency / 50_000;
+
+    private readonly Queue<ProducerStream> _ready = new();
+    private readonly List<SendBatch> _inRound = new(MaxSegments);
+    private byte[] _control = new byte[512];
+    private byte[] _controlInSend = new byte[512];
+    private int _controlLength;
+    private bool _busy;
+    private long _lastSend;
+
+    protected object Gate { get; } = new();
+
+    protected bool IsClosed { get; private set; }
+
+    protected bool IsBusy => _busy;
+
+    protected bool HasWork => _controlLength > 0 || _ready.Count > 0;
+
+    /// <summary>What the current round sends. Belongs to who holds the role.</summary>
+    protected List<ArraySegment<byte>> Segments { get; } = new(MaxSegments);
+
+    /// <summary>Grows with every send; the heartbeat looks at it.</summary>
+    public int Sends { get; private set; }
+
+    /// <summary>Queues a control frame behind those queued before, and in front of batches.</summary>
+    public void Write<TBody>(in TBody body, uint stream = 0, uint tag = 0)
+        where TBody : IFrameBody<TBody>
+    {
+        lock (Gate)
+        {
+            if (IsClosed)
+                return;
+            int needed = _controlLength + FrameHeader.Size + body.MaxSize;
+            if (needed > _control.Length)
+                Array.Resize(ref _control, Math.Max(needed, 2 * _control.Length));
+            _controlLength += FrameCodec.Write(_control.AsSpan(_controlLength), body, stream, tag);
+            if (!_busy)
+                WakeSender();
+        }
+    }
+
+    /// <summary>Queues a producer that has something to send; it must not be queued already.</summary>
+    /// <param name="producer">The producer.</param>
+    /// <param name="mayDirect">Whether this thread may send itself when the connection is quiet.</param>
+    public void Schedule(ProducerStream producer, bool mayDirect)
+    {
+        lock (Gate)
+        {
+            if (IsClosed)
+                return;
+            _ready.Enqueue(producer);
+            if (_busy)
+                return;
+            if (!mayDirect || _controlLength > 0 || _ready.Count > MaxDirectProducers || Stopwatch.GetTimestamp() - _lastSend < QuietTicks)
+            {
+                WakeSender();
+                return;
+            }
+            _busy = true;
+        }
+        SendDirectly();
+    }
+
+    /// <summary>Takes nothing more; what was queued is not sent.</summary>
+    public void Close()
+    {
+        lock (Gate)
+        {
+            IsClosed = true;
+            Monitor.PulseAll(Gate);
+        }
+    }
+
+    /// <summary>Called under the gate when there is work and nobody sends.</summary>
+    protected abstract void WakeSender();
+
+    /// <summary>Sends one round on this thread, which holds the role, and gives the role back.</summary>
+    protected abstract void SendDirectly();
+
+    /// <summary>Takes the role if there is work and nobody has it. Called under the gate.</summary>
+    protected bool TryTakeRole()
+    {
+        if (IsClosed || _busy || !HasWork)
+            return false;
+        _busy = true;
+        return true;
+    }
+
+    /// <summary>Lets go of what the round sent. The caller holds the role.</summary>
+    protected void EndRound()
+    {
+        foreach (SendBatch batch in _inRound)
+            batch.Release();
+        _inRound.Clear();
+    }
+
+    protected void ReleaseRole()
+    {
+        lock (Gate)
+        {
+            _busy = false;
+            _lastSend = Stopwatch.GetTimestamp();
+            if (IsClosed)
+                Monitor.PulseAll(Gate);
+            else if (HasWork)
+                WakeSender();
+        }
+    }
+
+    /// <summary>Fills <see cref="Segments"/> with what goes out next. The caller holds the role.</summary>
+    /// <returns>False when there is nothing.</returns>
+    protected bool TakeRound()
+    {
+        Segments.Clear();
+        int producers;
+        lock (Gate)
+        {
+            if (IsClosed)
+                return false;
+            producers = _ready.Count;
+            if (_controlLength > 0)
+            {
+                (_control, _controlInSend) = (_controlInSend, _control);
+                Segments.Add(new ArraySegment<byte>(_controlInSend, 0, _controlLength));
+                _controlLength = 0;
+            }
+        }
+        for (; producers > 0 && Segments.Count < MaxSegments; producers--)
+        {
+            ProducerStream producer;
+            lock (Gate)
+                producer = _ready.Dequeue();
+            if (producer.TakeForSend(Segments, _inRound, MaxSegments))
+            {
+                lock (Gate)
+                    _ready.Enqueue(producer);
+            }
+        }
+        if (Segments.Count == 0)
+            return false;
+        Sends++;
+        return true;
+    }
+}

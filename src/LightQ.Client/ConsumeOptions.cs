@@ -1,0 +1,68 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client;
+
+/// <summary>How a subscription consumes. Immutable; a value outside its range throws when it is set.</summary>
+public sealed record ConsumeOptions
+{
+    private const int SmallestCredit = 1024;
+
+    /// <summary>The group whose members share the messages; null (the default) for a subscription that gets all of them.</summary>
+    public string? Group
+    {
+        get;
+        init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"A group's name has {TopicName.Rule}.", nameof(value));
+    }
+
+    /// <summary>Where to begin. Default: <see cref="StartPosition.Latest"/>; with a group <see cref="StartPosition.Committed"/>.</summary>
+    public StartPosition Start { get; init; }
+
+    /// <summary>The partition to read; null (the default) for all.</summary>
+    public int? Partition
+    {
+        get;
+        init
+        {
+            if (value is { } partition)
+                ArgumentOutOfRangeException.ThrowIfNegative(partition, nameof(value));
+            field = value;
+        }
+    }
+
+    /// <summary>
+    /// How many bytes the broker may deliver ahead of the consumer: the bound of the subscription's memory, about. 1 KiB to 1 GiB,
+    /// default 4 MiB. Too little costs throughput.
+    /// </summary>
+    public int CreditBytes
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, SmallestCredit);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, 1 << 30);
+            field = value;
+        }
+    } = ProtocolLimits.DefaultCreditBytes;
+
+    /// <summary>What happens when this subscriber is slower than the topic. Default: what the topic says.</summary>
+    public SlowPolicy SlowPolicy { get; init; }
+
+    /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
+    public bool VerifyChecksums { get; init; } = true;
+
+    /// <summary>Where a waiting <c>await foreach</c> goes on. Default: on the thread pool.</summary>
+    public ContinuationScheduling Scheduling { get; init; }
+
+    /// <summary>What to do when messages are missing, after the gap was reported. Default: go on behind it.</summary>
+    public GapAction GapAction { get; init; }
+
+    /// <summary>Called in order, between the messages before and behind the gap, by the thread that enumerates.</summary>
+    public Action<MessageGap>? OnGap { get; init; }
+
+    /// <summary>
+    /// Called when the subscription stands, and again whenever it is resumed. On the receiving thread: it must not block. To wait
+    /// for a subscription before publishing, complete a <see cref="TaskCompletionSource"/> here.
+    /// </summary>
+    public Action<SubscriptionStarted>? OnSubscribed { get; init; }
+}

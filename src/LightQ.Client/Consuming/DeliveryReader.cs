@@ -1,0 +1,183 @@
+using System.Threading.Tasks.Sources;
+using LightQ.Client.Connections;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Consuming;
+
+/// <summary>The part that both enumerators share: goes from batch to batch, waits for deliveries, gives memory back.</summary>
+/// <remarks>
+/// Used by one consumer at a time, like every enumerator. Waiting allocates nothing: this object is its own value-task source.
+/// </remarks>
+internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem
+{
+    private readonly CancellationToken _cancellationToken;
+    private readonly Func<CancellationToken, Task<Subscription>> _subscribe;
+    private ManualResetValueTaskSourceCore<bool> _core;
+    private CancellationTokenRegistration _registration;
+    private Subscription? _subscription;
+    private Delivery _run;
+    private int _next;
+    private int _runEnd;
+    private long _expectedOffset;
+    private bool _isDisposed;
+
+    protected DeliveryReader(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
+    {
+        _subscribe = subscribe;
+        _cancellationToken = cancellationToken;
+    }
+
+    /// <summary>The memory that holds the batch at hand.</summary>
+    protected byte[] Memory { get; private set; } = [];
+
+    /// <summary>Where the batch at hand begins.</summary>
+    protected int BatchStart { get; private set; }
+
+    /// <summary>The length of the batch at hand.</summary>
+    protected int BatchLength { get; private set; }
+
+    /// <summary>How many of its first records lie before the offset that was asked for.</summary>
+    protected int BatchSkip { get; private set; }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_isDisposed)
+            return;
+        _isDisposed = true;
+        await _registration.DisposeAsync().ConfigureAwait(false);
+        EndRun();
+        _subscription?.Close();
+    }
+
+    /// <summary>Resumes who waits for this reader; called once per wait.</summary>
+    public void Resume(bool inline)
+    {
+        if (inline)
+            Continue();
+        else
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+    }
+
+    void IThreadPoolWorkItem.Execute() => Continue();
+
+    bool IValueTaskSource<bool>.GetResult(short token) => _core.GetResult(token);
+
+    ValueTaskSourceStatus IValueTaskSource<bool>.GetStatus(short token) => _core.GetStatus(token);
+
+    void IValueTaskSource<bool>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _core.OnCompleted(continuation, state, token, flags);
+
+    /// <summary>Looks at the batch that has just become the one at hand.</summary>
+    /// <returns>Whether it holds anything to hand out.</returns>
+    protected abstract bool OnBatch();
+
+    /// <summary>Goes to the next batch; completes synchronously as long as there is one.</summary>
+    protected ValueTask<bool> MoveToNextBatchAsync()
+    {
+        if (_subscription is null)
+            return SubscribeAndMoveAsync();
+        if (_cancellationToken.IsCancellationRequested)
+            return ValueTask.FromCanceled<bool>(_cancellationToken);
+        _core.Reset();
+        return TryAdvance(_subscription) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
+    }
+
+    /// <summary>Reports that the batch at hand cannot be read further.</summary>
+    protected void ReportDamage(BatchView batch)
+    {
+        bool isSound = batch.VerifyHeader() && batch.OffsetSpan > 0;
+        long first = isSound ? batch.BaseOffset : _expectedOffset;
+        long last = isSound ? batch.NextOffset - 1 : first;
+        _subscription!.Report(new MessageGap(_subscription.Topic, first, last, GapReason.Corrupt));
+    }
+
+    private async ValueTask<bool> SubscribeAndMoveAsync()
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        _subscription = await _subscribe(_cancellationToken).ConfigureAwait(false);
+        if (_cancellationToken.CanBeCanceled)
+            _registration = _cancellationToken.UnsafeRegister(static reader => ((DeliveryReader)reader!).OnCanceled(), this);
+        return await MoveToNextBatchAsync().ConfigureAwait(false);
+    }
+
+    private void Continue()
+    {
+        try
+        {
+            if (!TryAdvance(_subscription!))
+                return;
+        }
+        catch (Exception e)
+        {
+            // Not handled but handed over: it surfaces where the consumer awaits.
+            _core.SetException(e);
+            return;
+        }
+        _core.SetResult(true);
+    }
+
+    private void OnCanceled()
+    {
+        if (!_subscription!.TryStopWaiting(this))
+            return;
+        _core.RunContinuationsAsynchronously = true;
+        _core.SetException(new OperationCanceledException(_cancellationToken));
+    }
+
+    private bool TryAdvance(Subscription subscription)
+    {
+        while (true)
+        {
+            while (_next < _runEnd)
+            {
+                if (TakeBatch(subscription) && OnBatch())
+                    return true;
+            }
+            EndRun();
+            if (!subscription.TryTake(this, out Delivery delivery))
+            {
+                // Cancelled just before the wait was registered: the callback found nobody waiting.
+                if (_cancellationToken.IsCancellationRequested)
+                    OnCanceled();
+                return false;
+            }
+            if (delivery.Gap is { } gap)
+            {
+                subscription.Report(gap);
+                continue;
+            }
+            ReceiveBlock block = delivery.Block!;
+            (_run, Memory) = (delivery, block.Bytes);
+            (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
+        }
+    }
+
+    private bool TakeBatch(Subscription subscription)
+    {
+        var batch = new BatchView(Memory.AsSpan(_next, _runEnd - _next));
+        (BatchStart, BatchLength) = (_next, batch.Length);
+        _next += batch.Length;
+        batch = new BatchView(Memory.AsSpan(BatchStart, BatchLength));
+        bool isSound = !subscription.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
+        if (!isSound || batch.Kind == BatchKind.Gap || (batch.Flags & 0xF) != 0)
+        {
+            ReportDamage(batch);
+            return false;
+        }
+        _expectedOffset = batch.NextOffset;
+        if (batch.Kind != BatchKind.Data || batch.NextOffset <= subscription.FirstWantedOffset)
+            return false;
+        BatchSkip = (int)Math.Max(0, subscription.FirstWantedOffset - batch.BaseOffset);
+        return true;
+    }
+
+    private void EndRun()
+    {
+        if (_run.Block is null)
+            return;
+        _subscription!.Release(_run);
+        _run = default;
+        (_next, _runEnd) = (0, 0);
+    }
+}

@@ -1,0 +1,82 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client.Consuming;
+
+/// <summary>Enumerates messages; within a batch every step is synchronous and a few nanoseconds long.</summary>
+internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
+    : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<Message>
+{
+    private byte[] _memory = [];
+    private int _record;
+    private int _next;
+    private int _end;
+    private int _left;
+    private long _offset;
+
+    public Message Current => new(_memory, _record, BatchStart, _offset);
+
+    public ValueTask<bool> MoveNextAsync()
+    {
+        if (_left == 0)
+            return MoveToNextBatchAsync();
+        if (TryMoveToRecord())
+            return new ValueTask<bool>(true);
+        return MoveBehindDamage();
+    }
+
+    protected override bool OnBatch()
+    {
+        var batch = new BatchView(Memory.AsSpan(BatchStart, BatchLength));
+        long end = (long)BatchStart + batch.HeaderLength + batch.UncompressedLength;
+        bool fits = batch.UncompressedLength >= 0 && end <= BatchStart + BatchLength;
+        _memory = Memory;
+        _next = BatchStart + batch.HeaderLength;
+        _end = fits ? (int)end : 0;
+        _left = batch.RecordCount;
+        _offset = batch.BaseOffset - 1;
+        for (int skip = BatchSkip; skip >= 0; skip--)
+        {
+            if (!TryMoveToRecord())
+            {
+                ReportDamage(batch);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private bool TryMoveToRecord()
+    {
+        if (_left <= 0 || _end - _next < RecordLayout.FixedSize)
+            return false;
+        ulong lengths = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_memory), _next));
+        if (!BitConverter.IsLittleEndian)
+            lengths = System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(lengths);
+        uint body = (uint)lengths;
+        int key = (int)(lengths >> 32) & 0xFFFF;
+        long length = RecordLayout.FixedSize
+            + (body == RecordLayout.Tombstone ? 0 : (long)body)
+            + (key == RecordLayout.NoKey ? 0 : key)
+            + (long)(lengths >> 48);
+        if (length > _end - _next)
+        {
+            _left = 0;
+            return false;
+        }
+        _record = _next;
+        _next += (int)length;
+        _left--;
+        _offset++;
+        return true;
+    }
+
+    private ValueTask<bool> MoveBehindDamage()
+    {
+        _left = 0;
+        ReportDamage(new BatchView(Memory.AsSpan(BatchStart, BatchLength)));
+        return MoveToNextBatchAsync();
+    }
+}

@@ -1,0 +1,261 @@
+using LightQ.Client.Connections;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Consuming;
+
+/// <summary>A subscription's engine: a queue of delivered runs between the receiving thread and one enumerator, bounded by credit.</summary>
+/// <remarks>Thread-safe. The queue survives a reconnect: the subscription resumes behind the last batch that was queued.</remarks>
+internal sealed class Subscription : ClientStream
+{
+    private readonly Lock _gate = new();
+    private readonly BrokerLink _link;
+    private readonly Queue<Delivery> _queue = new();
+    private readonly TaskCompletionSource _firstSubscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Action<MessageGap> _onGap;
+    private Connection? _connection;
+    private DeliveryReader? _waiter;
+    private LightQException? _end;
+    private bool _isClosed;
+    private uint _stream;
+    private long _heldBytes;
+    private long _releasedBytes;
+    private long _lastOffset = -1;
+    private uint _lastEpoch;
+    private ulong _incarnation;
+
+    public Subscription(BrokerLink link, string topic, ConsumeOptions options, Action<MessageGap> onGap)
+    {
+        _link = link;
+        Topic = topic;
+        Options = options;
+        _onGap = onGap;
+    }
+
+    public string Topic { get; }
+
+    public ConsumeOptions Options { get; }
+
+    /// <summary>Completes when the broker has opened the subscription for the first time.</summary>
+    public Task FirstSubscribed => _firstSubscribed.Task;
+
+    /// <summary>Messages before this offset are not wanted: a batch that begins before it comes whole.</summary>
+    public long FirstWantedOffset => Options.Start.Kind == StartKind.Offset ? Options.Start.Value : 0;
+
+    public override void Open(Connection connection)
+    {
+        lock (_gate)
+        {
+            if (_isClosed || _end is not null)
+                return;
+            _connection = connection;
+            _stream = connection.Register(this);
+            bool isGroup = Options.Group is not null;
+            bool resumes = !isGroup && _lastOffset >= 0;
+            StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
+            if (isGroup && _firstSubscribed.Task.IsCompleted)
+                start = StartKind.Committed;
+            connection.Outbox.Write(
+                new SubscribeFrame(
+                    Topic,
+                    Options.Partition is { } partition ? (uint)partition : OpenProducerFrame.AnyPartition,
+                    Options.Group ?? "",
+                    start,
+                    resumes ? _lastOffset + 1 : Options.Start.Value,
+                    resumes ? _lastOffset : -1,
+                    _lastEpoch,
+                    _incarnation,
+                    SettleMode.Automatic,
+                    Options.SlowPolicy,
+                    0),
+                _stream,
+                _stream);
+            long credit = Math.Max(1, Options.CreditBytes - _heldBytes);
+            _releasedBytes = 0;
+            connection.Outbox.Write(new CreditFrame((uint)credit), _stream);
+        }
+    }
+
+    public override void OnFrame(Connection connection, in FrameHeader header, ReadOnlySpan<byte> body)
+    {
+        SubscriptionStarted? started = null;
+        lock (_gate)
+        {
+            if (header.Stream != _stream || connection != _connection)
+                return;
+            switch (header.Type)
+            {
+                case FrameType.Subscribed:
+                    started = OnSubscribed(FrameCodec.Read<SubscribedFrame>(body));
+                    break;
+                case FrameType.Gap:
+                    GapFrame gap = FrameCodec.Read<GapFrame>(body);
+                    _lastOffset = Math.Max(_lastOffset, gap.LastOffset);
+                    _queue.Enqueue(new Delivery(new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason)));
+                    break;
+                case FrameType.Closed:
+                    OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
+                    break;
+                default:
+                    throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A subscription does not get {header.Type}.");
+            }
+        }
+        if (started is not null)
+            Options.OnSubscribed?.Invoke(started);
+        else
+            Wake();
+    }
+
+    public override bool OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
+    {
+        var last = new BatchView(block.Bytes.AsSpan(lastBatch, offset + length - lastBatch));
+        bool isSound = last.VerifyHeader();
+        lock (_gate)
+        {
+            if (stream != _stream || _isClosed)
+                return false;
+            block.Retain();
+            _heldBytes += length;
+            _queue.Enqueue(new Delivery(block, offset, length));
+            if (isSound)
+                (_lastOffset, _lastEpoch) = (last.NextOffset - 1, last.LeaderEpoch);
+            return _waiter is not null;
+        }
+    }
+
+    public override void Wake()
+    {
+        DeliveryReader? waiter;
+        lock (_gate)
+        {
+            if (_queue.Count == 0 && _end is null)
+                return;
+            (waiter, _waiter) = (_waiter, null);
+        }
+        waiter?.Resume(Options.Scheduling == ContinuationScheduling.Inline);
+    }
+
+    public override void OnDisconnected(LightQException reason)
+    {
+        lock (_gate)
+            _connection = null;
+    }
+
+    public override void OnClosed(LightQException reason) => End(reason);
+
+    /// <summary>Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.</summary>
+    /// <returns>False when there is none.</returns>
+    /// <exception cref="LightQException">The subscription has ended and everything before was taken.</exception>
+    public bool TryTake(DeliveryReader? waiter, out Delivery delivery)
+    {
+        lock (_gate)
+        {
+            if (_queue.TryDequeue(out delivery))
+                return true;
+            if (_end is not null)
+                throw _end.Copy();
+            _waiter = waiter;
+            return false;
+        }
+    }
+
+    /// <summary>Stops waiting, if the reader still waits.</summary>
+    /// <returns>Whether it did; then nobody else resumes it.</returns>
+    public bool TryStopWaiting(DeliveryReader waiter)
+    {
+        lock (_gate)
+        {
+            if (_waiter != waiter)
+                return false;
+            _waiter = null;
+            return true;
+        }
+    }
+
+    /// <summary>Gives a run's memory back, and its bytes to the broker as new credit once they are half of what was granted.</summary>
+    public void Release(in Delivery run)
+    {
+        run.Block!.Release();
+        lock (_gate)
+        {
+            _heldBytes -= run.Length;
+            _releasedBytes += run.Length;
+            if (_releasedBytes < Options.CreditBytes / 2 || _connection is null || _isClosed)
+                return;
+            _connection.Outbox.Write(new CreditFrame((uint)_releasedBytes), _stream);
+            _releasedBytes = 0;
+        }
+    }
+
+    /// <summary>Tells whoever wants to know about a gap, and ends the enumeration if that is wanted.</summary>
+    public void Report(MessageGap gap)
+    {
+        ClientLog.Gap(_link.Logger, gap.Topic, gap.FirstOffset, gap.LastOffset, gap.Reason);
+        Options.OnGap?.Invoke(gap);
+        _onGap(gap);
+        if (Options.GapAction == GapAction.Continue)
+            return;
+        ErrorCode code = gap.Reason switch
+        {
+            GapReason.Dropped or GapReason.Retention => ErrorCode.SlowConsumer,
+            GapReason.Truncated => ErrorCode.StaleEpoch,
+            _ => ErrorCode.CorruptData,
+        };
+        throw new LightQException(code, $"Messages {gap.FirstOffset} to {gap.LastOffset} of {gap.Topic} will not come: {gap.Reason}.");
+    }
+
+    /// <summary>Ends the subscription and lets go of everything that is queued.</summary>
+    public void Close()
+    {
+        _link.Detach(this);
+        lock (_gate)
+        {
+            if (_isClosed)
+                return;
+            _isClosed = true;
+            if (_connection is not null && _end is null)
+            {
+                _connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
+                _connection.Unregister(_stream);
+            }
+            while (_queue.TryDequeue(out Delivery delivery))
+                delivery.Block?.Release();
+        }
+    }
+
+    private SubscriptionStarted OnSubscribed(in SubscribedFrame subscribed)
+    {
+        bool isResumed = _firstSubscribed.Task.IsCompleted;
+        (_incarnation, _lastEpoch) = (subscribed.Incarnation, subscribed.Epoch);
+        if (_lastOffset < 0)
+            _lastOffset = subscribed.NextOffset - 1;
+        _firstSubscribed.TrySetResult();
+        return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed);
+    }
+
+    private void OnStreamClosed(in ClosedFrame closed)
+    {
+        var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
+        _connection!.Unregister(_stream);
+        if (reason.IsTransient && _firstSubscribed.Task.IsCompletedSuccessfully)
+        {
+            _link.ReopenLater(this, _connection);
+            return;
+        }
+        ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
+        _end = reason;
+        _firstSubscribed.TrySetException(reason);
+    }
+
+    private void End(LightQException reason)
+    {
+        lock (_gate)
+        {
+            _connection = null;
+            _end ??= reason;
+        }
+        _firstSubscribed.TrySetException(reason);
+        Wake();
+    }
+}

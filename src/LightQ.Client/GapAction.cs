@@ -1,0 +1,11 @@
+namespace LightQ.Client;
+
+/// <summary>What a subscription does when messages are missing.</summary>
+public enum GapAction
+{
+    /// <summary>Reports the gap (<see cref="ConsumeOptions.OnGap"/>, <see cref="LightQClient.GapDetected"/>, the log) and goes on behind it.</summary>
+    Continue = 0,
+
+    /// <summary>Reports it the same way and then ends the enumeration with a <see cref="LightQException"/>.</summary>
+    Throw = 1,
+}

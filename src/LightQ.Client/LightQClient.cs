@@ -1,0 +1,163 @@
+using LightQ.Client.Connections;
+using LightQ.Client.Consuming;
+using LightQ.Client.Publishing;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client;
+
+/// <summary>A connection to a LightQ broker: make one per application and keep it.</summary>
+/// <remarks>
+/// Thread-safe. Connects when something is first asked of it, reconnects by itself with growing, jittered delays, and resumes
+/// producers and subscriptions then.
+/// </remarks>
+/// <example>
+/// <code>
+/// await using var client = new LightQClient("lightq://localhost");
+/// await using Producer producer = await client.CreateProducerAsync("orders");
+/// await producer.PublishAsync("hello"u8);
+///
+/// await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
+///     Console.WriteLine($"{message.Offset}: {message.GetText()}");
+/// </code>
+/// </example>
+public sealed class LightQClient : IAsyncDisposable
+{
+    private readonly BrokerLink _link;
+
+    /// <summary>Makes a client; connects nothing yet.</summary>
+    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</param>
+    /// <exception cref="ArgumentException">The string is not of that form.</exception>
+    /// <exception cref="LightQException"><see cref="ErrorCode.NotSupported"/>: it asks for TLS, which this version does not have.</exception>
+    public LightQClient(string connectionString)
+        : this(LightQClientOptions.Parse(connectionString))
+    {
+    }
+
+    /// <summary>Makes a client; connects nothing yet.</summary>
+    /// <param name="options">What to connect to and how.</param>
+    /// <exception cref="LightQException"><see cref="ErrorCode.NotSupported"/>: they ask for TLS, which this version does not have.</exception>
+    public LightQClient(LightQClientOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        if (options.Tls)
+            throw new LightQException(ErrorCode.NotSupported, "This version of the client does not support TLS yet.");
+        Options = options;
+        _link = new BrokerLink(options, OnStateChanged);
+    }
+
+    /// <summary>Tells of every change of <see cref="State"/>, in order. Handlers must not block.</summary>
+    public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged;
+
+    /// <summary>Tells of messages that a subscription of this client will not get, on the thread that enumerates it.</summary>
+    public event EventHandler<MessageGap>? GapDetected;
+
+    /// <summary>What the client was made with.</summary>
+    public LightQClientOptions Options { get; }
+
+    /// <summary>Whether the client is connected at the moment.</summary>
+    public ConnectionState State { get; private set; }
+
+    /// <summary>Connects now, instead of with the first request.</summary>
+    /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
+    /// <exception cref="LightQException">The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.</exception>
+    public Task ConnectAsync(CancellationToken cancellationToken = default) => _link.ConnectAsync(cancellationToken);
+
+    /// <summary>Opens a producer.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="options">How it sends; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The topic is unknown, the right is missing, or the broker cannot be reached.</exception>
+    public async Task<Producer> CreateProducerAsync(string topic, ProducerOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        CheckTopic(topic);
+        options ??= new ProducerOptions();
+        await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var stream = new ProducerStream(_link, topic, options);
+        _link.Attach(stream);
+        try
+        {
+            await stream.FirstOpened.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            stream.Close();
+            throw;
+        }
+        return new Producer(stream, options, Options.TimeProvider);
+    }
+
+    /// <summary>Consumes messages, one by one.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <returns>
+    /// The messages in the order of their offsets, without an end. Each enumeration is a subscription of its own, opened by its first
+    /// step and closed when the loop is left. A message is valid until the next one. Cancel with <c>WithCancellation</c>.
+    /// </returns>
+    /// <exception cref="LightQException">From the enumeration: the topic is unknown, the right is missing, the broker ended the subscription or cannot be reached.</exception>
+    /// <example>
+    /// <code>
+    /// await foreach (Message message in client.ConsumeAsync("orders").WithCancellation(stopping))
+    ///     Handle(message.Key, message.Body);
+    /// </code>
+    /// </example>
+    public IAsyncEnumerable<Message> ConsumeAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
+
+    /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <returns>The batches in the order of their offsets, without an end. A batch is valid until the next one.</returns>
+    /// <exception cref="LightQException">As for <see cref="ConsumeAsync"/>.</exception>
+    /// <example>
+    /// <code>
+    /// await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders"))
+    /// {
+    ///     foreach (RecordView record in batch)
+    ///         Handle(record.Body);
+    /// }
+    /// </code>
+    /// </example>
+    public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
+
+    /// <summary>Closes the connection. Publishes under way fail with <see cref="ErrorCode.Closed"/>, enumerations end with it; dispose producers before.</summary>
+    public ValueTask DisposeAsync() => _link.DisposeAsync();
+
+    private static void CheckTopic(string topic)
+    {
+        ArgumentNullException.ThrowIfNull(topic);
+        if (!TopicName.IsValid(topic))
+            throw new ArgumentException($"'{topic}' is not a topic's name: {TopicName.Rule}.", nameof(topic));
+    }
+
+    private ConsumeStream Consume(string topic, ConsumeOptions? options)
+    {
+        CheckTopic(topic);
+        options ??= new ConsumeOptions();
+        if (options.Start.Kind == StartKind.Committed && options.Group is null)
+            throw new ArgumentException("A subscription starts at the committed position only as a member of a group.", nameof(options));
+        return new ConsumeStream(cancellationToken => SubscribeAsync(topic, options, cancellationToken));
+    }
+
+    private async Task<Subscription> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)
+    {
+        await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
+        var subscription = new Subscription(_link, topic, options, gap => GapDetected?.Invoke(this, gap));
+        _link.Attach(subscription);
+        try
+        {
+            await subscription.FirstSubscribed.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            subscription.Close();
+            throw;
+        }
+        return subscription;
+    }
+
+    private void OnStateChanged(ConnectionState state, LightQException? reason)
+    {
+        State = state;
+        ConnectionStateChanged?.Invoke(this, new ConnectionStateChangedEventArgs(state, reason));
+    }
+}

@@ -1,0 +1,80 @@
+using LightQ.Protocol;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client;
+
+/// <summary>Everything a <see cref="LightQClient"/> can be told. Immutable; a value outside its range throws when it is set.</summary>
+public sealed record LightQClientOptions
+{
+    /// <summary>Name or address of the broker's machine. Default: 127.0.0.1.</summary>
+    public string Host
+    {
+        get;
+        init
+        {
+            ArgumentException.ThrowIfNullOrWhiteSpace(value);
+            field = value;
+        }
+    } = "127.0.0.1";
+
+    /// <summary>Port of the data plane, 1 to 65,535. Default: 5700.</summary>
+    public int DataPort { get; init => field = Port(value); } = ProtocolLimits.DefaultDataPort;
+
+    /// <summary>Port of the control plane (gRPC), 1 to 65,535. Default: 5701.</summary>
+    public int ControlPort { get; init => field = Port(value); } = ProtocolLimits.DefaultControlPort;
+
+    /// <summary>The user to log in as; null for an anonymous client.</summary>
+    public string? User { get; init; }
+
+    /// <summary>The user's password. Needs <see cref="User"/>.</summary>
+    public string? Password { get; init; }
+
+    /// <summary>Whether both planes are encrypted. Not supported yet: a client with it throws <see cref="ErrorCode.NotSupported"/>.</summary>
+    public bool Tls { get; init; }
+
+    /// <summary>A PEM file with the certificate authority to trust; null for the machine's own list.</summary>
+    public string? CertificateAuthorityFile { get; init; }
+
+    /// <summary>How the broker's log and statistics call this client. Default: the process's name.</summary>
+    public string ClientName { get; init; } = AppDomain.CurrentDomain.FriendlyName;
+
+    /// <summary>How long one attempt to connect, handshake included, may take. Default: 5 s.</summary>
+    public TimeSpan ConnectTimeout { get; init => field = Positive(value); } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
+    /// Whether the first call waits for a broker that is not there yet. By default it fails with <see cref="ErrorCode.Unavailable"/>
+    /// as soon as the first attempt does. A connection that existed once is always restored.
+    /// </summary>
+    public bool WaitForBroker { get; init; }
+
+    /// <summary>Upper bound of the first delay before reconnecting; it doubles with every attempt and the delay is a random part of it. Default: 100 ms.</summary>
+    public TimeSpan ReconnectDelay { get; init => field = Positive(value); } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>What <see cref="ReconnectDelay"/> grows to at most. Default: 5 s.</summary>
+    public TimeSpan MaxReconnectDelay { get; init => field = Positive(value); } = TimeSpan.FromSeconds(5);
+
+    /// <summary>How the connection receives. Default: on a thread of its own.</summary>
+    public ReceiveMode ReceiveMode { get; init; }
+
+    /// <summary>Where the client logs; null for nowhere.</summary>
+    public ILoggerFactory? LoggerFactory { get; init; }
+
+    /// <summary>The clock for heartbeats and delays.</summary>
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</summary>
+    /// <param name="connectionString">User, password and file are percent-encoded where they need it.</param>
+    /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>
+    public static LightQClientOptions Parse(string connectionString) => ConnectionString.Parse(connectionString);
+
+    /// <summary>The connection string without the password.</summary>
+    public override string ToString() => ConnectionString.Format(this);
+
+    private static int Port(int value) => value is > 0 and <= ushort.MaxValue
+        ? value
+        : throw new ArgumentOutOfRangeException(nameof(value), value, "A port is between 1 and 65,535.");
+
+    private static TimeSpan Positive(TimeSpan value) => value > TimeSpan.Zero
+        ? value
+        : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must be above zero.");
+}

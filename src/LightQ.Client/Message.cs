@@ -1,0 +1,107 @@
+using System.Buffers.Binary;
+using System.Text;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client;
+
+/// <summary>A received message: body, key, headers and where it lies in the topic.</summary>
+/// <remarks>
+/// A small view over the received bytes; nothing is copied. It and all memory it hands out are valid until the enumerator
+/// moves to the next message; <see cref="ToOwned"/> makes one that stays valid.
+/// </remarks>
+public readonly struct Message
+{
+    private readonly byte[] _memory;
+    private readonly int _record;
+    private readonly int _batch;
+
+    internal Message(byte[] memory, int record, int batch, long offset)
+    {
+        _memory = memory;
+        _record = record;
+        _batch = batch;
+        Offset = offset;
+    }
+
+    /// <summary>The message's number in its topic: dense, from 0.</summary>
+    public long Offset { get; }
+
+    /// <summary>The body; empty for a tombstone.</summary>
+    public ReadOnlyMemory<byte> Body => new(_memory, BodyStart, BodyLength);
+
+    /// <summary>The body, without the detour over a memory.</summary>
+    public ReadOnlySpan<byte> BodySpan => new(_memory, BodyStart, BodyLength);
+
+    /// <summary>The key; empty when there is none.</summary>
+    public ReadOnlyMemory<byte> Key => new(_memory, _record + RecordLayout.FixedSize, KeyLength);
+
+    /// <summary>Whether there is a key; it may be empty.</summary>
+    public bool HasKey => KeyField != RecordLayout.NoKey;
+
+    /// <summary>Whether the message says that its key's last value is gone.</summary>
+    public bool IsTombstone => BodyField == RecordLayout.Tombstone;
+
+    /// <summary>The headers, one by one, in place.</summary>
+    public HeaderEnumerator Headers => new(HeaderBytes);
+
+    /// <summary>When the producer opened the message's batch, by the producer's clock.</summary>
+    public DateTimeOffset Timestamp => FromUnixMicroseconds(BatchHeader.Timestamp);
+
+    /// <summary>When the broker appended it, by the broker's clock.</summary>
+    public DateTimeOffset AppendTime => FromUnixMicroseconds(BatchHeader.AppendTime);
+
+    private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
+
+    private int KeyField => BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_record + 4));
+
+    private int HeadersLength => BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_record + 6));
+
+    private int KeyLength => HasKey ? KeyField : 0;
+
+    private int BodyLength => IsTombstone ? 0 : (int)BodyField;
+
+    private int BodyStart => _record + RecordLayout.FixedSize + KeyLength + HeadersLength;
+
+    private ReadOnlySpan<byte> HeaderBytes => _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
+
+    private BatchView BatchHeader => new(_memory.AsSpan(_batch, BatchLayout.HeaderSize));
+
+    /// <summary>The value of the first header of a name.</summary>
+    /// <param name="name">The name; compared byte by byte in UTF-8.</param>
+    /// <param name="value">The value, valid as long as the message.</param>
+    /// <returns>False when there is none.</returns>
+    public bool TryGetHeader(string name, out ReadOnlySpan<byte> value)
+    {
+        Span<byte> wanted = stackalloc byte[byte.MaxValue];
+        if (Encoding.UTF8.TryGetBytes(name, wanted, out int length))
+        {
+            foreach (HeaderView header in Headers)
+            {
+                if (header.Name.SequenceEqual(wanted[..length]))
+                {
+                    value = header.Value;
+                    return true;
+                }
+            }
+        }
+        value = default;
+        return false;
+    }
+
+    /// <summary>The body as UTF-8 text.</summary>
+    public string GetText() => Encoding.UTF8.GetString(BodySpan);
+
+    /// <summary>A copy that stays valid for as long as it is referenced.</summary>
+    public Message ToOwned()
+    {
+        int length = BodyStart + BodyLength - _record;
+        byte[] copy = new byte[BatchLayout.HeaderSize + length];
+        _memory.AsSpan(_batch, BatchLayout.HeaderSize).CopyTo(copy);
+        _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(BatchLayout.HeaderSize));
+        return new Message(copy, BatchLayout.HeaderSize, 0, Offset);
+    }
+
+    internal static DateTimeOffset FromUnixMicroseconds(long microseconds) =>
+        DateTimeOffset.UnixEpoch.AddTicks(microseconds * TimeSpan.TicksPerMicrosecond);
+}

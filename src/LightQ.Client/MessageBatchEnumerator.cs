@@ -1,0 +1,43 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client;
+
+/// <summary>Enumerates a batch's messages in place. Allocates nothing.</summary>
+public ref struct MessageBatchEnumerator
+{
+    private RecordEnumerator _records;
+
+    internal MessageBatchEnumerator(BatchView batch, int skip)
+    {
+        try
+        {
+            _records = batch.Records;
+        }
+        catch (ProtocolException e)
+        {
+            throw new LightQException(e.Code, e.Message, e);
+        }
+        for (; skip > 0; skip--)
+            MoveNext();
+    }
+
+    /// <summary>The message at hand; valid until the batch's end of life.</summary>
+    public readonly RecordView Current => _records.Current;
+
+    /// <summary>Goes to the next message.</summary>
+    /// <returns>False behind the last.</returns>
+    /// <exception cref="LightQException"><see cref="ErrorCode.CorruptData"/>: the records contradict the batch's header, although its checksum holds.</exception>
+    public bool MoveNext()
+    {
+        try
+        {
+            return _records.MoveNext();
+        }
+        catch (ProtocolException e)
+        {
+            throw new LightQException(e.Code, e.Message, e);
+        }
+    }
+}

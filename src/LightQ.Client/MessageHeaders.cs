@@ -1,0 +1,63 @@
+using System.Collections;
+using System.Text;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client;
+
+/// <summary>Headers to publish with a message: names with byte or text values, kept in the form they travel in.</summary>
+/// <remarks>
+/// May be used for many messages, which then costs nothing per message. Not thread-safe while it is being changed. A name has 1
+/// to 255 bytes of UTF-8, a value at most 65,535, all headers together 65,535.
+/// </remarks>
+/// <example>
+/// <code>
+/// var headers = new MessageHeaders { { "content-type", "application/json" } };
+/// await producer.PublishAsync(body, headers: headers);
+/// </code>
+/// </example>
+public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMemory<byte>>>
+{
+    private byte[] _encoded = [];
+    private int _length;
+
+    /// <summary>How many headers there are.</summary>
+    public int Count { get; private set; }
+
+    internal ReadOnlySpan<byte> Encoded => _encoded.AsSpan(0, _length);
+
+    /// <summary>Adds a header with a text value, which travels as UTF-8.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="value">Its value.</param>
+    /// <exception cref="ArgumentException">The name or the value is too long, or there is no room left.</exception>
+    public void Add(string name, string value) => Add(name, Encoding.UTF8.GetBytes(value).AsSpan());
+
+    /// <summary>Adds a header with a byte value.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="value">Its value; copied.</param>
+    /// <exception cref="ArgumentException">The name or the value is too long, or there is no room left.</exception>
+    public void Add(string name, ReadOnlySpan<byte> value)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        byte[] nameBytes = Encoding.UTF8.GetBytes(name);
+        int needed = _length + RecordWriter.SizeOfHeader(nameBytes.Length, value.Length);
+        if (nameBytes.Length > byte.MaxValue)
+            throw new ArgumentException($"A header's name has at most {byte.MaxValue} bytes, not {nameBytes.Length}.", nameof(name));
+        if (needed > RecordLayout.MaxHeadersLength)
+            throw new ArgumentException($"A message's headers have at most {RecordLayout.MaxHeadersLength} bytes, not {needed}.", nameof(value));
+        if (needed > _encoded.Length)
+            Array.Resize(ref _encoded, Math.Max(needed, 2 * _encoded.Length));
+        _length += RecordWriter.WriteHeader(_encoded.AsSpan(_length), nameBytes, value);
+        Count++;
+    }
+
+    /// <summary>The headers in the order they were added.</summary>
+    public IEnumerator<KeyValuePair<string, ReadOnlyMemory<byte>>> GetEnumerator()
+    {
+        var headers = new List<KeyValuePair<string, ReadOnlyMemory<byte>>>(Count);
+        foreach (HeaderView header in new HeaderEnumerator(Encoded))
+            headers.Add(new(Encoding.UTF8.GetString(header.Name), header.Value.ToArray()));
+        return headers.GetEnumerator();
+    }
+
+    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+}

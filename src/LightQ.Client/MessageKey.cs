@@ -1,0 +1,67 @@
+using System.Text;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client;
+
+/// <summary>A message's key: text, which travels as UTF-8, or bytes. The default value is "no key".</summary>
+/// <remarks>Converts implicitly from <see cref="string"/>, <see cref="byte"/>[] and <see cref="ReadOnlyMemory{T}"/>; null is "no key". At most 65,534 bytes.</remarks>
+public readonly struct MessageKey
+{
+    private readonly string? _text;
+    private readonly ReadOnlyMemory<byte> _bytes;
+
+    /// <summary>A key of text.</summary>
+    /// <param name="text">The text; null for no key.</param>
+    public MessageKey(string? text)
+    {
+        _text = text;
+        HasValue = text is not null;
+        ByteCount = text is null ? 0 : Encoding.UTF8.GetByteCount(text);
+        Check();
+    }
+
+    /// <summary>A key of bytes, which are not copied before the message is published.</summary>
+    /// <param name="bytes">The bytes; may be empty.</param>
+    public MessageKey(ReadOnlyMemory<byte> bytes)
+    {
+        _bytes = bytes;
+        HasValue = true;
+        ByteCount = bytes.Length;
+        Check();
+    }
+
+    /// <summary>Whether there is a key; it may be empty.</summary>
+    public bool HasValue { get; }
+
+    /// <summary>Its length in bytes.</summary>
+    public int ByteCount { get; }
+
+    /// <summary>A key of text.</summary>
+    public static implicit operator MessageKey(string? text) => new(text);
+
+    /// <summary>A key of bytes.</summary>
+    public static implicit operator MessageKey(byte[]? bytes) => bytes is null ? default : new(bytes.AsMemory());
+
+    /// <summary>A key of bytes.</summary>
+    public static implicit operator MessageKey(ReadOnlyMemory<byte> bytes) => new(bytes);
+
+    /// <summary>A key of text.</summary>
+    public static MessageKey FromString(string? text) => text;
+
+    /// <summary>A key of bytes.</summary>
+    public static MessageKey FromBytes(ReadOnlyMemory<byte> bytes) => bytes;
+
+    internal void CopyTo(Span<byte> destination)
+    {
+        if (_text is not null)
+            Encoding.UTF8.GetBytes(_text, destination);
+        else
+            _bytes.Span.CopyTo(destination);
+    }
+
+    private void Check()
+    {
+        if (ByteCount > RecordLayout.MaxKeyLength)
+            throw new ArgumentException($"A key has at most {RecordLayout.MaxKeyLength} bytes, not {ByteCount}.");
+    }
+}

@@ -1,0 +1,10 @@
+using LightQ.Protocol;
+
+namespace LightQ.Client;
+
+/// <summary>The broker's word that messages are stored.</summary>
+/// <param name="Offset">Offset of the message, or of a batch's first message; the others follow densely.</param>
+/// <param name="Count">How many messages this answers: 1, or a batch's count.</param>
+/// <param name="Durability">How safe they are.</param>
+/// <param name="Partition">The partition that holds them.</param>
+public readonly record struct PublishAck(long Offset, int Count, Durability Durability, int Partition);

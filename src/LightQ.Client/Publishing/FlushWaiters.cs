@@ -1,0 +1,72 @@
+namespace LightQ.Client.Publishing;
+
+/// <summary>Counts what a producer accepted and what became of it, and knows who waits for how much. Guarded by its producer's gate.</summary>
+internal sealed class FlushWaiters
+{
+    private readonly Queue<(long Target, TaskCompletionSource Done)> _waiters = new();
+    private long _accepted;
+    private long _settled;
+    private LightQException? _firstError;
+    private LightQException? _unreported;
+
+    /// <summary>Messages were accepted.</summary>
+    public void Accept(int count) => _accepted += count;
+
+    /// <summary>Messages were acknowledged.</summary>
+    public void Settle(int count)
+    {
+        _settled += count;
+        if (_waiters.Count > 0)
+            CompleteReached();
+    }
+
+    /// <summary>Messages failed.</summary>
+    /// <param name="count">How many.</param>
+    /// <param name="error">Why.</param>
+    /// <param name="isAwaited">Whether someone else learns of it.</param>
+    public void Fail(int count, LightQException error, bool isAwaited)
+    {
+        _firstError ??= error;
+        if (!isAwaited)
+            _unreported ??= error;
+        Settle(count);
+    }
+
+    /// <summary>An error of messages that nobody awaited, once.</summary>
+    public LightQException? TakeUnreported()
+    {
+        LightQException? error = _unreported;
+        if (error is not null)
+            (_unreported, _firstError) = (null, null);
+        return error;
+    }
+
+    /// <summary>Completes when everything accepted so far is settled; fails with the first error since the last time.</summary>
+    public Task WaitAsync()
+    {
+        if (_settled == _accepted && _waiters.Count == 0)
+            return TakeFirstError() is { } error ? Task.FromException(error) : Task.CompletedTask;
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _waiters.Enqueue((_accepted, done));
+        return done.Task;
+    }
+
+    private void CompleteReached()
+    {
+        while (_waiters.TryPeek(out var waiter) && waiter.Target <= _settled)
+        {
+            _waiters.Dequeue();
+            if (TakeFirstError() is { } error)
+                waiter.Done.TrySetException(error);
+            else
+                waiter.Done.TrySetResult();
+        }
+    }
+
+    private LightQException? TakeFirstError()
+    {
+        LightQException? error = _firstError;
+        (_unreported, _firstError) = (null, null);
+        return error?.Copy();
+    }
+}

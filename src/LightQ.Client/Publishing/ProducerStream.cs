@@ -1,0 +1,487 @@
+using System.Buffers;
+using LightQ.Client.Connections;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>A producer's engine: fills batches, keeps to the window, numbers and sends batches, matches acks, survives reconnects.</summary>
+/// <remarks>
+/// Thread-safe. A batch goes open (being filled) - sealed (complete, waits for the sender) - in flight (sent, waits for its ack).
+/// There is no linger: the sender takes the open batch whenever no sealed one is left, so batches grow by themselves while a
+/// send is under way. Sequences are given when a batch is first sent, because an anonymous producer's start anew on each stream.
+/// </remarks>
+internal sealed class ProducerStream : ClientStream
+{
+    private readonly Lock _gate = new();
+    private readonly BrokerLink _link;
+    private readonly ProducerOptions _options;
+    private readonly PublishCompletionPool _completions = new();
+    private readonly PublishQueue _queue;
+    private readonly Queue<WaitingPublish> _waiting = new();
+    private readonly FlushWaiters _flushes = new();
+    private readonly TaskCompletionSource _firstOpened = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private LightQException? _fault;
+    private Connection? _connection;
+    private bool _isOpened;
+    private bool _isScheduled;
+    private ProducerOpenedFrame _opened;
+    private uint _stream;
+
+    public ProducerStream(BrokerLink link, string topic, ProducerOptions options)
+    {
+        _link = link;
+        _options = options;
+        _queue = new PublishQueue(options.BatchBytes, options.Name is null ? int.MaxValue : ProtocolLimits.RememberedBatches);
+        Topic = topic;
+    }
+
+    public string Topic { get; }
+
+    public int Partition => (int)_opened.Partition;
+
+    /// <summary>Completes when the broker has opened the stream for the first time.</summary>
+    public Task FirstOpened => _firstOpened.Task;
+
+    public override bool HasUnanswered
+    {
+        get
+        {
+            lock (_gate)
+                return _queue.HasInFlight;
+        }
+    }
+
+    private bool IsNamed => _options.Name is not null;
+
+    public bool TryPublish(ReadOnlySpan<byte> body)
+    {
+        Connection? schedule;
+        lock (_gate)
+        {
+            if (_waiting.Count > 0 || !_queue.TryAddToOpen(body))
+            {
+                if (!TryPublishSlowly(body, default, null))
+                    return false;
+            }
+            _flushes.Accept(1);
+            schedule = TakeSchedule();
+        }
+        schedule?.Outbox.Schedule(this, mayDirect: true);
+        return true;
+    }
+
+    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
+    {
+        Connection? schedule;
+        lock (_gate)
+        {
+            if (!TryPublishSlowly(body, key, headers))
+                return false;
+            _flushes.Accept(1);
+            schedule = TakeSchedule();
+        }
+        schedule?.Outbox.Schedule(this, mayDirect: true);
+        return true;
+    }
+
+    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+            return ValueTask.FromCanceled<PublishAck>(cancellationToken);
+        Connection? schedule;
+        ValueTask<PublishAck> task;
+        lock (_gate)
+        {
+            ThrowIfFaulted();
+            int length = CheckSize(body.Length, key, headers);
+            PublishCompletion completion = _completions.Rent();
+            completion.Start(cancellationToken);
+            task = completion.Task;
+            _flushes.Accept(1);
+            if (_waiting.Count == 0 && _queue.TryAdd(body, key, headers, length))
+            {
+                _queue.AddWaiter(completion);
+            }
+            else
+            {
+                byte[] record = ArrayPool<byte>.Shared.Rent(length);
+                SendBatch.WriteRecord(record, body, key, headers is null ? default : headers.Encoded);
+                _waiting.Enqueue(new WaitingPublish(record, length, null, completion));
+            }
+            schedule = TakeSchedule();
+        }
+        schedule?.Outbox.Schedule(this, mayDirect: true);
+        return task;
+    }
+
+    /// <summary>An empty batch for a builder.</summary>
+    public SendBatch RentBatch(int minimum = 0)
+    {
+        lock (_gate)
+            return _queue.Rent(minimum);
+    }
+
+    public bool TryPublish(SendBatch batch)
+    {
+        Connection? schedule;
+        lock (_gate)
+        {
+            ThrowIfFaulted();
+            ThrowUnreported();
+            if (_waiting.Count > 0 || !_queue.TryQueue(batch))
+                return false;
+            _flushes.Accept(batch.Count);
+            schedule = TakeSchedule();
+        }
+        schedule?.Outbox.Schedule(this, mayDirect: true);
+        return true;
+    }
+
+    public ValueTask<PublishAck> PublishAsync(SendBatch batch, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+            return ValueTask.FromCanceled<PublishAck>(cancellationToken);
+        Connection? schedule;
+        ValueTask<PublishAck> task;
+        lock (_gate)
+        {
+            ThrowIfFaulted();
+            PublishCompletion completion = _completions.Rent();
+            completion.Start(cancellationToken);
+            task = completion.Task;
+            batch.AddWaiter(completion, batch.Count);
+            _flushes.Accept(batch.Count);
+            if (_waiting.Count > 0 || !_queue.TryQueue(batch))
+                _waiting.Enqueue(new WaitingPublish(null, 0, batch, completion));
+            schedule = TakeSchedule();
+        }
+        schedule?.Outbox.Schedule(this, mayDirect: true);
+        return task;
+    }
+
+    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+            return ValueTask.FromCanceled(cancellationToken);
+        lock (_gate)
+        {
+            ThrowIfFaulted();
+            if (_waiting.Count == 0 && _queue.HasRoomForBatch)
+                return ValueTask.CompletedTask;
+            PublishCompletion completion = _completions.Rent();
+            completion.Start(cancellationToken);
+            _waiting.Enqueue(new WaitingPublish(null, 0, null, completion));
+            return completion.UntypedTask;
+        }
+    }
+
+    public Task FlushAsync()
+    {
+        lock (_gate)
+            return _flushes.WaitAsync();
+    }
+
+    /// <summary>Ends the stream: what has no outcome yet fails with <see cref="ErrorCode.Closed"/>.</summary>
+    public void Close()
+    {
+        _link.Detach(this);
+        lock (_gate)
+        {
+            if (_connection is not null)
+            {
+                _connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
+                _connection.Unregister(_stream);
+            }
+            Fault(new LightQException(ErrorCode.Closed, "The producer was disposed."), ErrorCode.Closed);
+        }
+    }
+
+    /// <summary>Adds what goes out next to <paramref name="segments"/>. Called by the outbox's sender, one at a time.</summary>
+    /// <returns>Whether there is more, in which case the producer stays scheduled.</returns>
+    public bool TakeForSend(List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments)
+    {
+        int first = held.Count;
+        uint stream, epoch;
+        ulong producerId;
+        bool more;
+        lock (_gate)
+        {
+            _isScheduled = false;
+            (stream, epoch, producerId) = (_stream, _opened.ProducerEpoch, _opened.ProducerId);
+            while (segments.Count + held.Count - first < maxSegments && CanSend(mayTakeOpen: held.Count == first))
+                held.Add(_queue.Send());
+            more = CanSend(mayTakeOpen: true);
+            _isScheduled = more;
+        }
+        for (int i = first; i < held.Count; i++)
+        {
+            SendBatch batch = held[i];
+            batch.Complete(stream, producerId, epoch);
+            segments.Add(new ArraySegment<byte>(batch.Buffer, 0, FrameHeader.Size + batch.Length));
+        }
+        return more;
+    }
+
+    public override void Open(Connection connection)
+    {
+        lock (_gate)
+        {
+            if (_fault is not null)
+                return;
+            _connection = connection;
+            _isOpened = false;
+            _stream = connection.Register(this);
+            uint partition = _options.Partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
+            connection.Outbox.Write(new OpenProducerFrame(Topic, partition, _options.AckLevel, _options.Name ?? ""), _stream, _stream);
+        }
+    }
+
+    public override void OnFrame(Connection connection, in FrameHeader header, ReadOnlySpan<byte> body)
+    {
+        Connection? schedule;
+        lock (_gate)
+        {
+            if (header.Stream != _stream || connection != _connection)
+                return;
+            switch (header.Type)
+            {
+                case FrameType.PublishAck:
+                    OnAck(new PublishAckFrame(body));
+                    break;
+                case FrameType.Credit:
+                    _queue.Credit(FrameCodec.Read<CreditFrame>(body).Bytes);
+                    break;
+                case FrameType.ProducerOpened:
+                    OnOpened(FrameCodec.Read<ProducerOpenedFrame>(body));
+                    break;
+                case FrameType.Closed:
+                    OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
+                    break;
+                default:
+                    throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A producer stream does not get {header.Type}.");
+            }
+            AdmitWaiting();
+            schedule = TakeSchedule();
+        }
+        schedule?.Outbox.Schedule(this, mayDirect: false);
+    }
+
+    public override void OnDisconnected(LightQException reason)
+    {
+        lock (_gate)
+        {
+            _connection = null;
+            _isOpened = _isScheduled = false;
+            if (IsNamed)
+                return;
+            FailInFlight(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
+            AdmitWaiting();
+        }
+    }
+
+    public override void OnClosed(LightQException reason)
+    {
+        lock (_gate)
+        {
+            _connection = null;
+            Fault(reason, ErrorCode.Closed);
+        }
+    }
+
+    private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
+    {
+        ThrowIfFaulted();
+        ThrowUnreported();
+        int length = CheckSize(body.Length, key, headers);
+        return _waiting.Count == 0 && _queue.TryAdd(body, key, headers, length);
+    }
+
+    private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers)
+    {
+        long length = RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength;
+        if (length + BatchLayout.HeaderSize + BatchLayout.Alignment > _opened.MaxBatchBytes)
+            throw new LightQException(ErrorCode.MessageTooLarge, $"A message of {length} bytes does not fit a batch of {Topic}, which holds at most {_opened.MaxBatchBytes}.");
+        return (int)length;
+    }
+
+    private void ThrowIfFaulted()
+    {
+        if (_fault is not null)
+            throw _fault.Copy();
+    }
+
+    private void ThrowUnreported()
+    {
+        if (_flushes.TakeUnreported() is { } error)
+            throw error.Copy();
+    }
+
+    /// <summary>Claims the right to schedule this producer, if there is something to send and nobody has it.</summary>
+    private Connection? TakeSchedule()
+    {
+        if (_isScheduled || !CanSend(mayTakeOpen: true))
+            return null;
+        _isScheduled = true;
+        return _connection;
+    }
+
+    private bool CanSend(bool mayTakeOpen) => _isOpened && !_connection!.IsLeaving && _queue.CanSend(mayTakeOpen);
+
+    private void OnAck(in PublishAckFrame frame)
+    {
+        for (int i = 0; i < frame.Count; i++)
+        {
+            AckRange range = frame[i];
+            ulong end = range.FirstSequence + range.Count;
+            while (_queue.TryTakeInFlight(end, out SendBatch batch))
+            {
+                if (batch.BaseSequence < range.FirstSequence || batch.BaseSequence + (ulong)batch.Count > end)
+                {
+                    Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
+                    throw new ProtocolException(ErrorCode.OutOfOrder, $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent.");
+                }
+                if (range.Error != ErrorCode.None)
+                {
+                    Break(batch, range.Error, $"The broker refused messages of {Topic}: {range.Error}.");
+                    return;
+                }
+                _flushes.Settle(batch.Count);
+                long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
+                batch.Resolve(new PublishAck(offset, batch.Count, frame.Durability, Partition));
+            }
+        }
+    }
+
+    private void OnOpened(in ProducerOpenedFrame opened)
+    {
+        bool sameLog = !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
+        _opened = opened;
+        _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes);
+        if (_firstOpened.Task.IsCompleted)
+            Resume(opened.NextSequence, sameLog);
+        else
+            _queue.NextSequence = opened.NextSequence;
+        _isOpened = true;
+        _firstOpened.TrySetResult();
+    }
+
+    /// <summary>After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything else.</summary>
+    private void Resume(ulong expected, bool sameLog)
+    {
+        if (IsNamed && sameLog && expected >= _queue.OldestSequence && expected <= _queue.NextSequence)
+        {
+            _queue.Resend();
+            return;
+        }
+        FailInFlight(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
+        _queue.NextSequence = expected;
+    }
+
+    private void OnStreamClosed(in ClosedFrame closed)
+    {
+        var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
+        bool wasOpened = _isOpened;
+        _isOpened = false;
+        _connection!.Unregister(_stream);
+        ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
+        if (_firstOpened.TrySetException(reason) || !reason.IsTransient)
+        {
+            Fault(reason, reason.Code);
+            return;
+        }
+        if (wasOpened && !IsNamed)
+            FailInFlight(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
+        _link.ReopenLater(this, _connection);
+    }
+
+    /// <summary>After an error nothing behind it is stored: everything fails, and the stream is opened anew.</summary>
+    private void Break(SendBatch first, ErrorCode code, string message)
+    {
+        ClientLog.ProducerFailed(_link.Logger, Topic, code, message);
+        _connection!.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
+        _connection.Unregister(_stream);
+        Reject(first, code, message);
+        const string Behind = "An earlier message of this producer was refused, so this one was not stored.";
+        if (code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied or ErrorCode.NotSupported)
+        {
+            Fault(new LightQException(code, message), ErrorCode.StreamBroken);
+            return;
+        }
+        FailAll(ErrorCode.StreamBroken, Behind);
+        Open(_connection);
+    }
+
+    private void Fault(LightQException reason, ErrorCode code)
+    {
+        _fault ??= reason;
+        _isOpened = false;
+        _firstOpened.TrySetException(reason);
+        FailAll(code, reason.Message);
+    }
+
+    private void FailAll(ErrorCode code, string message)
+    {
+        FailInFlight(code, message);
+        while (_queue.TryTakeQueued(out SendBatch batch))
+            Reject(batch, code, message);
+        while (_waiting.TryDequeue(out WaitingPublish waiting))
+        {
+            waiting.ReturnRecord();
+            _flushes.Fail(waiting.Count, new LightQException(code, message), isAwaited: true);
+            if (waiting.Batch is not null)
+                waiting.Batch.Reject(code, message);
+            else
+                waiting.Completion.FailOnPool(new LightQException(code, message));
+        }
+    }
+
+    private void FailInFlight(ErrorCode code, string message)
+    {
+        while (_queue.TryTakeInFlight(ulong.MaxValue, out SendBatch batch))
+            Reject(batch, code, message);
+        _queue.ForgetSent();
+    }
+
+    private void Reject(SendBatch batch, ErrorCode code, string message)
+    {
+        _flushes.Fail(batch.Count, new LightQException(code, message), batch.IsFullyAwaited);
+        batch.Reject(code, message);
+    }
+
+    /// <summary>Lets those who wait for room in, in their order, as far as the room goes.</summary>
+    private void AdmitWaiting()
+    {
+        while (_waiting.TryPeek(out WaitingPublish next))
+        {
+            if (next.Completion.IsClaimed)
+            {
+                next.ReturnRecord();
+                next.Batch?.Release();
+                next.Completion.Abandon();
+                _flushes.Settle(next.Count);
+            }
+            else if (next.Batch is not null)
+            {
+                if (!_queue.TryQueue(next.Batch))
+                    return;
+            }
+            else if (next.Record is not null)
+            {
+                if (!_queue.TryAddEncoded(next.Encoded))
+                    return;
+                _queue.AddWaiter(next.Completion);
+                next.ReturnRecord();
+            }
+            else
+            {
+                if (!_queue.IsHalfFree)
+                    return;
+                next.Completion.CompleteOnPool();
+            }
+            _waiting.Dequeue();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+using LightQ.Protocol.Batches;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>A producer's batches: the open one, the sealed ones that wait for the sender, and those in flight, all within its budget.</summary>
+/// <remarks>Guarded by its producer's gate. Batches leave in the order they were filled.</remarks>
+internal sealed class PublishQueue
+{
+    private readonly Queue<SendBatch> _sealed = new();
+    private readonly Queue<SendBatch> _inFlight = new();
+    private readonly int _maxBatches;
+    private SendBatchPool _batches;
+    private PublishBudget _budget;
+    private SendBatch? _open;
+
+    public PublishQueue(int batchBytes, int maxBatches)
+    {
+        _batches = new SendBatchPool(batchBytes);
+        _maxBatches = maxBatches;
+    }
+
+    /// <summary>The number of the next record that is sent for the first time.</summary>
+    public ulong NextSequence { get; set; }
+
+    /// <summary>The number of the oldest record without an ack.</summary>
+    public ulong OldestSequence => _inFlight.TryPeek(out SendBatch? batch) ? batch.BaseSequence : NextSequence;
+
+    public bool HasInFlight => _inFlight.Count > 0;
+
+    /// <summary>Whether there is room for an ordinary batch.</summary>
+    public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
+
+    /// <summary>Whether half of the window is free.</summary>
+    public bool IsHalfFree => _budget.IsHalfFree;
+
+    public SendBatch Rent(int minimum) => _batches.Rent(minimum);
+
+    /// <summary>The broker opened a stream with this window, on which nothing is sent yet.</summary>
+    public void Open(int window, long maxBatchBytes)
+    {
+        _budget.Open(window);
+        if (maxBatchBytes < _batches.BatchBytes && maxBatchBytes >= ProducerOptions.SmallestBatchBytes)
+            _batches = new SendBatchPool((int)maxBatchBytes & ~(BatchLayout.Alignment - 1));
+    }
+
+    /// <summary>Nothing that was sent will be credited any more.</summary>
+    public void ForgetSent() => _budget.ForgetSent();
+
+    public bool TryAddToOpen(ReadOnlySpan<byte> body) => _open is { } open && open.TryAdd(body);
+
+    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, int recordLength) =>
+        (_open is not null && _open.TryAdd(body, key, headers))
+        || (TryOpenBatch(recordLength) && _open!.TryAdd(body, key, headers));
+
+    public bool TryAddEncoded(ReadOnlySpan<byte> record) =>
+        (_open is not null && _open.TryAddEncoded(record))
+        || (TryOpenBatch(record.Length) && _open!.TryAddEncoded(record));
+
+    /// <summary>Registers who waits for the record added last.</summary>
+    public void AddWaiter(PublishCompletion completion) => _open!.AddWaiter(completion);
+
+    /// <summary>Takes a whole batch behind everything else.</summary>
+    public bool TryQueue(SendBatch batch)
+    {
+        SealOpen();
+        if (!HasRoom(batch.Length))
+            return false;
+        batch.Charge = batch.Length;
+        _budget.Queue(batch.Charge);
+        _sealed.Enqueue(batch);
+        return true;
+    }
+
+    public void Credit(uint bytes) => _budget.Credit(bytes);
+
+    /// <summary>Whether the window takes the next batch; the open one counts only when asked for.</summary>
+    public bool CanSend(bool mayTakeOpen)
+    {
+        if (_sealed.TryPeek(out SendBatch? next))
+            return _budget.MaySend(next.Length);
+        return mayTakeOpen && _open is not null && _budget.MaySend(_open.Length);
+    }
+
+    /// <summary>Takes the next batch for sending, numbers it, and holds its memory.</summary>
+    public SendBatch Send()
+    {
+        if (_sealed.Count == 0)
+            SealOpen();
+        SendBatch batch = _sealed.Dequeue();
+        if (!batch.IsCompleted)
+        {
+            batch.BaseSequence = NextSequence;
+            NextSequence += (ulong)batch.Count;
+        }
+        _budget.Send(batch.Charge);
+        batch.Hold();
+        _inFlight.Enqueue(batch);
+        return batch;
+    }
+
+    /// <summary>Takes the oldest batch in flight if it lies before <paramref name="endSequence"/>.</summary>
+    public bool TryTakeInFlight(ulong endSequence, out SendBatch batch)
+    {
+        if (!_inFlight.TryPeek(out batch!) || batch.BaseSequence >= endSequence)
+            return false;
+        _inFlight.Dequeue();
+        _budget.Settle(batch.Charge);
+        return true;
+    }
+
+    /// <summary>Takes the oldest batch that was accepted and not yet sent.</summary>
+    public bool TryTakeQueued(out SendBatch batch)
+    {
+        SealOpen();
+        if (!_sealed.TryDequeue(out batch!))
+            return false;
+        _budget.Queue(-batch.Charge);
+        return true;
+    }
+
+    /// <summary>Puts what is in flight back in front of what waits, to be sent again with its numbers.</summary>
+    public void Resend()
+    {
+        SealOpen();
+        int sealedBefore = _sealed.Count;
+        while (_inFlight.TryDequeue(out SendBatch? again))
+        {
+            _budget.Unsend(again.Charge);
+            _sealed.Enqueue(again);
+        }
+        for (; sealedBefore > 0; sealedBefore--)
+            _sealed.Enqueue(_sealed.Dequeue());
+    }
+
+    private bool HasRoom(int bytes) => _inFlight.Count + _sealed.Count < _maxBatches && _budget.HasRoom(bytes);
+
+    private bool TryOpenBatch(int recordLength)
+    {
+        int bytes = Math.Max(BatchLayout.Align(BatchLayout.HeaderSize + recordLength), _batches.BatchBytes);
+        SealOpen();
+        if (!HasRoom(bytes))
+            return false;
+        _open = _batches.Rent(bytes);
+        _open.Charge = _open.BatchBytes;
+        _budget.Queue(_open.Charge);
+        return true;
+    }
+
+    private void SealOpen()
+    {
+        if (_open is null)
+            return;
+        _budget.Queue(_open.Length - _open.Charge);
+        _open.Charge = _open.Length;
+        _sealed.Enqueue(_open);
+        _open = null;
+    }
+}

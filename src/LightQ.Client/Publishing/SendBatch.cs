@@ -1,0 +1,215 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>One batch from its first record to its ack: the bytes, with the frame's header in front, and who waits for it.</summary>
+/// <remarks>
+/// <code>
+///  0             16             112
+///  +-------------+--------------+---------+---------+
+///  | frame header| batch header | records | padding |
+///  +-------------+--------------+---------+---------+
+/// </code>
+/// Filled under its producer's gate (or by a builder's one thread), completed by the sender, resolved by the receiving thread.
+/// As a work item it completes its waiters on the thread pool.
+/// </remarks>
+internal sealed class SendBatch : IThreadPoolWorkItem
+{
+    private const int RecordsStart = FrameHeader.Size + BatchLayout.HeaderSize;
+
+    private readonly SendBatchPool _pool;
+    private PublishCompletion[] _waiters = [];
+    private int _waiterCount;
+    private int _waiterNext;
+    private int _executors;
+    private int _holds = 1;
+    private ErrorCode _error;
+    private string _errorMessage = "";
+    private PublishAck _ack;
+
+    public SendBatch(SendBatchPool pool, int batchBytes)
+    {
+        _pool = pool;
+        Buffer = GC.AllocateUninitializedArray<byte>(FrameHeader.Size + BatchLayout.Align(batchBytes), pinned: true);
+    }
+
+    public byte[] Buffer { get; }
+
+    /// <summary>Largest batch it can hold.</summary>
+    public int BatchBytes => Buffer.Length - FrameHeader.Size;
+
+    public int RecordBytes { get; private set; }
+
+    public int Count { get; private set; }
+
+    /// <summary>Unix microseconds when its first record was added.</summary>
+    public long Timestamp { get; private set; }
+
+    /// <summary>The batch's length: now while it is being filled, finally once completed.</summary>
+    public int Length => BatchLayout.Align(BatchLayout.HeaderSize + RecordBytes);
+
+    /// <summary>Bytes that the producer counts for it against its limits.</summary>
+    public int Charge { get; set; }
+
+    public ulong BaseSequence { get; set; }
+
+    /// <summary>Whether header and checksums are in place; a batch that is sent again keeps its payload's.</summary>
+    public bool IsCompleted { get; private set; }
+
+    /// <summary>Whether every record has someone who will learn of its outcome.</summary>
+    public bool IsFullyAwaited => _waiterCount == Count || (_waiterCount == 1 && _waiters[0].Count == Count);
+
+    public ReadOnlySpan<byte> Frame => Buffer.AsSpan(0, FrameHeader.Size + Length);
+
+    public bool TryAdd(ReadOnlySpan<byte> body)
+    {
+        int at = RecordsStart + RecordBytes;
+        if (body.Length > Buffer.Length - at - RecordLayout.FixedSize)
+            return false;
+        RecordBytes += RecordWriter.Write(Buffer.AsSpan(at), body);
+        if (Count++ == 0)
+            Timestamp = UnixMicroseconds();
+        return true;
+    }
+
+    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
+    {
+        ReadOnlySpan<byte> encoded = headers is null ? default : headers.Encoded;
+        int at = RecordsStart + RecordBytes;
+        if ((long)body.Length + key.ByteCount + encoded.Length > Buffer.Length - at - RecordLayout.FixedSize)
+            return false;
+        RecordBytes += WriteRecord(Buffer.AsSpan(at), body, key, encoded);
+        if (Count++ == 0)
+            Timestamp = UnixMicroseconds();
+        return true;
+    }
+
+    /// <summary>Adds a record that is encoded already.</summary>
+    public bool TryAddEncoded(ReadOnlySpan<byte> record)
+    {
+        int at = RecordsStart + RecordBytes;
+        if (record.Length > Buffer.Length - at)
+            return false;
+        record.CopyTo(Buffer.AsSpan(at));
+        RecordBytes += record.Length;
+        if (Count++ == 0)
+            Timestamp = UnixMicroseconds();
+        return true;
+    }
+
+    /// <summary>Writes a record with its key straight from text, without a copy of it.</summary>
+    public static int WriteRecord(Span<byte> destination, ReadOnlySpan<byte> body, in MessageKey key, ReadOnlySpan<byte> headers)
+    {
+        BinaryPrimitives.WriteInt32LittleEndian(destination, body.Length);
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[4..], key.HasValue ? (ushort)key.ByteCount : (ushort)RecordLayout.NoKey);
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], (ushort)headers.Length);
+        Span<byte> rest = destination[RecordLayout.FixedSize..];
+        key.CopyTo(rest);
+        headers.CopyTo(rest[key.ByteCount..]);
+        body.CopyTo(rest[(key.ByteCount + headers.Length)..]);
+        return RecordLayout.FixedSize + key.ByteCount + headers.Length + body.Length;
+    }
+
+    /// <summary>Registers who waits for the record added last, or for all <paramref name="count"/> records.</summary>
+    public void AddWaiter(PublishCompletion waiter, int count = 1)
+    {
+        waiter.Index = Count - count;
+        waiter.Count = count;
+        if (_waiterCount == _waiters.Length)
+            Array.Resize(ref _waiters, Math.Max(16, 2 * _waiters.Length));
+        _waiters[_waiterCount++] = waiter;
+    }
+
+    /// <summary>Writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, header checksum.</summary>
+    public void Complete(uint stream, ulong producerId, uint producerEpoch)
+    {
+        Span<byte> batch = Buffer.AsSpan(FrameHeader.Size);
+        if (!IsCompleted)
+        {
+            BatchWriter.Complete(batch, RecordBytes, Count, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
+            IsCompleted = true;
+        }
+        else
+        {
+            Span<byte> header = batch[..BatchLayout.HeaderSize];
+            BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], producerEpoch);
+            BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.HeaderCrc..], BatchView.ComputeHeaderCrc(header));
+        }
+        new FrameHeader(FrameHeader.Size + Length, FrameType.Publish, 0, stream, 0).Write(Buffer);
+    }
+
+    /// <summary>Hands the ack to the waiters, on the thread pool, and the batch back to its pool after that.</summary>
+    public void Resolve(in PublishAck ack)
+    {
+        _error = ErrorCode.None;
+        _ack = ack;
+        Dispatch();
+    }
+
+    /// <summary>Hands a failure to the waiters, on the thread pool, and the batch back to its pool after that.</summary>
+    public void Reject(ErrorCode error, string message)
+    {
+        Debug.Assert(error != ErrorCode.None, "A rejection needs a code.");
+        (_error, _errorMessage) = (error, message);
+        Dispatch();
+    }
+
+    /// <summary>Keeps the memory while it is being sent: an ack or a failure may come before the send returns.</summary>
+    public void Hold() => Interlocked.Increment(ref _holds);
+
+    /// <summary>Ends a hold, or gives up a batch without an outcome, for which nobody may wait. The last one recycles the batch.</summary>
+    public void Release()
+    {
+        if (Interlocked.Decrement(ref _holds) != 0)
+            return;
+        _holds = 1;
+        Array.Clear(_waiters, 0, _waiterCount);
+        (_waiterCount, _waiterNext) = (0, 0);
+        (RecordBytes, Count, Charge) = (0, 0, 0);
+        IsCompleted = false;
+        _pool.Return(this);
+    }
+
+    void IThreadPoolWorkItem.Execute()
+    {
+        bool asked = false;
+        while (true)
+        {
+            int next = Interlocked.Increment(ref _waiterNext) - 1;
+            if (next >= _waiterCount)
+                break;
+            if (!asked && next + 1 < _waiterCount)
+            {
+                // A continuation may block on another message of this very batch: someone else must be able to go on.
+                asked = true;
+                Interlocked.Increment(ref _executors);
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: true);
+            }
+            PublishCompletion waiter = _waiters[next];
+            if (_error == ErrorCode.None)
+                waiter.Complete(_ack with { Offset = _ack.Offset + waiter.Index, Count = waiter.Count });
+            else
+                waiter.Fail(new LightQException(_error, _errorMessage));
+        }
+        if (Interlocked.Decrement(ref _executors) == 0)
+            Release();
+    }
+
+    private void Dispatch()
+    {
+        if (_waiterCount == 0)
+        {
+            Release();
+            return;
+        }
+        _executors = 1;
+        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+    }
+
+    private static long UnixMicroseconds() => (DateTime.UtcNow.Ticks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
+}

@@ -1,0 +1,23 @@
+using System.Buffers;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>A publish that found no room: an encoded record, a whole batch, or neither for someone who only waits for room.</summary>
+/// <param name="Record">A rented array with the record, or null.</param>
+/// <param name="RecordLength">The record's bytes.</param>
+/// <param name="Batch">The batch, or null.</param>
+/// <param name="Completion">Who waits.</param>
+internal readonly record struct WaitingPublish(byte[]? Record, int RecordLength, SendBatch? Batch, PublishCompletion Completion)
+{
+    /// <summary>How many messages it brings.</summary>
+    public int Count => Batch?.Count ?? (Record is null ? 0 : 1);
+
+    public ReadOnlySpan<byte> Encoded => Record.AsSpan(0, RecordLength);
+
+    /// <summary>Gives the memory back; the record was copied into a batch, or nobody wants it any more.</summary>
+    public void ReturnRecord()
+    {
+        if (Record is not null)
+            ArrayPool<byte>.Shared.Return(Record);
+    }
+}
