@@ -1,0 +1,34 @@
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Client;
+using Xunit;
+
+namespace LightQ.Tests.Client;
+
+/// <summary>A listener on a free port; each accepted connection is scripted by the test, frame by frame.</summary>
+internal sealed class FakeBroker : IDisposable
+{
+    private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
+
+    public FakeBroker() => _listener.Start();
+
+    public LightQClientOptions Options => new()
+    {
+        DataPort = ((IPEndPoint)_listener.LocalEndpoint).Port,
+        ReconnectDelay = TimeSpan.FromMilliseconds(1),
+        MaxReconnectDelay = TimeSpan.FromMilliseconds(2),
+        ConnectTimeout = TimeSpan.FromSeconds(20),
+    };
+
+    /// <summary>Accepts the next connection and answers its Hello.</summary>
+    public async Task<FakeConnection> AcceptAsync(uint heartbeatMilliseconds = 60_000)
+    {
+        var connection = new FakeConnection(await _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken));
+        await connection.WelcomeAsync(heartbeatMilliseconds);
+        return connection;
+    }
+
+    public Task<TcpClient> AcceptRawAsync() => _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken).AsTask();
+
+    public void Dispose() => _listener.Dispose();
+}

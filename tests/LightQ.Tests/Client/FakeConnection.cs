@@ -1,0 +1,133 @@
+using System.Net.Sockets;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
+using Xunit;
+
+namespace LightQ.Tests.Client;
+
+/// <summary>The broker's end of one connection: reads and writes whole frames.</summary>
+internal sealed class FakeConnection : IDisposable
+{
+    private readonly TcpClient _client;
+    private readonly NetworkStream _stream;
+
+    public FakeConnection(TcpClient client)
+    {
+        _client = client;
+        _client.NoDelay = true;
+        _stream = client.GetStream();
+    }
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public async Task<HelloFrame> WelcomeAsync(uint heartbeatMilliseconds = 60_000)
+    {
+        FakeFrame hello = await ReadAsync(FrameType.Hello);
+        await WriteAsync(new WelcomeFrame(1, 0, Guid.Empty, 7, ProtocolLimits.DefaultFrameBytes, ProtocolLimits.DefaultBatchBytes, ProtocolLimits.DefaultMessageBytes, heartbeatMilliseconds));
+        return hello.As<HelloFrame>();
+    }
+
+    /// <summary>Answers OpenProducer.</summary>
+    public async Task<FakeFrame> OpenProducerAsync(
+        uint window = ProtocolLimits.DefaultPublishWindowBytes,
+        ulong producerId = 0,
+        uint epoch = 0,
+        ulong next = 0,
+        uint maxBatch = ProtocolLimits.DefaultBatchBytes)
+    {
+        FakeFrame open = await ReadAsync(FrameType.OpenProducer);
+        await WriteAsync(
+            new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, producerId, epoch, next, window, maxBatch, Durability.Memory),
+            open.Header.Stream,
+            open.Header.Tag);
+        return open;
+    }
+
+    /// <summary>Answers Subscribe, and takes the Credit behind it.</summary>
+    public async Task<(FakeFrame Subscribe, uint Credit)> SubscribeAsync(long nextOffset = 0)
+    {
+        FakeFrame subscribe = await ReadAsync(FrameType.Subscribe);
+        await WriteAsync(new SubscribedFrame(Guid.Empty, 1, 5, 3, nextOffset, 0, nextOffset), subscribe.Header.Stream, subscribe.Header.Tag);
+        FakeFrame credit = await ReadAsync(FrameType.Credit);
+        return (subscribe, credit.As<CreditFrame>().Bytes);
+    }
+
+    /// <summary>Reads the next frame, which must be of a type; Pings in between are answered.</summary>
+    public async Task<FakeFrame> ReadAsync(FrameType expected)
+    {
+        while (true)
+        {
+            FakeFrame frame = await ReadAnyAsync() ?? throw new IOException($"The client closed instead of sending {expected}.");
+            if (frame.Header.Type == FrameType.Ping && expected != FrameType.Ping)
+            {
+                await WriteAsync(new PongFrame(frame.As<PingFrame>().Payload));
+                continue;
+            }
+            Assert.Equal(expected, frame.Header.Type);
+            return frame;
+        }
+    }
+
+    /// <summary>Reads the next frame; null at the end of the connection.</summary>
+    public async Task<FakeFrame?> ReadAnyAsync()
+    {
+        byte[] header = new byte[FrameHeader.Size];
+        if (await _stream.ReadAtLeastAsync(header, header.Length, throwOnEndOfStream: false, Cancel) < header.Length)
+            return null;
+        Assert.True(FrameHeader.TryRead(header, ProtocolLimits.DefaultFrameBytes, out FrameHeader parsed));
+        byte[] body = new byte[parsed.BodyLength];
+        await _stream.ReadExactlyAsync(body, Cancel);
+        return new FakeFrame(parsed, body);
+    }
+
+    /// <summary>Reads one batch of a Publish frame and checks its checksums.</summary>
+    public async Task<FakeBatch> ReadBatchAsync()
+    {
+        FakeFrame frame = await ReadAsync(FrameType.Publish);
+        return FakeBatch.Read(frame);
+    }
+
+    public Task WriteAsync<TBody>(TBody body, uint stream = 0, uint tag = 0)
+        where TBody : IFrameBody<TBody>
+    {
+        byte[] bytes = new byte[FrameHeader.Size + body.MaxSize];
+        int length = FrameCodec.Write(bytes, body, stream, tag);
+        return WriteRawAsync(bytes.AsMemory(0, length));
+    }
+
+    public async Task WriteRawAsync(ReadOnlyMemory<byte> bytes) => await _stream.WriteAsync(bytes, Cancel);
+
+    public Task AckAsync(uint stream, params AckRange[] ranges)
+    {
+        byte[] bytes = new byte[PublishAckFrame.SizeOf(ranges.Length)];
+        PublishAckFrame.Write(bytes, stream, Durability.Memory, ranges);
+        return WriteRawAsync(bytes);
+    }
+
+    /// <summary>Delivers batches in one frame.</summary>
+    public Task DeliverAsync(uint stream, params byte[][] batches)
+    {
+        byte[] run = [.. batches.SelectMany(b => b)];
+        byte[] frame = new byte[FrameHeader.Size + run.Length];
+        new FrameHeader(frame.Length, FrameType.Deliver, 0, stream, 0).Write(frame);
+        run.CopyTo(frame, FrameHeader.Size);
+        return WriteRawAsync(frame);
+    }
+
+    /// <summary>A batch as a broker sends it.</summary>
+    public static byte[] Batch(long baseOffset, params byte[][] bodies)
+    {
+        int recordBytes = bodies.Sum(b => RecordWriter.SizeOf(b.Length));
+        byte[] batch = new byte[BatchLayout.Align(BatchLayout.HeaderSize + recordBytes)];
+        int at = BatchLayout.HeaderSize;
+        foreach (byte[] body in bodies)
+            at += RecordWriter.Write(batch.AsSpan(at), body);
+        BatchWriter.Complete(batch, recordBytes, bodies.Length, default, 1_000_000);
+        BatchWriter.Stamp(batch, new BatchStamp(baseOffset, 2_000_000, 3, 0, 0));
+        return batch;
+    }
+
+    public void Dispose() => _client.Dispose();
+}
