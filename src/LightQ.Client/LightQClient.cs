@@ -1,3 +1,4 @@
+using LightQ.Client.Administration;
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
 using LightQ.Client.Publishing;
@@ -24,6 +25,7 @@ namespace LightQ.Client;
 public sealed class LightQClient : IAsyncDisposable
 {
     private readonly BrokerLink _link;
+    private readonly ControlChannel _control;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
     /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</param>
@@ -44,6 +46,9 @@ public sealed class LightQClient : IAsyncDisposable
             throw new LightQException(ErrorCode.NotSupported, "This version of the client does not support TLS yet.");
         Options = options;
         _link = new BrokerLink(options, OnStateChanged);
+        _control = new ControlChannel(options);
+        Topics = new TopicsClient(_control);
+        Stats = new StatsClient(_control);
     }
 
     /// <summary>Tells of every change of <see cref="State"/>, in order. Handlers must not block.</summary>
@@ -57,6 +62,12 @@ public sealed class LightQClient : IAsyncDisposable
 
     /// <summary>Whether the client is connected at the moment.</summary>
     public ConnectionState State { get; private set; }
+
+    /// <summary>Creates, describes, lists and deletes topics.</summary>
+    public TopicsClient Topics { get; }
+
+    /// <summary>Reads the figures of topics and of the broker.</summary>
+    public StatsClient Stats { get; }
 
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
@@ -120,7 +131,11 @@ public sealed class LightQClient : IAsyncDisposable
     public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
 
     /// <summary>Closes the connection. Publishes under way fail with <see cref="ErrorCode.Closed"/>, enumerations end with it; dispose producers before.</summary>
-    public ValueTask DisposeAsync() => _link.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await _link.DisposeAsync().ConfigureAwait(false);
+        _control.Dispose();
+    }
 
     private static void CheckTopic(string topic)
     {

@@ -1,0 +1,10 @@
+namespace LightQ.Client;
+
+/// <summary>A data-plane connection as the broker sees it.</summary>
+/// <param name="Id">The id it told the client.</param>
+/// <param name="ClientName">What the client calls itself.</param>
+/// <param name="RemoteAddress">Address and port of the peer.</param>
+/// <param name="ConnectTime">When it connected.</param>
+/// <param name="PublishersCount">Open producers.</param>
+/// <param name="SubscribersCount">Open subscriptions.</param>
+public sealed record ConnectionInfo(long Id, string ClientName, string RemoteAddress, DateTimeOffset ConnectTime, int PublishersCount, int SubscribersCount);

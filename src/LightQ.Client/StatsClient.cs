@@ -1,0 +1,118 @@
+using System.Runtime.CompilerServices;
+using Google.Protobuf.Reflection;
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Client.Administration;
+using LightQ.Grpc;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using WireTopicStats = LightQ.Protocol.Control.TopicStats;
+
+namespace LightQ.Client;
+
+/// <summary>Reads the figures of topics and of the broker. Reached by <see cref="LightQClient.Stats"/>.</summary>
+/// <remarks>Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.</remarks>
+public sealed class StatsClient
+{
+    private static readonly ServiceDescriptor Service = StatsReflection.Descriptor.Services[0];
+    private static readonly GrpcMethod<GetTopicStatsRequest, GetTopicStatsResponse> TopicMethod = GrpcMethod.Create<GetTopicStatsRequest, GetTopicStatsResponse>(Service, "GetTopicStats");
+    private static readonly GrpcMethod<WatchTopicStatsRequest, WatchTopicStatsResponse> WatchMethod = GrpcMethod.Create<WatchTopicStatsRequest, WatchTopicStatsResponse>(Service, "WatchTopicStats");
+    private static readonly GrpcMethod<GetBrokerStatsRequest, GetBrokerStatsResponse> BrokerMethod = GrpcMethod.Create<GetBrokerStatsRequest, GetBrokerStatsResponse>(Service, "GetBrokerStats");
+    private static readonly GrpcMethod<ListConnectionsRequest, ListConnectionsResponse> ConnectionsMethod = GrpcMethod.Create<ListConnectionsRequest, ListConnectionsResponse>(Service, "ListConnections");
+    private static readonly GrpcMethod<ListSubscriptionsRequest, ListSubscriptionsResponse> SubscriptionsMethod = GrpcMethod.Create<ListSubscriptionsRequest, ListSubscriptionsResponse>(Service, "ListSubscriptions");
+
+    private readonly ControlChannel _channel;
+
+    internal StatsClient(ControlChannel channel) => _channel = channel;
+
+    /// <summary>A topic's figures now.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    public async Task<TopicStats> GetTopicAsync(string topic, CancellationToken cancellationToken = default) =>
+        ToStats((await _channel.CallAsync(TopicMethod, new GetTopicStatsRequest { Topic = topic }, cancellationToken).ConfigureAwait(false)).Stats);
+
+    /// <summary>A topic's figures again and again, with rates: the first at once, then one an interval, until you stop or the topic is deleted.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="interval">100 ms to 1 h; null for 1 s.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="LightQException">From the enumeration: <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    public async IAsyncEnumerable<TopicStats> WatchAsync(string topic, TimeSpan? interval = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        var request = new WatchTopicStatsRequest { Topic = topic, Interval = interval is { } time ? Duration.FromTimeSpan(time) : null };
+        await foreach (WatchTopicStatsResponse response in _channel.StreamAsync(WatchMethod, request, cancellationToken).ConfigureAwait(false))
+            yield return ToStats(response.Stats);
+    }
+
+    /// <summary>The figures of the broker as a whole, now.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    public async Task<BrokerStats> GetBrokerAsync(CancellationToken cancellationToken = default)
+    {
+        GetBrokerStatsResponse stats = await _channel.CallAsync(BrokerMethod, new GetBrokerStatsRequest(), cancellationToken).ConfigureAwait(false);
+        return new BrokerStats
+        {
+            Version = stats.Version,
+            BrokerId = stats.BrokerId,
+            StartTime = TopicMapping.ToTime(stats.StartTime),
+            TopicsCount = (int)stats.TopicsCount,
+            ConnectionsCount = (int)stats.ConnectionsCount,
+            PublishersCount = (int)stats.PublishersCount,
+            SubscribersCount = (int)stats.SubscribersCount,
+            MessagesReceived = (long)stats.MessagesReceived,
+            MessagesSent = (long)stats.MessagesSent,
+            TotalBytesWritten = (long)stats.TotalBytesWritten,
+            TotalBytesRead = (long)stats.TotalBytesRead,
+            ResidentBytes = (long)stats.ResidentBytes,
+            DataPort = (int)stats.DataPort,
+        };
+    }
+
+    /// <summary>The broker's data-plane connections, oldest first.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    public async Task<IReadOnlyList<ConnectionInfo>> ListConnectionsAsync(CancellationToken cancellationToken = default)
+    {
+        ListConnectionsResponse response = await _channel.CallAsync(ConnectionsMethod, new ListConnectionsRequest(), cancellationToken).ConfigureAwait(false);
+        return
+        [
+            .. response.Connections.Select(c => new ConnectionInfo(
+                c.Id, c.ClientName, c.RemoteAddress, TopicMapping.ToTime(c.ConnectTime), (int)c.PublishersCount, (int)c.SubscribersCount)),
+        ];
+    }
+
+    /// <summary>Open subscriptions, by connection.</summary>
+    /// <param name="topic">Only this topic's; null for all.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    public async Task<IReadOnlyList<SubscriptionInfo>> ListSubscriptionsAsync(string? topic = null, CancellationToken cancellationToken = default)
+    {
+        var request = new ListSubscriptionsRequest { Topic = topic ?? "" };
+        ListSubscriptionsResponse response = await _channel.CallAsync(SubscriptionsMethod, request, cancellationToken).ConfigureAwait(false);
+        return
+        [
+            .. response.Subscriptions.Select(s => new SubscriptionInfo(
+                s.ConnectionId, s.Stream, s.Topic, s.Group, s.NextOffset, (long)s.Lag, s.CreditBytes)),
+        ];
+    }
+
+    private static TopicStats ToStats(WireTopicStats stats) => new()
+    {
+        Topic = stats.Topic,
+        Time = TopicMapping.ToTime(stats.Time),
+        MessagesReceived = (long)stats.MessagesReceived,
+        MessagesSent = (long)stats.MessagesSent,
+        PublishersCount = (int)stats.PublishersCount,
+        SubscribersCount = (int)stats.SubscribersCount,
+        QueueSize = (long)stats.QueueSize,
+        TotalBytesWritten = (long)stats.TotalBytesWritten,
+        TotalBytesRead = (long)stats.TotalBytesRead,
+        ReceiveRate = stats.ReceiveRate,
+        SendRate = stats.SendRate,
+        StartOffset = stats.StartOffset,
+        EndOffset = stats.EndOffset,
+        DurableOffset = stats.DurableOffset,
+        Gaps = (long)stats.Gaps,
+        Drops = (long)stats.Drops,
+        StoredBytes = (long)stats.StoredBytes,
+    };
+}

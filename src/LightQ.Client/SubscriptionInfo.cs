@@ -1,0 +1,11 @@
+namespace LightQ.Client;
+
+/// <summary>An open subscription as the broker sees it.</summary>
+/// <param name="ConnectionId">The connection it belongs to.</param>
+/// <param name="Stream">Its stream id on that connection.</param>
+/// <param name="Topic">The topic's name.</param>
+/// <param name="Group">The group; empty without one.</param>
+/// <param name="NextOffset">The next offset to be sent.</param>
+/// <param name="Lag">Messages appended and not yet sent to it, or to its group.</param>
+/// <param name="CreditBytes">Credit left; may be below zero.</param>
+public sealed record SubscriptionInfo(long ConnectionId, long Stream, string Topic, string Group, long NextOffset, long Lag, long CreditBytes);

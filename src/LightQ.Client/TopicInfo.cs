@@ -1,0 +1,20 @@
+namespace LightQ.Client;
+
+/// <summary>A topic as it is.</summary>
+/// <param name="Spec">Its name and every setting in force, the broker's defaults filled in.</param>
+/// <param name="Id">32 hexadecimal digits; a topic made again under the same name has another.</param>
+/// <param name="CreateTime">When it was created.</param>
+/// <param name="StartOffsets">The first offset that each partition holds.</param>
+/// <param name="EndOffsets">One behind the last offset of each partition.</param>
+/// <param name="Failure">Why it takes no messages; empty when it does.</param>
+public sealed record TopicInfo(
+    TopicSpec Spec,
+    string Id,
+    DateTimeOffset CreateTime,
+    IReadOnlyList<long> StartOffsets,
+    IReadOnlyList<long> EndOffsets,
+    string Failure)
+{
+    /// <summary>The topic's name.</summary>
+    public string Name => Spec.Name;
+}

@@ -1,0 +1,63 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client;
+
+/// <summary>A topic as it should be. Immutable; what is left at its default is the broker's choice.</summary>
+public sealed record TopicSpec
+{
+    /// <summary>Makes a specification with all defaults.</summary>
+    /// <param name="name">1 to 200 characters: a letter or digit, then letters, digits, '.', '_' or '-', without "..". Case-sensitive.</param>
+    public TopicSpec(string name) => Name = name;
+
+    /// <summary>The topic's name.</summary>
+    public string Name
+    {
+        get;
+        init
+        {
+            ArgumentNullException.ThrowIfNull(value);
+            field = TopicName.IsValid(value) ? value : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
+        }
+    }
+
+    /// <summary>Where its messages are kept. Cannot be changed later. Default: transient.</summary>
+    public TopicKind Kind { get; init; }
+
+    /// <summary>How many partitions it has. Cannot be changed later. Default 0: the broker's choice, which is 1.</summary>
+    public int Partitions { get; init => field = NotNegative(value); }
+
+    /// <summary>Size of its ring in bytes, rounded up to a power of two. Cannot be changed later. Default 0: the broker's choice.</summary>
+    public long RingBytes { get; init => field = NotNegative(value); }
+
+    /// <summary>Durable topics: size of a full-grown segment file in bytes. Cannot be changed later. Default 0: the broker's choice.</summary>
+    public long SegmentBytes { get; init => field = NotNegative(value); }
+
+    /// <summary>Durable topics: keep at most this many bytes. Default 0: no limit.</summary>
+    public long RetentionBytes { get; init => field = NotNegative(value); }
+
+    /// <summary>Durable topics: keep messages at least this long after the broker appended them. Default zero: for ever.</summary>
+    public TimeSpan RetentionAge
+    {
+        get;
+        init => field = value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The age must not be negative.");
+    }
+
+    /// <summary>The ack level of producers that ask for the default.</summary>
+    public Durability AckLevel { get; init; }
+
+    /// <summary>Durable topics: how safe a message must be before consumers see it. Cannot be changed later. Default: fsync.</summary>
+    public Durability ReadLevel { get; init; }
+
+    /// <summary>Largest message (key, headers and body) in bytes. Cannot be changed later. Default 0: the broker's choice, 1 MiB.</summary>
+    public long MaxMessageBytes { get; init => field = NotNegative(value); }
+
+    /// <summary>What happens to subscriptions that are slower than the topic and ask for the default.</summary>
+    public SlowPolicy SlowPolicy { get; init; }
+
+    private static int NotNegative(int value) => (int)NotNegative((long)value);
+
+    private static long NotNegative(long value) => value >= 0
+        ? value
+        : throw new ArgumentOutOfRangeException(nameof(value), value, "The value must not be negative.");
+}

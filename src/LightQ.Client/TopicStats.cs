@@ -1,0 +1,56 @@
+namespace LightQ.Client;
+
+/// <summary>A topic's figures at one moment. Counts are since the broker's start.</summary>
+public sealed record TopicStats
+{
+    /// <summary>The topic's name.</summary>
+    public required string Topic { get; init; }
+
+    /// <summary>When the figures were read.</summary>
+    public required DateTimeOffset Time { get; init; }
+
+    /// <summary>Messages appended.</summary>
+    public long MessagesReceived { get; init; }
+
+    /// <summary>Messages sent to subscribers, each copy counted.</summary>
+    public long MessagesSent { get; init; }
+
+    /// <summary>Open producers.</summary>
+    public int PublishersCount { get; init; }
+
+    /// <summary>Open subscriptions, group members included.</summary>
+    public int SubscribersCount { get; init; }
+
+    /// <summary>Messages appended and not yet sent to the slowest subscriber or group; 0 without any.</summary>
+    public long QueueSize { get; init; }
+
+    /// <summary>Bytes of batches appended.</summary>
+    public long TotalBytesWritten { get; init; }
+
+    /// <summary>Bytes of batches sent to subscribers.</summary>
+    public long TotalBytesRead { get; init; }
+
+    /// <summary>Messages appended a second since the reading before; 0 in a single reading.</summary>
+    public double ReceiveRate { get; init; }
+
+    /// <summary>Messages sent a second since the reading before; 0 in a single reading.</summary>
+    public double SendRate { get; init; }
+
+    /// <summary>The first offset held.</summary>
+    public long StartOffset { get; init; }
+
+    /// <summary>One behind the last offset appended.</summary>
+    public long EndOffset { get; init; }
+
+    /// <summary>One behind the last offset that survives a power cut; 0 for a transient topic.</summary>
+    public long DurableOffset { get; init; }
+
+    /// <summary>Gaps sent to subscribers.</summary>
+    public long Gaps { get; init; }
+
+    /// <summary>Messages that subscribers lost because they were too slow.</summary>
+    public long Drops { get; init; }
+
+    /// <summary>Bytes the topic occupies, in its ring or on disk.</summary>
+    public long StoredBytes { get; init; }
+}

@@ -1,0 +1,105 @@
+using System.Runtime.CompilerServices;
+using Google.Protobuf.Reflection;
+using LightQ.Client.Administration;
+using LightQ.Grpc;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+
+namespace LightQ.Client;
+
+/// <summary>Creates, describes, lists and deletes topics. Reached by <see cref="LightQClient.Topics"/>.</summary>
+/// <remarks>Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.</remarks>
+/// <example>
+/// <code>
+/// await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetentionAge = TimeSpan.FromDays(7) });
+/// await foreach (TopicInfo topic in client.Topics.ListAsync())
+///     Console.WriteLine($"{topic.Name}: {topic.EndOffsets[0]} messages so far");
+/// </code>
+/// </example>
+public sealed class TopicsClient
+{
+    private static readonly ServiceDescriptor Service = TopicsReflection.Descriptor.Services[0];
+    private static readonly GrpcMethod<CreateTopicRequest, CreateTopicResponse> CreateMethod = GrpcMethod.Create<CreateTopicRequest, CreateTopicResponse>(Service, "CreateTopic");
+    private static readonly GrpcMethod<EnsureTopicRequest, EnsureTopicResponse> EnsureMethod = GrpcMethod.Create<EnsureTopicRequest, EnsureTopicResponse>(Service, "EnsureTopic");
+    private static readonly GrpcMethod<GetTopicRequest, GetTopicResponse> GetMethod = GrpcMethod.Create<GetTopicRequest, GetTopicResponse>(Service, "GetTopic");
+    private static readonly GrpcMethod<ListTopicsRequest, ListTopicsResponse> ListMethod = GrpcMethod.Create<ListTopicsRequest, ListTopicsResponse>(Service, "ListTopics");
+    private static readonly GrpcMethod<DeleteTopicRequest, DeleteTopicResponse> DeleteMethod = GrpcMethod.Create<DeleteTopicRequest, DeleteTopicResponse>(Service, "DeleteTopic");
+    private static readonly GrpcMethod<TruncateTopicRequest, TruncateTopicResponse> TruncateMethod = GrpcMethod.Create<TruncateTopicRequest, TruncateTopicResponse>(Service, "TruncateTopic");
+
+    private readonly ControlChannel _channel;
+
+    internal TopicsClient(ControlChannel channel) => _channel = channel;
+
+    /// <summary>Creates a topic.</summary>
+    /// <param name="topic">Its name and settings.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The topic as created.</returns>
+    /// <exception cref="LightQException"><see cref="ErrorCode.TopicExists"/>, <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.</exception>
+    public async Task<TopicInfo> CreateAsync(TopicSpec topic, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(topic);
+        var request = new CreateTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
+        return TopicMapping.ToInfo((await _channel.CallAsync(CreateMethod, request, cancellationToken).ConfigureAwait(false)).Topic);
+    }
+
+    /// <summary>Creates the topic if it is missing, otherwise changes what differs. Settings left at their defaults are not compared.</summary>
+    /// <param name="topic">Its name and the settings that are to hold.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The topic, whether it is new, and what was changed.</returns>
+    /// <exception cref="LightQException">A setting that cannot be changed differs (the message names it), or the broker cannot be reached.</exception>
+    public async Task<EnsureTopicResult> EnsureAsync(TopicSpec topic, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(topic);
+        var request = new EnsureTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
+        EnsureTopicResponse response = await _channel.CallAsync(EnsureMethod, request, cancellationToken).ConfigureAwait(false);
+        return new EnsureTopicResult(
+            TopicMapping.ToInfo(response.Topic),
+            response.Created,
+            [.. response.Changes.Select(c => new TopicChange(c.Setting, c.From, c.To))]);
+    }
+
+    /// <summary>Describes a topic.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    public async Task<TopicInfo> GetAsync(string name, CancellationToken cancellationToken = default) =>
+        TopicMapping.ToInfo((await _channel.CallAsync(GetMethod, new GetTopicRequest { Name = name }, cancellationToken).ConfigureAwait(false)).Topic);
+
+    /// <summary>All topics in the order of their names, fetched a page at a time while you enumerate.</summary>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="LightQException">From the enumeration: the right is missing, or the broker cannot be reached.</exception>
+    public async IAsyncEnumerable<TopicInfo> ListAsync([EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        string pageToken = "";
+        do
+        {
+            var request = new ListTopicsRequest { PageToken = pageToken };
+            ListTopicsResponse page = await _channel.CallAsync(ListMethod, request, cancellationToken).ConfigureAwait(false);
+            foreach (Topic topic in page.Topics)
+                yield return TopicMapping.ToInfo(topic);
+            pageToken = page.NextPageToken;
+        }
+        while (pageToken.Length > 0);
+    }
+
+    /// <summary>Deletes a topic with everything in it; its producers and subscriptions end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    public Task DeleteAsync(string name, CancellationToken cancellationToken = default) =>
+        _channel.CallAsync(DeleteMethod, new DeleteTopicRequest { Name = name }, cancellationToken);
+
+    /// <summary>Removes a topic's oldest messages. Consumers that were behind get a gap.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="beforeOffset">Messages below it are removed; null removes all that are readable now.</param>
+    /// <param name="partition">The partition.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The first offset that the partition now holds.</returns>
+    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    public async Task<long> TruncateAsync(string name, long? beforeOffset = null, int partition = 0, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(partition);
+        var request = new TruncateTopicRequest { Name = name, BeforeOffset = beforeOffset ?? -1, Partition = (uint)partition };
+        return (await _channel.CallAsync(TruncateMethod, request, cancellationToken).ConfigureAwait(false)).StartOffset;
+    }
+}
