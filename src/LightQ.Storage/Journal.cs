@@ -1,81 +1,369 @@
+using LightQ.Disruptor;
+using LightQ.Protocol;
+using LightQ.Storage.Files;
+using LightQ.Storage.Reading;
+using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
 namespace LightQ.Storage;
 
 /// <summary>A durable log of batches: appended through a ring, written and synced in groups, read in place.</summary>
-public sealed class Journal : IAsyncDisposable
+/// <remarks>
+/// Appending is one thread at a time, under the caller's append lock; everything else is thread-safe. Offsets and positions are
+/// plain volatile reads and only grow.
+/// </remarks>
+/// <example>
+/// <code>
+/// using var environment = new JournalEnvironment();
+/// await using Journal journal = Journal.Open(new JournalOptions { Directory = path, TopicId = id }, environment);
+/// lock (appendLock)
+/// {
+///     journal.TryAppend(batch, out long baseOffset, out long position);
+/// }
+/// journal.Signal();               // once for all batches of a receive
+/// // IJournalListener.OnProgress: journal.DurablePosition &gt;= position means that the batch is on the disk
+/// </code>
+/// </example>
+public sealed class Journal : IAsyncDisposable, IHousekept
 {
-    private Journal(JournalOptions options) => Options = options;
+    private readonly JournalEnvironment _environment;
+    private readonly LogState _log;
+    private readonly RingMemory _memory;
+    private readonly ByteRing _ring;
+    private readonly SegmentSource _source;
+    private readonly LogAppender _appender;
+    private readonly JournalWriter _writer;
+    private readonly WriterThread _thread;
+    private readonly JournalUpkeep _upkeep;
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private byte[]? _closingProducers;
+    private int _ending;
+    private int _scheduled;
+    private int _spaceWanted;
+    private bool _notifyWritten;
+
+    private Journal(JournalOptions options, JournalEnvironment environment, RecoveredLog recovered, CheckpointFile checkpoints)
+    {
+        _environment = environment;
+        Listener = options.Listener;
+        _log = new LogState(options, environment.Files, recovered);
+        _memory = RingMemory.Native(options.RingBytes);
+        _ring = new ByteRing(_memory, options.MaxBatchBytes);
+        _source = new SegmentSource(options, environment.Files);
+        _appender = new LogAppender(_log, _ring, environment.Options.TimeProvider);
+        _writer = new JournalWriter(this, _log, _ring, _source);
+        _upkeep = new JournalUpkeep(_log, _source, checkpoints, environment.Options);
+        _thread = environment.NextWriter();
+        environment.Housekeeping.Add(this);
+    }
 
     /// <summary>The settings.</summary>
-    public JournalOptions Options { get; }
+    public JournalOptions Options => _log.Options;
 
-    /// <summary>Told about progress.</summary>
+    /// <summary>Told about progress, by the writer's thread.</summary>
     public IJournalListener? Listener { get; set; }
 
-    /// <summary>True: the listener is also told when bytes are written, not only when they are durable.</summary>
-    public bool NotifyWritten { get; set; }
+    /// <summary>True: the listener is also told when bytes are written, before they are durable. Set it while somebody waits for that.</summary>
+    public bool NotifyWritten
+    {
+        get => Volatile.Read(ref _notifyWritten);
+        set => Volatile.Write(ref _notifyWritten, value);
+    }
 
     /// <summary>The first offset that can be read.</summary>
-    public long StartOffset => throw new NotImplementedException();
+    public long StartOffset => _log.StartOffset;
 
     /// <summary>The offset that the next message gets.</summary>
-    public long EndOffset => throw new NotImplementedException();
+    public long EndOffset => _appender.NextOffset;
 
     /// <summary>Below it, messages are in the page cache.</summary>
-    public long WrittenOffset => throw new NotImplementedException();
+    public long WrittenOffset => _log.Written.Offset;
 
     /// <summary>Below it, messages are on the disk.</summary>
-    public long DurableOffset => throw new NotImplementedException();
+    public long DurableOffset => _log.Durable.Offset;
 
     /// <summary>Below it, messages can be read.</summary>
-    public long ReadableOffset => throw new NotImplementedException();
+    public long ReadableOffset => _log.Readable.Offset;
 
     /// <summary>Log position below which bytes are in the page cache; compares with what <see cref="TryAppend"/> gave.</summary>
-    public long WrittenPosition => throw new NotImplementedException();
+    public long WrittenPosition => _log.Written.Position;
 
     /// <summary>Log position below which bytes are on the disk; compares with what <see cref="TryAppend"/> gave.</summary>
-    public long DurablePosition => throw new NotImplementedException();
+    public long DurablePosition => _log.Durable.Position;
 
-    /// <summary>Rises on every start after an unclean stop.</summary>
-    public uint LeaderEpoch => throw new NotImplementedException();
+    /// <summary>Rises on every start after an unclean stop; 1 at first.</summary>
+    public uint LeaderEpoch => _log.Epoch;
 
     /// <summary>Which life of the topic this is.</summary>
     public ulong Incarnation => Options.Incarnation;
 
-    /// <summary>Bytes of batches between start and end.</summary>
-    public long StoredBytes => throw new NotImplementedException();
+    /// <summary>Bytes of batches in the segments, those still in the ring included.</summary>
+    public long StoredBytes => _appender.Position - (_log.Segments.First?.BasePosition ?? _appender.Position);
 
-    /// <summary>Whether appending is refused for want of disk space.</summary>
-    public bool DiskFull => throw new NotImplementedException();
+    /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
+    public bool DiskFull => _log.DiskFull;
 
     /// <summary>Why the journal stopped for good; null while it works.</summary>
-    public JournalFailure? Failure => throw new NotImplementedException();
+    public JournalFailure? Failure => _log.Failure;
+
+    internal LogState Log => _log;
+
+    internal CatchUpThreads Disk => _environment.Disk;
+
+    internal long TailBytes => _environment.Options.TailBytes;
+
+    private JournalEnding Ending => (JournalEnding)Volatile.Read(ref _ending);
 
     /// <summary>Makes or recovers the journal in a directory.</summary>
-    public static Journal Open(JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null) =>
-        throw new NotImplementedException(new Journal(options).Options.Directory);
+    /// <param name="options">How it is kept.</param>
+    /// <param name="environment">Threads and files; outlives the journal.</param>
+    /// <param name="visitor">Gets what idempotent producers' state is rebuilt from.</param>
+    /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged; nothing was changed.</exception>
+    /// <exception cref="IOException">The directory cannot be read or written.</exception>
+    public static Journal Open(JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(environment);
+        if (options.RingBytes / 4 < options.MaxBatchBytes)
+            throw new ArgumentException($"RingBytes ({options.RingBytes}) must hold four batches of MaxBatchBytes ({options.MaxBatchBytes}).", nameof(options));
+        environment.Files.CreateDirectory(options.Directory);
+        CheckpointFile checkpoints = CheckpointFile.Open(environment.Files, options.Directory);
+        try
+        {
+            RecoveredLog recovered = JournalRecovery.Run(options, environment.Files, checkpoints, visitor);
+            return new Journal(options, environment, recovered, checkpoints);
+        }
+        catch
+        {
+            checkpoints.Dispose();
+            throw;
+        }
+    }
 
-    /// <summary>Copies a producer's batch into the ring and stamps it. Never blocks.</summary>
-    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition) =>
-        throw new NotImplementedException();
+    /// <summary>Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).</summary>
+    /// <remarks>The caller holds the log's append lock and has validated the batch header.</remarks>
+    /// <param name="batch">One whole batch.</param>
+    /// <param name="baseOffset">The offset of its first message.</param>
+    /// <param name="logPosition">Where it ends: compares with <see cref="WrittenPosition"/> and <see cref="DurablePosition"/>.</param>
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
+    {
+        if (_log.Failure is not null || Ending != JournalEnding.None)
+        {
+            baseOffset = logPosition = -1;
+            return AppendResult.Failed;
+        }
+        AppendResult result = _appender.TryAppend(batch, out baseOffset, out logPosition);
+        if (result != AppendResult.Full)
+            return result;
 
-    /// <summary>Wakes the writer: once after all the batches of a receive.</summary>
-    public void Signal() => throw new NotImplementedException();
+        // Either the writer sees the wish when it has made room, or the second try sees the room.
+        Interlocked.Exchange(ref _spaceWanted, 1);
+        return _appender.TryAppend(batch, out baseOffset, out logPosition);
+    }
 
-    /// <summary>Makes offsets below a point unreadable and removes the files that are no longer needed.</summary>
-    public void TruncateBefore(long offset) => throw new NotImplementedException();
+    /// <summary>Wakes the writer: once after all the batches of a receive. Cheap when it is at work already.</summary>
+    public void Signal()
+    {
+        Interlocked.MemoryBarrier(); // Pairs with the one in RunWriter: the writer sees the batch, or this sees that it rests.
+        if (Volatile.Read(ref _scheduled) == 0 && Interlocked.Exchange(ref _scheduled, 1) == 0)
+            _thread.Enqueue(this);
+    }
 
-    /// <summary>Changes how much is kept; null is no limit.</summary>
-    public void SetRetention(long? bytes, TimeSpan? age) => throw new NotImplementedException();
+    /// <summary>Makes offsets below one unreadable, at most up to the readable end, and removes the files that hold nothing else. Blocks on the disk.</summary>
+    public void TruncateBefore(long offset) => _upkeep.TruncateBefore(offset);
 
-    /// <summary>Gives the ring's memory back when it is empty. Call it under the append lock.</summary>
-    public bool TryReleaseMemory() => throw new NotImplementedException();
+    /// <summary>Gives the ring's memory back if it is empty, for a journal that rests. Call it under the append lock.</summary>
+    public bool TryReleaseMemory() => Ending == JournalEnding.None && _ring.TryRelease();
 
-    /// <summary>Drains, syncs and closes; the next start scans nothing.</summary>
-    public Task CloseAsync() => throw new NotImplementedException();
+    /// <summary>Drains the ring, syncs and closes; the next start scans nothing. Call it under the append lock, or after the last append.</summary>
+    /// <exception cref="IOException">What was appended could not be written.</exception>
+    public Task CloseAsync()
+    {
+        _closingProducers ??= Ending == JournalEnding.None ? Options.ProducerSnapshot?.Invoke() : null;
+        return EndAsync(JournalEnding.Close);
+    }
 
-    /// <summary>Stops at once and removes the journal's files.</summary>
-    public Task DeleteAsync() => throw new NotImplementedException();
+    /// <summary>Stops at once and removes the journal's files. Call it under the append lock, or after the last append.</summary>
+    public Task DeleteAsync() => EndAsync(JournalEnding.Delete);
 
     /// <summary>As <see cref="CloseAsync"/>.</summary>
     public ValueTask DisposeAsync() => new(CloseAsync());
+
+    void IHousekept.Tend(DateTimeOffset now)
+    {
+        if (_log.Failure is not null || _log.Closed)
+            return;
+        try
+        {
+            if (Options.Flush == Durability.Written && _log.Written.Position != _log.Durable.Position)
+            {
+                _writer.RequestFlush();
+                Signal();
+            }
+            if (_log.DiskFull && _source.HasRoom(SegmentGrowth.Next(_log.Segments.Last?.FileBytes ?? 0, Options)))
+            {
+                _log.DiskFull = false;
+                Signal();
+            }
+            _upkeep.Tend(now);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            Fail("housekeeping", error);
+        }
+    }
+
+    /// <summary>Ends as a killed process would: for tests.</summary>
+    internal Task AbandonAsync() => EndAsync(JournalEnding.Abandon);
+
+    /// <summary>One commit, on the writer's thread.</summary>
+    /// <returns>True to be called again.</returns>
+    internal bool RunWriter()
+    {
+        if (Ending != JournalEnding.None)
+        {
+            Finish();
+            return false;
+        }
+        WriteOutcome outcome = WriteOutcome.Blocked;
+        try
+        {
+            if (_log.Failure is null)
+                outcome = _writer.Commit();
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            Fail("writing", error);
+        }
+        if (outcome == WriteOutcome.More)
+            return true;
+        Volatile.Write(ref _scheduled, 0);
+        Interlocked.MemoryBarrier();
+        bool again = (outcome == WriteOutcome.Drained && _writer.HasWork) || Ending != JournalEnding.None;
+        return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
+    }
+
+    internal void OnWritten()
+    {
+        bool wanted = Interlocked.Exchange(ref _spaceWanted, 0) != 0;
+        if (wanted || NotifyWritten || Options.ReadLevel == Durability.Written)
+            Listener?.OnProgress(this);
+    }
+
+    internal void OnCommitted() => Listener?.OnProgress(this);
+
+    internal void OnRolled(Segment? sealedSegment, Segment current, byte[]? producers) =>
+        _environment.Supply.Post(() => Derived("writing an index", () => _upkeep.WriteDerived(sealedSegment, current, producers)));
+
+    internal void RequestSegment(long ordinal, int bytes)
+    {
+        if (!_source.Request(ordinal, bytes))
+            return;
+        _environment.Supply.Post(() =>
+        {
+            if (Derived("making a segment", _source.Prepare))
+                _environment.Supply.PostSteps(FillStep);
+            else
+                _log.DiskFull = true;
+        });
+    }
+
+    private bool FillStep()
+    {
+        bool more = false;
+        Guarded("filling a segment", () => more = _source.FillStep());
+        return more;
+    }
+
+    private Task EndAsync(JournalEnding ending)
+    {
+        Interlocked.CompareExchange(ref _ending, (int)ending, (int)JournalEnding.None);
+        Signal();
+        return _ended.Task;
+    }
+
+    private void Finish()
+    {
+        JournalEnding ending = Ending;
+        Exception? error = null;
+        try
+        {
+            if (ending == JournalEnding.Close && _log.Failure is null)
+                WriteRest();
+        }
+        catch (Exception caught) when (caught is IOException or UnauthorizedAccessException)
+        {
+            Fail("closing", caught);
+            error = caught;
+        }
+        _environment.Housekeeping.Remove(this);
+        _log.Closed = true;
+        try
+        {
+            _upkeep.End(ending == JournalEnding.Delete);
+        }
+        catch (Exception caught) when (caught is IOException or UnauthorizedAccessException)
+        {
+            error ??= caught;
+        }
+        _memory.Dispose();
+        Listener?.OnProgress(this);
+        if (error is null)
+            _ended.SetResult();
+        else
+            _ended.SetException(error);
+    }
+
+    private void WriteRest()
+    {
+        WriteOutcome outcome;
+        do
+        {
+            _writer.RequestFlush();
+            outcome = _writer.Commit();
+        }
+        while (outcome == WriteOutcome.More);
+        if (outcome == WriteOutcome.Blocked)
+            throw StorageIOException.DiskFull(Options.Directory);
+        _upkeep.WriteClosingState(_closingProducers);
+    }
+
+    /// <summary>Does work whose failure only a full disk excuses.</summary>
+    /// <returns>False when the disk is full.</returns>
+    private bool Derived(string what, Action work)
+    {
+        bool done = false;
+        Guarded(what, () =>
+        {
+            try
+            {
+                work();
+                done = true;
+            }
+            catch (IOException error) when (StorageIOException.IsDiskFull(error))
+            {
+                // Said by the result; derived files can be rebuilt, and a segment is asked for again.
+            }
+        });
+        return done || _log.Failure is not null;
+    }
+
+    private void Guarded(string what, Action work)
+    {
+        try
+        {
+            work();
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            Fail(what, error);
+        }
+    }
+
+    private void Fail(string what, Exception error)
+    {
+        if (_log.Fail($"{what} failed: {error.Message}", error))
+            Listener?.OnFailed(this);
+    }
 }

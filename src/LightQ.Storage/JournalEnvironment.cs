@@ -1,15 +1,56 @@
+using LightQ.Storage.Files;
+using LightQ.Storage.Reading;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
 namespace LightQ.Storage;
 
 /// <summary>What the journals of one broker share: writer, reader, supply and housekeeping threads, and the file system.</summary>
 /// <remarks>Dispose it after the journals that were opened with it.</remarks>
 public sealed class JournalEnvironment : IDisposable
 {
+    private readonly WriterThread[] _writers;
+    private int _nextWriter = -1;
+
     /// <summary>Starts the threads.</summary>
-    public JournalEnvironment(JournalEnvironmentOptions? options = null) => Options = options ?? new JournalEnvironmentOptions();
+    public JournalEnvironment(JournalEnvironmentOptions? options = null)
+        : this(options ?? new JournalEnvironmentOptions(), PlatformFileSystem.Choose())
+    {
+    }
+
+    internal JournalEnvironment(JournalEnvironmentOptions options, IFileSystem files)
+    {
+        Options = options;
+        Files = files;
+        _writers = new WriterThread[options.Writers];
+        for (int i = 0; i < _writers.Length; i++)
+            _writers[i] = new WriterThread(i);
+        Disk = new CatchUpThreads(options);
+        Supply = new SupplyThread();
+        Housekeeping = new HousekeepingThread(options.TimeProvider, options.HousekeepingInterval);
+    }
 
     /// <summary>The settings.</summary>
     public JournalEnvironmentOptions Options { get; }
 
+    internal IFileSystem Files { get; }
+
+    internal CatchUpThreads Disk { get; }
+
+    internal SupplyThread Supply { get; }
+
+    internal HousekeepingThread Housekeeping { get; }
+
     /// <summary>Stops the threads.</summary>
-    public void Dispose() => GC.SuppressFinalize(this);
+    public void Dispose()
+    {
+        Housekeeping.Dispose();
+        foreach (WriterThread writer in _writers)
+            writer.Dispose();
+        Supply.Dispose();
+        Disk.Dispose();
+    }
+
+    /// <summary>The writer thread for one more journal: in turn, so that they are spread evenly.</summary>
+    internal WriterThread NextWriter() => _writers[(uint)Interlocked.Increment(ref _nextWriter) % (uint)_writers.Length];
 }

@@ -1,44 +1,308 @@
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Storage.Files;
+using LightQ.Storage.Reading;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
 namespace LightQ.Storage;
 
-/// <summary>Reads a journal from a position on; used by one thread at a time.</summary>
+/// <summary>Reads a journal from a place on: recent data in place from the mapping, older data through the reader threads.</summary>
+/// <remarks>
+/// One thread at a time; only the callback comes from another. Between two runs a reader holds nothing but, when it reads old data, a
+/// pooled buffer or two: it never keeps a segment, and one that is overtaken by retention gets a gap.
+/// </remarks>
+/// <example>
+/// <code>
+/// var reader = new JournalReader(journal, onReady: wake);
+/// reader.SeekToOffset(offset);
+/// while (reader.TryRead(256 * 1024, out LogRun run) == ReadResult.Run)
+/// {
+///     send(run.Memory);
+///     reader.Advance();
+/// }
+/// </code>
+/// </example>
 public sealed class JournalReader : IDisposable
 {
-    /// <summary>Makes a reader at the earliest offset.</summary>
-    public JournalReader(Journal journal, Action onReady) => (Journal, OnReady) = (journal, onReady);
+    private readonly LogState _log;
+    private readonly Action _onReady;
+    private ReadTarget _next;
+    private DiskRead? _current;
+    private DiskRead? _ahead;
+    private int _currentAt;
+    private Segment? _held;
+    private LogRun _run;
+    private bool _inFlight;
+    private bool _disposed;
+
+    /// <summary>Makes a reader at the first offset.</summary>
+    /// <param name="journal">What to read.</param>
+    /// <param name="onReady">Called from a reader thread after <see cref="ReadResult.Pending"/>: try again. Must not block.</param>
+    public JournalReader(Journal journal, Action onReady)
+    {
+        ArgumentNullException.ThrowIfNull(journal);
+        ArgumentNullException.ThrowIfNull(onReady);
+        Journal = journal;
+        _log = journal.Log;
+        _onReady = onReady;
+        _next = new ReadTarget(journal.StartOffset);
+    }
 
     /// <summary>The journal.</summary>
     public Journal Journal { get; }
 
-    /// <summary>Called from a reader thread after Pending.</summary>
-    public Action OnReady { get; }
+    /// <summary>The offset that comes next; -1 while a time is being sought.</summary>
+    public long NextOffset => _next.Time >= 0 ? -1 : _next.Offset;
 
-    /// <summary>The offset that comes next.</summary>
-    public long NextOffset => throw new NotImplementedException();
+    /// <summary>The gap, after <see cref="ReadResult.Gap"/>.</summary>
+    public LogGap Gap { get; private set; }
 
-    /// <summary>The gap of the last <see cref="ReadResult.Gap"/>.</summary>
-    public LogGap Gap => throw new NotImplementedException();
+    /// <summary>The error, after <see cref="ReadResult.Failed"/>.</summary>
+    public IOException? Error { get; private set; }
 
-    /// <summary>Goes to an offset; one below the start gives a gap, one beyond the end waits there.</summary>
-    public void SeekToOffset(long offset) => throw new NotImplementedException();
+    /// <summary>Goes to an offset. One below the start gives a gap first; at one beyond the end the reader waits.</summary>
+    public void SeekToOffset(long offset)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        Seek(new ReadTarget(offset));
+    }
 
     /// <summary>Goes to the first offset that can be read.</summary>
-    public void SeekToStart() => throw new NotImplementedException();
+    public void SeekToStart() => Seek(new ReadTarget(_log.StartOffset));
 
     /// <summary>Goes to the readable end.</summary>
-    public void SeekToEnd() => throw new NotImplementedException();
+    public void SeekToEnd()
+    {
+        LogEnd end = _log.Readable.Read();
+        Seek(new ReadTarget(end.Offset, end.Position));
+    }
 
-    /// <summary>Goes to the first batch appended at a time (unix microseconds) or later.</summary>
-    public void SeekToTime(long appendTime) => throw new NotImplementedException();
+    /// <summary>Goes to the first batch appended at a time (unix microseconds) or later, or to the end when there is none.</summary>
+    public void SeekToTime(long appendTime) => Seek(new ReadTarget(_log.StartOffset, Time: Math.Max(0, appendTime)));
 
-    /// <summary>Gets the next run of whole batches.</summary>
-    public ReadResult TryRead(int maxBytes, out LogRun run) => throw new NotImplementedException();
+    /// <summary>Gets the next run of whole batches. Never blocks on the disk.</summary>
+    /// <param name="maxBytes">The most to get; a longer batch still comes, alone.</param>
+    /// <param name="run">The run, valid until <see cref="Advance"/> or <see cref="Release"/>.</param>
+    /// <exception cref="InvalidOperationException">The run before was not given back.</exception>
+    public ReadResult TryRead(int maxBytes, out LogRun run)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        if (_inFlight)
+            throw new InvalidOperationException("The run before must be advanced over or released first.");
+        while (true)
+        {
+            ReadResult? result = _log.Closed ? ReadResult.Closed : _current is { IsIdle: false } ? TryTakeFromDisk(maxBytes) : TryReadTail(maxBytes);
+            if (result is not { } known)
+                continue;
+            run = known == ReadResult.Run ? _run : default;
+            _inFlight = known == ReadResult.Run;
+            return known;
+        }
+    }
 
     /// <summary>Goes behind the run and gives it back.</summary>
-    public void Advance() => throw new NotImplementedException();
+    public void Advance()
+    {
+        if (!_inFlight)
+            throw new InvalidOperationException("There is no run to advance over.");
+        _inFlight = false;
+        _next = new ReadTarget(_run.NextOffset, _next.Position + _run.Length);
+        if (_held is not null)
+        {
+            ReleaseHeld();
+            return;
+        }
+        _currentAt += _run.Length;
+        if (_currentAt < _current!.Length)
+            return;
+        _current.Reset();
+        _currentAt = 0;
+        if (_ahead is { IsIdle: false })
+            (_current, _ahead) = (_ahead, _current);
+    }
 
     /// <summary>Gives the run back without going on: the next read gives it again.</summary>
-    public void Release() => throw new NotImplementedException();
+    public void Release()
+    {
+        if (!_inFlight)
+            throw new InvalidOperationException("There is no run to release.");
+        _inFlight = false;
+        ReleaseHeld();
+    }
 
     /// <summary>Gives everything back.</summary>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+        if (_disposed)
+            return;
+        _disposed = true;
+        Drop();
+    }
+
+    private void Seek(ReadTarget target)
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        if (_inFlight)
+            throw new InvalidOperationException("The run before must be advanced over or released first.");
+        Drop();
+        _next = target;
+    }
+
+    private void Drop()
+    {
+        _inFlight = false;
+        ReleaseHeld();
+        _current?.Abandon();
+        _ahead?.Abandon();
+        (_current, _ahead, _currentAt) = (null, null, 0);
+    }
+
+    private void ReleaseHeld()
+    {
+        _held?.Release();
+        _held = null;
+    }
+
+    /// <summary>Null: try again.</summary>
+    private ReadResult? TryReadTail(int maxBytes)
+    {
+        if (_next.Time < 0 && _next.Offset < _log.StartOffset)
+            return TakeGap(new LogGap(_next.Offset, _log.StartOffset - 1, GapReason.Retention), new ReadTarget(_log.StartOffset));
+        LogEnd readable = _log.Readable.Read();
+        if (_next.Position >= readable.Position || (_next.Time < 0 && _next.Offset >= readable.Offset))
+        {
+            if (_next.Offset == readable.Offset && _next.Position < 0)
+                _next = new ReadTarget(readable.Offset, readable.Position);
+            return ReadResult.AtEnd;
+        }
+        long hot = Math.Max(_log.OpenedAt, _log.Written.Position - Journal.TailBytes);
+        if (_next.Position < 0)
+            _next = LocateInTail(hot, readable.Position);
+        if (_next.Position < hot)
+            return PostRead();
+
+        Segment? segment = _log.Segments.FindPosition(_next.Position);
+        if (segment is null || !segment.TryAcquire())
+            return null;
+        if (segment.Mapping is { } mapping && TryTakeMapped(segment, mapping, readable, maxBytes))
+        {
+            _held = segment;
+            return ReadResult.Run;
+        }
+        segment.Release();
+        return PostRead();
+    }
+
+    /// <summary>The target with its position, if that is in the tail; unchanged otherwise.</summary>
+    private ReadTarget LocateInTail(long hot, long limit)
+    {
+        if (_next.Time >= 0 || _log.Segments.FindOffset(_next.Offset) is not { Index: { } index } segment || !index.TryFindOffset(_next.Offset, out SegmentIndexEntry entry))
+            return _next;
+        if (entry.Position < hot || !segment.TryAcquire())
+            return _next;
+        try
+        {
+            if (segment.Mapping is not { } mapping)
+                return _next;
+            long end = Math.Min(limit, segment.EndPosition);
+            for (long position = entry.Position; position < end;)
+            {
+                var batch = new BatchView(mapping.GetSpan().Slice((int)segment.FilePosition(position), BatchLayout.HeaderSize));
+                if (batch.NextOffset > _next.Offset)
+                    return new ReadTarget(_next.Offset, position);
+                position += batch.Length;
+            }
+            return _next;
+        }
+        finally
+        {
+            segment.Release();
+        }
+    }
+
+    private bool TryTakeMapped(Segment segment, FileMapping mapping, in LogEnd readable, int maxBytes)
+    {
+        int available = (int)(Math.Min(readable.Position, segment.EndPosition) - _next.Position);
+        int start = (int)segment.FilePosition(_next.Position);
+        ReadOnlyMemory<byte> memory = mapping.Memory.Slice(start, available);
+        return TryTake(memory, maxBytes);
+    }
+
+    /// <summary>Takes whole batches, as many as fit.</summary>
+    private bool TryTake(ReadOnlyMemory<byte> memory, int maxBytes)
+    {
+        ReadOnlySpan<byte> bytes = memory.Span;
+        int length = 0;
+        long first = -1, next = -1;
+        while (bytes.Length - length >= BatchLayout.HeaderSize)
+        {
+            var batch = new BatchView(bytes[length..]);
+            int batchLength = batch.Length;
+            bool fits = batchLength >= BatchLayout.HeaderSize && batchLength <= bytes.Length - length;
+            if (!fits || (length > 0 && length + batchLength > maxBytes))
+                break;
+            first = first < 0 ? batch.BaseOffset : first;
+            next = batch.NextOffset;
+            length += batchLength;
+        }
+        _run = new LogRun(memory[..length], first, next);
+        return length > 0;
+    }
+
+    private ReadResult PostRead()
+    {
+        _current ??= new DiskRead(_log, Journal.Disk, _onReady);
+        _currentAt = 0;
+        _current.Post(_next, awaited: true);
+        return ReadResult.Pending;
+    }
+
+    private ReadResult? TryTakeFromDisk(int maxBytes)
+    {
+        DiskRead read = _current!;
+        if (!read.IsDoneOrAwait())
+            return ReadResult.Pending;
+        switch (read.Kind)
+        {
+            case DiskReadKind.Run:
+                if (_currentAt == 0)
+                    _next = read.Found;
+                if (!TryTake(read.Bytes[_currentAt..], maxBytes))
+                    throw new InvalidOperationException("A verified run holds no batch.");
+                if (_currentAt + _run.Length == read.Length)
+                    ReadAhead(read.Next);
+                return ReadResult.Run;
+            case DiskReadKind.Gap:
+                LogGap gap = read.Gap;
+                ReadTarget behind = read.Next;
+                read.Reset();
+                return TakeGap(gap, behind);
+            case DiskReadKind.Failed:
+                Error = read.Error;
+                read.Reset();
+                return ReadResult.Failed;
+            default:
+                _next = read.Next;
+                read.Reset();
+                return null;
+        }
+    }
+
+    /// <summary>While the last of a buffer is being sent, the next one is read.</summary>
+    private void ReadAhead(ReadTarget next)
+    {
+        bool cold = next.Position < Math.Max(_log.OpenedAt, _log.Written.Position - Journal.TailBytes);
+        if (!cold || next.Position >= _log.Readable.Position || _ahead is { IsIdle: false } || Journal.Disk.Pool.IsShort)
+            return;
+        _ahead ??= new DiskRead(_log, Journal.Disk, _onReady);
+        _ahead.Post(next, awaited: false);
+    }
+
+    private ReadResult TakeGap(LogGap gap, ReadTarget behind)
+    {
+        Gap = gap;
+        _next = behind;
+        return ReadResult.Gap;
+    }
 }

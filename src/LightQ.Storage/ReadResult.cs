@@ -15,6 +15,9 @@ public enum ReadResult
     /// <summary>Offsets that will not come: <see cref="JournalReader.Gap"/>. The next read goes on behind them.</summary>
     Gap,
 
+    /// <summary>The disk refuses to read: <see cref="JournalReader.Error"/>. The next read tries again.</summary>
+    Failed,
+
     /// <summary>The journal was closed or deleted.</summary>
     Closed,
 }

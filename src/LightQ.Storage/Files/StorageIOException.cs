@@ -11,6 +11,9 @@ internal sealed class StorageIOException(string operation, string path, int erro
     /// <summary>The system's error number.</summary>
     public int Error { get; } = error;
 
+    /// <summary>The reserve would be touched: refused before the system refuses.</summary>
+    public static StorageIOException DiskFull(string path) => new("allocation", path, NoSpace);
+
     /// <summary>Whether an operation failed for want of space.</summary>
     public static bool IsDiskFull(Exception exception) => exception switch
     {

@@ -92,6 +92,9 @@ internal sealed class Segment
         set => Volatile.Write(ref _index, value);
     }
 
+    /// <summary>Held while the index of a sealed segment is loaded or rebuilt.</summary>
+    public Lock IndexLock { get; } = new();
+
     /// <summary>Where a log position is in the file.</summary>
     public long FilePosition(long position) => position - BasePosition + SegmentHeader.PageSize;
 

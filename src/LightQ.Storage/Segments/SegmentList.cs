@@ -21,13 +21,13 @@ internal sealed class SegmentList
             Volatile.Write(ref _segments, [.. _segments, segment]);
     }
 
-    /// <summary>Takes out the segments that end at or before a log position, never the last one.</summary>
-    public Segment[] RemoveBefore(long position)
+    /// <summary>Takes out the segments that end at or before an offset, never the last one.</summary>
+    public Segment[] RemoveBefore(long offset)
     {
         lock (_lock)
         {
             int count = 0;
-            while (count < _segments.Length - 1 && _segments[count + 1].BasePosition <= position)
+            while (count < _segments.Length - 1 && _segments[count + 1].BaseOffset <= offset)
                 count++;
             Segment[] removed = _segments[..count];
             Volatile.Write(ref _segments, _segments[count..]);

@@ -1,29 +1,233 @@
+using LightQ.Storage.Files;
+
 namespace LightQ.Storage.State;
 
-/// <summary>Positions of consumer groups: kept in memory, logged in the background, the last value wins. Thread-safe.</summary>
-public sealed class OffsetStore : IDisposable
+/// <summary>Positions of consumer groups: kept in memory, logged in the background, the last value wins.</summary>
+/// <remarks>Thread-safe. <see cref="Set"/> never touches the disk: a position that moves a thousand times between two flushes is logged once.</remarks>
+/// <example>
+/// <code>
+/// using OffsetStore offsets = OffsetStore.Open(path, environment);
+/// offsets.Set(new OffsetKey("billing", topicId, 0), offset: 42);
+/// offsets.Flush();                // or leave it to housekeeping
+/// </code>
+/// </example>
+public sealed class OffsetStore : IDisposable, IHousekept
 {
-    /// <summary>Opens or makes the store in a directory.</summary>
-    public static OffsetStore Open(string directory, JournalEnvironment environment) => throw new NotImplementedException();
+    private const int RecordBytes = 256 * 1024;
+    private const int CompactAtLeast = 1 << 20;
+    private const int CompactFactor = 8;
 
-    /// <summary>Sets a position. Never touches the disk; the environment's housekeeping writes what changed.</summary>
+    private readonly JournalEnvironment _environment;
+    private readonly RecordJournal _journal;
+    private readonly Lock _lock = new();
+    private readonly Lock _flushLock = new();
+    private readonly Dictionary<OffsetKey, Position> _positions;
+    private HashSet<OffsetKey> _changed = [];
+    private HashSet<OffsetKey> _flushing = [];
+    private long _liveBytes;
+    private byte[] _record = new byte[4096];
+    private bool _disposed;
+
+    private OffsetStore(JournalEnvironment environment, RecordJournal journal, Dictionary<OffsetKey, Position> positions)
+    {
+        _environment = environment;
+        _journal = journal;
+        _positions = positions;
+        foreach ((OffsetKey key, Position position) in positions)
+            _liveBytes += OffsetEntry.SizeOf(key, position.State.Length);
+    }
+
+    /// <summary>All keys now.</summary>
+    public IReadOnlyList<OffsetKey> Keys
+    {
+        get
+        {
+            lock (_lock)
+                return [.. _positions.Keys];
+        }
+    }
+
+    /// <summary>Why positions are no longer logged; null while they are.</summary>
+    public JournalFailure? Failure { get; private set; }
+
+    /// <summary>Opens or makes the store in a directory.</summary>
+    /// <exception cref="JournalCorruptException">Positions that had been durable are damaged.</exception>
+    public static OffsetStore Open(string directory, JournalEnvironment environment)
+    {
+        ArgumentNullException.ThrowIfNull(environment);
+        var positions = new Dictionary<OffsetKey, Position>();
+        RecordJournal journal = RecordJournal.Open(directory, environment, record =>
+        {
+            while (record.Length > 0)
+            {
+                (OffsetKey key, long offset, byte[] state) = OffsetEntry.Read(ref record);
+                if (offset < 0)
+                    positions.Remove(key);
+                else
+                    positions[key] = new Position { Offset = offset, State = state };
+            }
+        });
+        var store = new OffsetStore(environment, journal, positions);
+        store.CompactIfLong(CompactFactor / 2);
+        environment.Housekeeping.Add(store);
+        return store;
+    }
+
+    /// <summary>Sets a position. Never touches the disk.</summary>
     /// <param name="key">Whose.</param>
     /// <param name="offset">The next offset to deliver.</param>
     /// <param name="state">What else belongs to it, opaque; for example what was settled beyond the offset.</param>
-    public void Set(in OffsetKey key, long offset, ReadOnlySpan<byte> state = default) => throw new NotImplementedException();
+    public void Set(in OffsetKey key, long offset, ReadOnlySpan<byte> state = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        lock (_lock)
+        {
+            if (!_positions.TryGetValue(key, out Position? position))
+            {
+                _positions[key] = position = new Position();
+                _liveBytes += OffsetEntry.SizeOf(key, 0);
+            }
+            position.Offset = offset;
+            if (!state.SequenceEqual(position.State))
+            {
+                _liveBytes += state.Length - position.State.Length;
+                position.State = state.ToArray();
+            }
+            _changed.Add(key);
+        }
+    }
 
     /// <summary>Gets a position.</summary>
-    public bool TryGet(in OffsetKey key, out long offset, out ReadOnlyMemory<byte> state) => throw new NotImplementedException();
+    public bool TryGet(in OffsetKey key, out long offset, out ReadOnlyMemory<byte> state)
+    {
+        lock (_lock)
+        {
+            bool found = _positions.TryGetValue(key, out Position? position);
+            offset = position?.Offset ?? -1;
+            state = position?.State ?? [];
+            return found;
+        }
+    }
 
     /// <summary>Forgets a position.</summary>
-    public bool Remove(in OffsetKey key) => throw new NotImplementedException();
-
-    /// <summary>All keys now.</summary>
-    public IReadOnlyList<OffsetKey> Keys => throw new NotImplementedException();
+    public bool Remove(in OffsetKey key)
+    {
+        lock (_lock)
+        {
+            if (!_positions.Remove(key, out Position? position))
+                return false;
+            _liveBytes -= OffsetEntry.SizeOf(key, position.State.Length);
+            _changed.Add(key);
+            return true;
+        }
+    }
 
     /// <summary>Writes what changed and returns when it is on the disk.</summary>
-    public void Flush() => throw new NotImplementedException();
+    /// <exception cref="IOException">The disk refuses; positions stay in memory only.</exception>
+    public void Flush()
+    {
+        lock (_flushLock)
+        {
+            lock (_lock)
+            {
+                if (_changed.Count == 0)
+                    return;
+                (_changed, _flushing) = (_flushing, _changed);
+            }
+            int length = 0;
+            foreach (OffsetKey key in _flushing)
+            {
+                length = Encode(key, length);
+                if (length < RecordBytes)
+                    continue;
+                _journal.Write(_record.AsSpan(0, length));
+                length = 0;
+            }
+            if (length > 0)
+                _journal.Write(_record.AsSpan(0, length));
+            _flushing.Clear();
+            _journal.Sync();
+            CompactIfLong(CompactFactor);
+        }
+    }
 
     /// <summary>Flushes and closes.</summary>
-    public void Dispose() => throw new NotImplementedException();
+    public void Dispose()
+    {
+        if (_disposed)
+            return;
+        _disposed = true;
+        _environment.Housekeeping.Remove(this);
+        lock (_flushLock)
+        {
+            try
+            {
+                if (Failure is null)
+                    Flush();
+            }
+            finally
+            {
+                _journal.Dispose();
+            }
+        }
+    }
+
+    void IHousekept.Tend(DateTimeOffset now)
+    {
+        if (Failure is not null || _disposed)
+            return;
+        try
+        {
+            Flush();
+        }
+        catch (IOException error) when (StorageIOException.IsDiskFull(error))
+        {
+            // What changed stays noted as changed; the next turn tries again.
+        }
+        catch (IOException error)
+        {
+            Failure = new JournalFailure($"writing consumer positions failed: {error.Message}", error);
+        }
+        catch (ObjectDisposedException) when (_disposed)
+        {
+            // Disposed between the check and the flush, by the thread that flushed last.
+        }
+    }
+
+    private int Encode(in OffsetKey key, int at)
+    {
+        lock (_lock)
+        {
+            bool found = _positions.TryGetValue(key, out Position? position);
+            byte[] state = position?.State ?? [];
+            int size = OffsetEntry.SizeOf(key, state.Length);
+            if (at + size > _record.Length)
+                Array.Resize(ref _record, (at + size) * 2);
+            return at + OffsetEntry.Write(_record.AsSpan(at), key, found ? position!.Offset : -1, state);
+        }
+    }
+
+    private void CompactIfLong(int factor)
+    {
+        List<ReadOnlyMemory<byte>> records = [];
+        lock (_lock)
+        {
+            if (_journal.Bytes < Math.Max(CompactAtLeast, _liveBytes * factor))
+                return;
+            foreach ((OffsetKey key, Position position) in _positions)
+            {
+                byte[] entry = new byte[OffsetEntry.SizeOf(key, position.State.Length)];
+                OffsetEntry.Write(entry, key, position.Offset, position.State);
+                records.Add(entry);
+            }
+        }
+        _journal.Compact(records);
+    }
+
+    private sealed class Position
+    {
+        public long Offset { get; set; }
+
+        public byte[] State { get; set; } = [];
+    }
 }

@@ -1,24 +1,272 @@
+using System.Buffers.Binary;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+using LightQ.Storage.Files;
+using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
 namespace LightQ.Storage.State;
 
 /// <summary>A small durable log of opaque records, for the broker's own state: replayed at open, compacted by writing a new file.</summary>
+/// <remarks>
+/// The file is a segment like a topic's, named by its generation; every record is a batch of one. A new generation is complete and
+/// synced before it gets its name, so that either the old one or the new one is there, whole. Thread-safe; calls block on the disk.
+/// </remarks>
+/// <example>
+/// <code>
+/// using RecordJournal catalog = RecordJournal.Open(path, environment, record => apply(record));
+/// catalog.Append(change);         // on the disk when it returns
+/// catalog.Compact(snapshot);
+/// </code>
+/// </example>
 public sealed class RecordJournal : IDisposable
 {
+    private const int FirstBytes = 64 * 1024;
+    private const int ScanBytes = 64 * 1024;
+    private const int MaxRecordBytes = 64 * 1024 * 1024;
+
+    private readonly string _directory;
+    private readonly IFileSystem _files;
+    private readonly Lock _lock = new();
+    private Segment _segment;
+    private LogEnd _end;
+    private long _durableOffset;
+    private long _fileBytes;
+    private byte[] _batch = new byte[4096];
+    private Exception? _failure;
+    private bool _disposed;
+
+    private RecordJournal(string directory, IFileSystem files, Segment segment, LogEnd end)
+    {
+        _directory = directory;
+        _files = files;
+        _segment = segment;
+        _end = end;
+        _durableOffset = end.Offset;
+        _fileBytes = segment.FileBytes;
+    }
+
+    /// <summary>Bytes of all records since the last compaction, with their headers.</summary>
+    public long Bytes
+    {
+        get
+        {
+            lock (_lock)
+                return _end.Position - _segment.BasePosition;
+        }
+    }
+
     /// <summary>Opens or makes the journal of a directory.</summary>
-    /// <param name="directory">Its directory.</param>
+    /// <param name="directory">Its directory, its own.</param>
     /// <param name="environment">Whose file system it uses.</param>
-    /// <param name="replay">Gets every record, oldest first.</param>
+    /// <param name="replay">Gets every record, oldest first, before this returns.</param>
     /// <exception cref="JournalCorruptException">Records that had been durable are damaged.</exception>
-    public static RecordJournal Open(string directory, JournalEnvironment environment, RecordReplay replay) => throw new NotImplementedException();
+    public static RecordJournal Open(string directory, JournalEnvironment environment, RecordReplay replay)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        ArgumentNullException.ThrowIfNull(environment);
+        ArgumentNullException.ThrowIfNull(replay);
+        IFileSystem files = environment.Files;
+        files.CreateDirectory(directory);
+        var shape = new JournalOptions { Directory = directory, TopicId = Guid.Empty };
+        (List<Segment> generations, List<long> blank) = SegmentFiles.Find(shape, files);
+        if (blank.Count > 0)
+            throw new JournalCorruptException(directory, SegmentName.Of(blank[0], SegmentName.Log), 0, 0, 0, "the header page is not valid");
+        if (generations.Count == 0)
+        {
+            LogEnd empty = default;
+            Segment made = Make(files, directory, 1, ref empty, FirstBytes, []);
+            return new RecordJournal(directory, files, made, empty);
+        }
+        Segment newest = generations[^1];
+        newest.EndPosition = newest.Limit;
+        try
+        {
+            LogEnd end = Replay(directory, newest, replay);
+            foreach (Segment old in generations[..^1])
+                files.Delete(old.Path);
+            return new RecordJournal(directory, files, newest, end);
+        }
+        catch
+        {
+            newest.Retire();
+            throw;
+        }
+    }
 
-    /// <summary>Bytes of all records since the last compaction.</summary>
-    public long Bytes => throw new NotImplementedException();
+    /// <summary>Appends a record and returns when it is on the disk.</summary>
+    /// <exception cref="IOException">It may or may not be stored; nothing can be appended until the journal is opened again.</exception>
+    public void Append(ReadOnlySpan<byte> record)
+    {
+        lock (_lock)
+        {
+            WriteRecord(record);
+            SyncRecords();
+        }
+    }
 
-    /// <summary>Appends a record and returns when it is on the disk. Thread-safe.</summary>
-    public void Append(ReadOnlySpan<byte> record) => throw new NotImplementedException();
+    /// <summary>Appends a record without waiting for the disk; <see cref="Sync"/> or the next <see cref="Append"/> makes it durable.</summary>
+    /// <exception cref="IOException">As with <see cref="Append"/>.</exception>
+    public void Write(ReadOnlySpan<byte> record)
+    {
+        lock (_lock)
+            WriteRecord(record);
+    }
+
+    /// <summary>Returns when everything written is on the disk.</summary>
+    /// <exception cref="IOException">As with <see cref="Append"/>.</exception>
+    public void Sync()
+    {
+        lock (_lock)
+            SyncRecords();
+    }
 
     /// <summary>Replaces everything by these records: all or nothing, whatever happens.</summary>
-    public void Compact(IEnumerable<ReadOnlyMemory<byte>> records) => throw new NotImplementedException();
+    /// <exception cref="IOException">The old records stay.</exception>
+    public void Compact(IEnumerable<ReadOnlyMemory<byte>> records)
+    {
+        ArgumentNullException.ThrowIfNull(records);
+        lock (_lock)
+        {
+            ThrowIfUnusable();
+            LogEnd end = _end;
+            Segment next = Make(_files, _directory, _segment.Header.Ordinal + 1, ref end, FirstBytes, records);
+            Segment old = _segment;
+            _segment = next;
+            _end = end;
+            _durableOffset = end.Offset;
+            _fileBytes = next.File.Length;
+            _files.Delete(old.Path);
+            old.Retire();
+        }
+    }
 
-    /// <summary>Closes the file.</summary>
-    public void Dispose() => throw new NotImplementedException();
+    /// <summary>Syncs and closes the file.</summary>
+    public void Dispose()
+    {
+        lock (_lock)
+        {
+            if (_disposed)
+                return;
+            if (_failure is null)
+                SyncRecords();
+            _disposed = true;
+            _segment.Retire();
+        }
+    }
+
+    private void WriteRecord(ReadOnlySpan<byte> record)
+    {
+        ThrowIfUnusable();
+        try
+        {
+            Put(_segment, ref _end, ref _fileBytes, ref _batch, _durableOffset, record);
+        }
+        catch (IOException error) when (!StorageIOException.IsDiskFull(error))
+        {
+            _failure = error;
+            throw;
+        }
+    }
+
+    private void SyncRecords()
+    {
+        ThrowIfUnusable();
+        if (_durableOffset == _end.Offset)
+            return;
+        try
+        {
+            _segment.File.Sync();
+            _durableOffset = _end.Offset;
+        }
+        catch (IOException error)
+        {
+            _failure = error;
+            throw;
+        }
+    }
+
+    private void ThrowIfUnusable()
+    {
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        if (_failure is not null)
+            throw new IOException($"The journal in '{_directory}' failed earlier: {_failure.Message}", _failure);
+    }
+
+    /// <summary>Writes one record as a batch at the end, in a file that is made longer when it has to be.</summary>
+    private static void Put(Segment segment, ref LogEnd end, ref long fileBytes, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(record.Length, MaxRecordBytes, nameof(record));
+        int needed = BatchLayout.HeaderSize + RecordWriter.SizeOf(record.Length) + BatchLayout.Alignment;
+        if (batch.Length < needed)
+            batch = new byte[needed * 2];
+        int recordBytes = RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), record);
+        long time = Math.Max(end.AppendTime, (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond);
+        int length = BatchWriter.Complete(batch, recordBytes, 1, default, time);
+        uint back = (uint)Math.Min(end.Offset - durableOffset, uint.MaxValue);
+        uint crc = BatchWriter.Stamp(batch.AsSpan(0, length), new BatchStamp(end.Offset, time, 1, end.ChainCrc, back));
+        long position = segment.FilePosition(end.Position);
+        if (position + length > fileBytes)
+        {
+            long grown = Math.Max(fileBytes * 2, position + length + FirstBytes);
+            segment.File.Allocate(grown);
+            fileBytes = grown;
+        }
+        segment.File.Write(batch.AsSpan(0, length), position);
+        end = new LogEnd(end.Position + length, end.Offset + 1, time, end.Ordinal, crc);
+    }
+
+    private static Segment Make(IFileSystem files, string directory, long generation, ref LogEnd end, long fileBytes, IEnumerable<ReadOnlyMemory<byte>> records)
+    {
+        string path = Path.Combine(directory, SegmentName.Of(generation, SegmentName.Log));
+        string temporary = path + SegmentName.Temporary;
+        var header = new SegmentHeader(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc);
+        IStorageFile file = files.Open(temporary, OpenMode.Create);
+        try
+        {
+            file.Allocate(fileBytes);
+            byte[] page = new byte[SegmentHeader.PageSize];
+            uint crc = header.Write(page);
+            file.Write(page, 0);
+            var segment = new Segment(files, path, header, fileBytes, file);
+            end = end with { Ordinal = generation, ChainCrc = crc };
+            byte[] batch = new byte[4096];
+            long firstOffset = end.Offset;
+            foreach (ReadOnlyMemory<byte> record in records)
+                Put(segment, ref end, ref fileBytes, ref batch, firstOffset, record.Span);
+            file.Sync();
+            files.Rename(temporary, path);
+            files.SyncDirectory(directory);
+            return segment;
+        }
+        catch
+        {
+            file.Dispose();
+            files.Delete(temporary);
+            throw;
+        }
+    }
+
+    private static LogEnd Replay(string directory, Segment segment, RecordReplay replay)
+    {
+        var window = new FileWindow(segment.File, ScanBytes);
+        var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+        LogEnd end = BatchScan.Run(window, segment, start, segment.Limit, payloads: true);
+        long proof = TailRepair.FindProof(segment.File, segment.FilePosition(end.Position), end.Offset);
+        if (proof >= 0)
+        {
+            throw new JournalCorruptException(
+                directory, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, proof, "a record is not valid, and one behind it had been durable");
+        }
+        TailRepair.Cut(segment.File, segment, end);
+        for (long position = segment.BasePosition; position < end.Position;)
+        {
+            int length = BinaryPrimitives.ReadInt32LittleEndian(window.Get(segment.FilePosition(position), sizeof(int)));
+            foreach (RecordView record in new BatchView(window.Get(segment.FilePosition(position), length)).Records)
+                replay(record.Body);
+            position += length;
+        }
+        return end;
+    }
 }

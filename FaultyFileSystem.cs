@@ -1,0 +1,78 @@
+using LightQ.Storage.Files;
+
+namespace LightQ.Tests.Storage;
+
+/// <summary>The real file system, with faults planted per operation.</summary>
+internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
+{
+    /// <summary>Called with the operation and the path before each; throws to make it fail.</summary>
+    public Action<string, string> Before { get; set; } = (_, _) => { };
+
+    /// <summary>What the disk says it has left; null asks the disk.</summary>
+    public long? Free { get; set; }
+
+    public IStorageFile Open(string path, OpenMode mode)
+    {
+        Before("open", path);
+        return new FaultyFile(this, path, inner.Open(path, mode));
+    }
+
+    public void Rename(string from, string to)
+    {
+        Before("rename", to);
+        inner.Rename(from, to);
+    }
+
+    public void Delete(string path)
+    {
+        Before("delete", path);
+        inner.Delete(path);
+    }
+
+    public void DeleteDirectory(string path) => inner.DeleteDirectory(path);
+
+    public void CreateDirectory(string path) => inner.CreateDirectory(path);
+
+    public void SyncDirectory(string path) => inner.SyncDirectory(path);
+
+    public bool Exists(string path) => inner.Exists(path);
+
+    public IReadOnlyList<string> List(string directory) => inner.List(directory);
+
+    public long FreeBytes(string directory) => Free ?? inner.FreeBytes(directory);
+
+    private sealed class FaultyFile(FaultyFileSystem owner, string path, IStorageFile inner) : IStorageFile
+    {
+        public long Length => inner.Length;
+
+        public int Read(Span<byte> destination, long position)
+        {
+            owner.Before("read", path);
+            return inner.Read(destination, position);
+        }
+
+        public void Write(ReadOnlySpan<byte> source, long position)
+        {
+            owner.Before("write", path);
+            inner.Write(source, position);
+        }
+
+        public void Sync()
+        {
+            owner.Before("sync", path);
+            inner.Sync();
+        }
+
+        public void Allocate(long length)
+        {
+            owner.Before("allocate", path);
+            inner.Allocate(length);
+        }
+
+        public void SetLength(long length) => inner.SetLength(length);
+
+        public FileMapping? TryMap(long length) => inner.TryMap(length);
+
+        public void Dispose() => inner.Dispose();
+    }
+}

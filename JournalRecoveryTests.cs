@@ -1,0 +1,238 @@
+using LightQ.Protocol.Batches;
+using LightQ.Storage;
+
+namespace LightQ.Tests.Storage;
+
+public sealed class JournalRecoveryTests
+{
+    [Fact]
+    public async Task A_clean_stop_keeps_everything_and_the_epoch()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        for (int i = 0; i < 200; i++)
+            host.Append(i);
+        await host.CloseAsync();
+        Journal journal = host.Open();
+        Assert.Equal((1u, 200, 200), (journal.LeaderEpoch, journal.EndOffset, journal.DurableOffset));
+        host.AppendDurable(200, 100);
+        Assert.Equal(Enumerable.Range(0, 300), host.ReadAll());
+    }
+
+    [Fact]
+    public async Task A_killed_journal_keeps_what_was_durable_and_raises_the_epoch()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 200);
+        await host.KillAsync();
+        Journal journal = host.Open();
+        Assert.Equal((2u, 200), (journal.LeaderEpoch, journal.EndOffset));
+        host.AppendDurable(200, 100);
+        Assert.Equal(Enumerable.Range(0, 300), host.ReadAll());
+        await host.KillAsync();
+        Assert.Equal(3u, host.Open().LeaderEpoch);
+        Assert.Equal(Enumerable.Range(0, 300), host.ReadAll());
+    }
+
+    [Fact]
+    public async Task An_empty_journal_can_be_closed_and_killed()
+    {
+        await using var host = new JournalHost();
+        Assert.Equal(1u, host.Open().LeaderEpoch);
+        await host.CloseAsync();
+        Assert.Equal(1u, host.Open().LeaderEpoch);
+        await host.KillAsync();
+        Assert.Equal(2u, host.Open().LeaderEpoch);
+        host.AppendDurable(0, 1);
+        Assert.Equal([0], host.ReadAll());
+    }
+
+    [Fact]
+    public async Task A_tail_torn_at_any_byte_of_the_last_batch_is_cut_there()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 5);
+        host.AppendDurable(5, 1);
+        await host.KillAsync();
+        int batch = TestBatch.Make(5).Length;
+        string segment = host.PathOf(host.FileNames("*.seg")[0]);
+        byte[] intact = await File.ReadAllBytesAsync(segment, TestContext.Current.CancellationToken);
+        int end = 4096 + (6 * batch);
+        for (int kept = 0; kept < batch; kept++)
+        {
+            byte[] torn = (byte[])intact.Clone();
+            // A byte that is zero anyway does not count as lost.
+            torn.AsSpan(end - batch + kept, batch - kept).Clear();
+            bool isWhole = torn.AsSpan().SequenceEqual(intact);
+            await File.WriteAllBytesAsync(segment, torn, TestContext.Current.CancellationToken);
+            Journal journal = host.Open();
+            Assert.Equal(isWhole ? 6 : 5, journal.EndOffset);
+            Assert.Equal(Enumerable.Range(0, isWhole ? 6 : 5), host.ReadAll());
+            await host.KillAsync();
+        }
+    }
+
+    [Fact]
+    public async Task Whole_batches_behind_a_torn_one_are_cut_with_it_when_nothing_shows_that_they_were_durable()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 2);
+        // Three batches of one commit: each says that the log was durable up to 2.
+        for (int i = 2; i < 5; i++)
+            Assert.Equal(AppendResult.Appended, host.Journal.TryAppend(TestBatch.Make(i), out _, out _));
+        host.Journal.Signal();
+        host.WaitDurable();
+        await host.KillAsync();
+        Damage(host, batch: 2);
+        Assert.Equal(2, host.Open().EndOffset);
+        host.AppendDurable(20, 1);
+        Assert.Equal([0, 1, 20], host.ReadAll());
+        await host.KillAsync();
+        host.Open();
+        Assert.Equal([0, 1, 20], host.ReadAll());
+    }
+
+    [Fact]
+    public async Task Damage_to_what_had_been_durable_refuses_to_open_and_names_the_range()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        for (int i = 0; i < 5; i++)
+            host.AppendDurable(i, 1);
+        await host.KillAsync();
+        Damage(host, batch: 2);
+        byte[] before = await File.ReadAllBytesAsync(host.PathOf(host.FileNames("*.seg")[0]), TestContext.Current.CancellationToken);
+        JournalCorruptException error = Assert.Throws<JournalCorruptException>(() => host.Open());
+        Assert.Equal((2, 4), (error.FirstOffset, error.LastOffset));
+        Assert.Equal(before, await File.ReadAllBytesAsync(host.PathOf(error.File), TestContext.Current.CancellationToken));
+        Assert.Equal(before, await File.ReadAllBytesAsync(host.PathOf(Path.Combine("quarantine", error.File)), TestContext.Current.CancellationToken));
+    }
+
+    [Fact]
+    public async Task Damage_in_a_sealed_segment_is_found_when_there_is_no_checkpoint_to_start_from()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 300);
+        await host.KillAsync();
+        Damage(host, batch: 3);
+        JournalCorruptException error = Assert.Throws<JournalCorruptException>(() => host.Open());
+        Assert.Equal(3, error.FirstOffset);
+    }
+
+    [Fact]
+    public async Task A_missing_segment_refuses_to_open()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 500);
+        await host.CloseAsync();
+        string[] segments = host.FileNames("*.seg");
+        File.Delete(host.PathOf(segments[1]));
+        Assert.Throws<JournalCorruptException>(() => host.Open());
+    }
+
+    [Fact]
+    public async Task A_file_of_another_topic_is_refused()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 1);
+        await host.CloseAsync();
+        host.Options = host.Options with { TopicId = Guid.NewGuid() };
+        Assert.Throws<InvalidDataException>(() => host.Open());
+    }
+
+    [Fact]
+    public async Task Zeros_where_the_last_commit_should_be_are_a_torn_tail()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 4);
+        await host.KillAsync();
+        string segment = host.PathOf(host.FileNames("*.seg")[0]);
+        byte[] bytes = await File.ReadAllBytesAsync(segment, TestContext.Current.CancellationToken);
+        bytes.AsSpan(4096).Clear();
+        await File.WriteAllBytesAsync(segment, bytes, TestContext.Current.CancellationToken);
+        Assert.Equal(0, host.Open().EndOffset);
+        host.AppendDurable(9, 1);
+        Assert.Equal([9], host.ReadAll());
+    }
+
+    [Fact]
+    public async Task A_missing_index_is_made_anew()
+    {
+        await using var host = new JournalHost(options => options with { SegmentBytes = 512 * 1024, MaxBatchBytes = 8 * 1024 });
+        host.Open();
+        host.AppendDurable(0, 200, bodyBytes: 4000);
+        await host.CloseAsync();
+        Assert.NotEmpty(host.FileNames("*.idx"));
+        foreach (string name in host.FileNames("*.idx"))
+            File.Delete(host.PathOf(name));
+        host.Open();
+        Assert.Equal(Enumerable.Range(150, 50), host.ReadAll(offset: 150, maxBytes: 64 * 1024));
+        Assert.Equal(Enumerable.Range(3, 197), host.ReadAll(offset: 3, maxBytes: 64 * 1024));
+    }
+
+    [Fact]
+    public async Task The_newest_snapshot_of_producers_and_every_later_header_reach_the_visitor()
+    {
+        int boundary = 0;
+        await using var host = new JournalHost(options => options with { ProducerSnapshot = () => BitConverter.GetBytes(Volatile.Read(ref boundary)) });
+        host.Open();
+        for (int i = 0; i < 200; i++)
+        {
+            Volatile.Write(ref boundary, i);
+            host.Append(i, producerId: 5);
+        }
+        host.WaitDurable();
+        await host.KillAsync();
+        var visitor = new Visitor();
+        host.Open(visitor);
+        Assert.True(visitor.Snapshot > 0);
+        Assert.Equal(Enumerable.Range(visitor.Snapshot, 200 - visitor.Snapshot), visitor.Numbers);
+
+        Volatile.Write(ref boundary, 200);
+        await host.CloseAsync();
+        visitor = new Visitor();
+        host.Open(visitor);
+        Assert.Equal(200, visitor.Snapshot);
+        Assert.Empty(visitor.Numbers);
+
+        await host.CloseAsync();
+        foreach (string name in host.FileNames("*.producers"))
+            await File.WriteAllTextAsync(host.PathOf(name), "damaged", TestContext.Current.CancellationToken);
+        visitor = new Visitor();
+        host.Open(visitor);
+        Assert.Equal(-1, visitor.Snapshot);
+        Assert.Equal(Enumerable.Range(0, 200), visitor.Numbers);
+    }
+
+    private static void Damage(JournalHost host, int batch)
+    {
+        int length = TestBatch.Make(0).Length;
+        using var file = new FileStream(host.PathOf(host.FileNames("*.seg")[0]), FileMode.Open);
+        file.Position = 4096 + (batch * length) + 120;
+        int value = file.ReadByte();
+        file.Position--;
+        file.WriteByte((byte)(value ^ 0x10));
+    }
+
+    private sealed class Visitor : IRecoveredBatchVisitor
+    {
+        public int Snapshot { get; private set; } = -1;
+
+        public List<int> Numbers { get; } = [];
+
+        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => Snapshot = BitConverter.ToInt32(snapshot);
+
+        public void OnBatch(in BatchView header)
+        {
+            Assert.Equal(5ul, header.ProducerId);
+            Numbers.Add((int)header.BaseSequence);
+        }
+    }
+}

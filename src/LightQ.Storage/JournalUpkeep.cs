@@ -1,0 +1,169 @@
+using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
+namespace LightQ.Storage;
+
+/// <summary>A journal's slow work beside the writer: retention, checkpoints, derived files, and the end of it.</summary>
+/// <remarks>One thing at a time, under a lock that neither appending nor writing takes.</remarks>
+internal sealed class JournalUpkeep(LogState log, SegmentSource source, CheckpointFile checkpoints, JournalEnvironmentOptions environment)
+{
+    private const int KeptSnapshots = 2;
+
+    private readonly LogState _log = log;
+    private readonly SegmentSource _source = source;
+    private readonly CheckpointFile _checkpoints = checkpoints;
+    private readonly JournalEnvironmentOptions _environment = environment;
+    private readonly Lock _lock = new();
+    private DateTimeOffset _lastCheckpoint = environment.TimeProvider.GetUtcNow();
+    private long _checkpointPosition = log.Durable.Position;
+    private bool _ended;
+
+    /// <summary>Retention and the periodic checkpoint.</summary>
+    public void Tend(DateTimeOffset now)
+    {
+        lock (_lock)
+        {
+            if (_ended)
+                return;
+            MoveStart(RetentionStart(now));
+            if (now - _lastCheckpoint >= _environment.CheckpointInterval && _log.Durable.Position != _checkpointPosition)
+            {
+                WriteCheckpoint(clean: false);
+                _lastCheckpoint = now;
+            }
+        }
+    }
+
+    /// <summary>Makes offsets below one unreadable, and removes the segments that hold nothing else.</summary>
+    public void TruncateBefore(long offset)
+    {
+        lock (_lock)
+        {
+            if (!_ended)
+                MoveStart(Math.Min(offset, _log.Readable.Offset));
+        }
+    }
+
+    /// <summary>After a roll: the sealed segment's index, the new one's snapshot of producers.</summary>
+    public void WriteDerived(Segment? sealedSegment, Segment current, byte[]? producers)
+    {
+        lock (_lock)
+        {
+            if (_ended)
+                return;
+            if (sealedSegment is { Index: { } index } && sealedSegment.Header.Ordinal >= _log.Segments.First!.Header.Ordinal)
+                SegmentIndexFile.Write(_log.Files, _log.PathOf(sealedSegment.Header.Ordinal, SegmentName.Index), index, sealedSegment.Crc);
+            if (producers is null)
+                return;
+            long ordinal = current.Header.Ordinal;
+            new ProducerSnapshotFile(current.BasePosition, current.BaseOffset, current.Crc, producers)
+                .Write(_log.Files, _log.PathOf(ordinal, SegmentName.Producers));
+            _log.Files.Delete(_log.PathOf(ordinal - KeptSnapshots, SegmentName.Producers));
+        }
+    }
+
+    /// <summary>Leaves everything so that the next start scans nothing.</summary>
+    public void WriteClosingState(byte[]? producers)
+    {
+        lock (_lock)
+        {
+            if (_log.Segments.Last is { } last)
+            {
+                if (last.Index is { } index)
+                    SegmentIndexFile.Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Index), index, last.Crc);
+                if (producers is not null)
+                {
+                    new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers)
+                        .Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Producers));
+                }
+            }
+            WriteCheckpoint(clean: true);
+        }
+    }
+
+    /// <summary>Closes every file; readers with a run in flight keep theirs.</summary>
+    public void End(bool delete)
+    {
+        lock (_lock)
+        {
+            _ended = true;
+            _checkpoints.Dispose();
+            if (delete)
+                DeleteFiles();
+            _source.Dispose();
+            foreach (Segment segment in _log.Segments.RemoveAll())
+                segment.Retire();
+            if (delete)
+                RemoveDirectory();
+        }
+    }
+
+    private long RetentionStart(DateTimeOffset now)
+    {
+        JournalOptions options = _log.Options;
+        long start = _log.StartOffset;
+        if (options.RetentionBytes is null && options.RetentionAge is null)
+            return start;
+        LogEnd end = _log.Durable.Read();
+        long oldest = options.RetentionAge is { } age ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
+        if (end.AppendTime != 0 && end.AppendTime < oldest)
+            return end.Offset;
+        ReadOnlySpan<Segment> segments = _log.Segments.All;
+        for (int i = 1; i < segments.Length; i++)
+        {
+            Segment next = segments[i];
+            bool tooMuch = options.RetentionBytes is { } bytes && end.Position - next.BasePosition >= bytes;
+            bool tooOld = next.Header.PreviousTime < oldest;
+            if ((!tooMuch && !tooOld) || next.BaseOffset > end.Offset)
+                break;
+            start = Math.Max(start, next.BaseOffset);
+        }
+        return start;
+    }
+
+    private void MoveStart(long offset)
+    {
+        if (offset <= _log.StartOffset)
+            return;
+        _log.StartOffset = offset;
+        WriteCheckpoint(clean: false); // Before any name goes: a missing segment below the start is then no damage.
+        Segment[] removed = _log.Segments.RemoveBefore(offset);
+        if (removed.Length == 0)
+            return;
+        foreach (Segment segment in removed)
+        {
+            _log.Files.Delete(_log.PathOf(segment.Header.Ordinal, SegmentName.Index));
+            _log.Files.Delete(_log.PathOf(segment.Header.Ordinal, SegmentName.Producers));
+            _source.Remove(segment);
+        }
+        _log.Files.SyncDirectory(_log.Options.Directory);
+    }
+
+    private void WriteCheckpoint(bool clean)
+    {
+        LogEnd durable = _log.Durable.Read();
+        _checkpoints.Write(new Checkpoint(0, _log.Options.Incarnation, _log.StartOffset, durable, _log.Epoch, clean));
+        _checkpointPosition = durable.Position;
+    }
+
+    private void DeleteFiles()
+    {
+        string directory = _log.Options.Directory;
+        foreach (string name in _log.Files.List(directory))
+            _log.Files.Delete(Path.Combine(directory, name));
+        string quarantine = Path.Combine(directory, JournalRecovery.Quarantine);
+        foreach (string name in _log.Files.List(quarantine))
+            _log.Files.Delete(Path.Combine(quarantine, name));
+        _log.Files.DeleteDirectory(quarantine);
+    }
+
+    private void RemoveDirectory()
+    {
+        foreach (string name in _log.Files.List(_log.Options.Directory))
+            _log.Files.Delete(Path.Combine(_log.Options.Directory, name));
+        _log.Files.DeleteDirectory(_log.Options.Directory);
+        if (Path.GetDirectoryName(Path.GetFullPath(_log.Options.Directory)) is { } parent)
+            _log.Files.SyncDirectory(parent);
+    }
+}

@@ -1,0 +1,62 @@
+using System.Buffers.Binary;
+using LightQ.Protocol.Checksums;
+using LightQ.Storage.Files;
+
+namespace LightQ.Storage.Recovery;
+
+/// <summary>The file <c>epochs</c>: which epoch began at which offset.</summary>
+/// <remarks>
+/// <code>
+///  0 u64 magic  8 u32 version  12 u32 crc of the rest  16 u32 count  20 u32 0
+/// 24 entries: { u32 epoch, u32 0, i64 firstOffset }
+/// </code>
+/// </remarks>
+internal static class EpochFile
+{
+    public const string Name = "epochs";
+
+    private const ulong Magic = 0x0053_4850_4551_514C;
+    private const uint Version = 1;
+    private const int HeaderSize = 24;
+    private const int EntrySize = 16;
+    private const int MaxBytes = 16 * 1024 * 1024;
+
+    /// <summary>The epochs, oldest first; empty when there is no such file; null when it is damaged.</summary>
+    public static List<(uint Epoch, long FirstOffset)>? Read(IFileSystem files, string directory)
+    {
+        string path = Path.Combine(directory, Name);
+        if (!files.Exists(path))
+            return [];
+        byte[]? bytes = ReplacedFile.Read(files, path, MaxBytes);
+        if (bytes is null
+            || bytes.Length < HeaderSize
+            || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)) != Version
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(12)) != Crc32C.Compute(bytes.AsSpan(16))
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(16)) * (long)EntrySize != bytes.Length - HeaderSize)
+        {
+            return null;
+        }
+        var epochs = new List<(uint, long)>();
+        for (int at = HeaderSize; at < bytes.Length; at += EntrySize)
+            epochs.Add((BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(at)), BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(at + 8))));
+        return epochs;
+    }
+
+    public static void Write(IFileSystem files, string directory, List<(uint Epoch, long FirstOffset)> epochs)
+    {
+        byte[] bytes = new byte[HeaderSize + (epochs.Count * EntrySize)];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, Magic);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), Version);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(16), epochs.Count);
+        int at = HeaderSize;
+        foreach ((uint epoch, long firstOffset) in epochs)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(at), epoch);
+            BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(at + 8), firstOffset);
+            at += EntrySize;
+        }
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), Crc32C.Compute(bytes.AsSpan(16)));
+        ReplacedFile.Write(files, Path.Combine(directory, Name), bytes);
+    }
+}

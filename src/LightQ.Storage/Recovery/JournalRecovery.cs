@@ -1,0 +1,227 @@
+using LightQ.Storage.Files;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
+namespace LightQ.Storage.Recovery;
+
+/// <summary>Finds out where a log ends. Touches nothing unless it is sure that only a torn tail is cut.</summary>
+internal sealed class JournalRecovery
+{
+    private const int ScanBytes = 1 << 20;
+    private const int WalkBytes = 64 * 1024;
+    public const string Quarantine = "quarantine";
+
+    private readonly JournalOptions _options;
+    private readonly IFileSystem _files;
+    private readonly CheckpointFile _checkpoints;
+    private List<Segment> _segments = [];
+
+    private JournalRecovery(JournalOptions options, IFileSystem files, CheckpointFile checkpoints)
+    {
+        _options = options;
+        _files = files;
+        _checkpoints = checkpoints;
+    }
+
+    /// <summary>Recovers the log and leaves a checkpoint that says it is in use.</summary>
+    /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged or missing.</exception>
+    public static RecoveredLog Run(JournalOptions options, IFileSystem files, CheckpointFile checkpoints, IRecoveredBatchVisitor? visitor) =>
+        new JournalRecovery(options, files, checkpoints).Run(visitor);
+
+    private RecoveredLog Run(IRecoveredBatchVisitor? visitor)
+    {
+        (_segments, List<long> blank) = SegmentFiles.Find(_options, _files);
+        Checkpoint? checkpoint = _checkpoints.Last;
+        CheckSequence(checkpoint, blank);
+
+        bool clean = checkpoint is { Clean: true } && checkpoint.Value.Durable.Ordinal == (_segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal);
+        if (_segments.Count > 0)
+            PrepareIndex(_segments[^1], checkpoint);
+        LogEnd end = clean ? checkpoint!.Value.Durable : FindEnd(checkpoint);
+        if (_segments.Count > 0)
+            _segments[^1].EndPosition = end.Position;
+        if (!clean && _segments.Count > 0)
+            RepairTail(end, blank);
+        RemoveBlank(blank);
+        uint epoch = RaiseEpoch(checkpoint, clean, end.Offset);
+        if (visitor is not null)
+            WalkProducers(visitor, end);
+
+        long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
+        start = Math.Min(start, end.Offset);
+        _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epoch, Clean: false));
+        return new RecoveredLog(_segments, start, end, epoch);
+    }
+
+    /// <summary>Every segment that must be there is there.</summary>
+    private void CheckSequence(Checkpoint? checkpoint, List<long> blank)
+    {
+        long last = _segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal;
+        long durable = checkpoint?.Durable.Offset ?? 0;
+        foreach (long ordinal in blank)
+        {
+            if (ordinal < last || ordinal <= checkpoint?.Durable.Ordinal)
+                throw Corrupt(ordinal, 0, FirstOffsetOf(ordinal), Math.Max(FirstOffsetOf(last), durable) - 1, "the header page of a used segment is not valid");
+        }
+        for (int i = 1; i < _segments.Count; i++)
+        {
+            long expected = _segments[i - 1].Header.Ordinal + 1;
+            if (_segments[i].Header.Ordinal != expected)
+                throw Corrupt(expected, 0, _segments[i - 1].BaseOffset, _segments[i].BaseOffset - 1, "a segment is missing");
+        }
+        if (checkpoint is { } known && known.Durable.Ordinal > last)
+            throw Corrupt(last + 1, 0, FirstOffsetOf(last), durable - 1, "a segment is missing");
+        if (checkpoint is { } start && _segments.Count > 0 && start.StartOffset < _segments[0].BaseOffset)
+            throw Corrupt(_segments[0].Header.Ordinal - 1, 0, start.StartOffset, _segments[0].BaseOffset - 1, "a segment is missing");
+    }
+
+    /// <summary>Scans from the checkpoint, or from the start without one, to the first batch that is not valid.</summary>
+    private LogEnd FindEnd(Checkpoint? checkpoint)
+    {
+        if (_segments.Count == 0)
+            return checkpoint?.Durable ?? default;
+        int first = 0;
+        LogEnd end = StartOf(_segments[0]);
+        if (checkpoint is { Durable.Ordinal: > 0 } known)
+        {
+            int index = _segments.FindIndex(segment => segment.Header.Ordinal == known.Durable.Ordinal);
+            if (index >= 0)
+                (first, end) = (index, known.Durable);
+        }
+        for (int i = first; i < _segments.Count; i++)
+        {
+            Segment segment = _segments[i];
+            bool isLast = i == _segments.Count - 1;
+            if (i > first)
+                end = StartOf(segment);
+            end = BatchScan.Run(new FileWindow(segment.File, ScanBytes), segment, end, isLast ? segment.Limit : segment.EndPosition, payloads: true);
+            if (!isLast && (end.Position != segment.EndPosition || end.Offset != _segments[i + 1].BaseOffset || end.ChainCrc != _segments[i + 1].Header.PreviousCrc))
+            {
+                // The next segment was begun, so this one had been synced.
+                Keep(segment);
+                throw Corrupt(segment.Header.Ordinal, segment.FilePosition(end.Position), end.Offset, _segments[i + 1].BaseOffset - 1, "a batch is not valid");
+            }
+        }
+        return end;
+    }
+
+    /// <summary>The segment that is appended to has its index in memory: what a file of it knows, and what a scan adds.</summary>
+    private void PrepareIndex(Segment last, Checkpoint? checkpoint)
+    {
+        last.Index = new SegmentIndex(last.BasePosition, last.FileBytes);
+        if (checkpoint is { } known && known.Durable.Ordinal == last.Header.Ordinal)
+            SegmentIndexFile.TryRead(_files, PathOf(last.Header.Ordinal, SegmentName.Index), last.Index, last.Crc, last.BasePosition, known.Durable.Position);
+    }
+
+    private void RepairTail(LogEnd end, List<long> blank)
+    {
+        Segment last = _segments[^1];
+        long proof = TailRepair.FindProof(last.File, last.FilePosition(end.Position), end.Offset);
+        foreach (long ordinal in blank)
+        {
+            using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
+            proof = Math.Max(proof, TailRepair.FindProof(file, SegmentHeader.PageSize, end.Offset));
+        }
+        if (proof >= 0)
+        {
+            Keep(last);
+            throw Corrupt(last.Header.Ordinal, last.FilePosition(end.Position), end.Offset, proof, "a batch is not valid, and one behind it shows that it had been durable");
+        }
+        TailRepair.Cut(last.File, last, end);
+    }
+
+    private void RemoveBlank(List<long> blank)
+    {
+        foreach (long ordinal in blank)
+            _files.Delete(PathOf(ordinal, SegmentName.Log));
+        long newest = _segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal;
+        foreach (string name in _files.List(_options.Directory))
+        {
+            bool stale = (SegmentName.TryParse(name, SegmentName.Index, out long ordinal) || SegmentName.TryParse(name, SegmentName.Producers, out ordinal))
+                && (ordinal > newest || ordinal < _segments[0].Header.Ordinal);
+            if (stale)
+                _files.Delete(Path.Combine(_options.Directory, name));
+        }
+        _files.SyncDirectory(_options.Directory);
+    }
+
+    private uint RaiseEpoch(Checkpoint? checkpoint, bool clean, long firstOffset)
+    {
+        List<(uint Epoch, long FirstOffset)>? epochs = EpochFile.Read(_files, _options.Directory);
+        uint highest = Math.Max(checkpoint?.Epoch ?? 0, epochs is { Count: > 0 } ? epochs[^1].Epoch : 0);
+        foreach (Segment segment in _segments)
+            highest = Math.Max(highest, segment.Header.Epoch);
+        if (clean && epochs is { Count: > 0 } && epochs[^1].Epoch == highest)
+            return highest;
+        epochs ??= [];
+        uint epoch = highest + 1;
+        epochs.Add((epoch, firstOffset));
+        EpochFile.Write(_files, _options.Directory, epochs);
+        return epoch;
+    }
+
+    /// <summary>Hands the newest usable snapshot, and every header behind it, to the visitor.</summary>
+    private void WalkProducers(IRecoveredBatchVisitor visitor, LogEnd end)
+    {
+        int first = 0;
+        long from = long.MinValue;
+        for (int i = _segments.Count - 1; i >= 0; i--)
+        {
+            ProducerSnapshotFile? snapshot = ProducerSnapshotFile.Read(_files, PathOf(_segments[i].Header.Ordinal, SegmentName.Producers), _segments[i]);
+            if (snapshot is null || snapshot.Position > _segments[i].EndPosition)
+                continue;
+            visitor.OnSnapshot(snapshot.Snapshot);
+            (first, from) = (i, snapshot.Position);
+            break;
+        }
+        for (int i = first; i < _segments.Count; i++)
+        {
+            Segment segment = _segments[i];
+            var behind = new VisitorBehind(visitor, from, segment);
+            LogEnd reached = BatchScan.Run(new FileWindow(segment.File, WalkBytes), segment, StartOf(segment), segment.EndPosition, payloads: false, behind);
+            if (reached.Position != segment.EndPosition)
+            {
+                Keep(segment);
+                throw Corrupt(segment.Header.Ordinal, segment.FilePosition(reached.Position), reached.Offset, end.Offset - 1, "a batch header is not valid");
+            }
+        }
+    }
+
+    private static LogEnd StartOf(Segment segment) => new(
+        segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+
+    private long FirstOffsetOf(long ordinal)
+    {
+        long offset = 0;
+        foreach (Segment segment in _segments)
+        {
+            if (segment.Header.Ordinal <= ordinal)
+                offset = segment.BaseOffset;
+        }
+        return offset;
+    }
+
+    /// <summary>Copies a damaged segment aside, before anyone tries to mend it.</summary>
+    private void Keep(Segment segment)
+    {
+        string directory = Path.Combine(_options.Directory, Quarantine);
+        _files.CreateDirectory(directory);
+        using IStorageFile copy = _files.Open(Path.Combine(directory, Path.GetFileName(segment.Path)), OpenMode.Create);
+        byte[] buffer = new byte[ScanBytes];
+        int read;
+        for (long position = 0; (read = segment.File.Read(buffer, position)) > 0; position += read)
+            copy.Write(buffer.AsSpan(0, read), position);
+        copy.Sync();
+        _files.SyncDirectory(directory);
+    }
+
+    private JournalCorruptException Corrupt(long ordinal, long position, long firstOffset, long lastOffset, string detail)
+    {
+        foreach (Segment segment in _segments)
+            segment.Retire();
+        return new JournalCorruptException(
+            _options.Directory, SegmentName.Of(ordinal, SegmentName.Log), position, firstOffset, Math.Max(firstOffset, lastOffset), detail);
+    }
+
+    private string PathOf(long ordinal, string extension) => Path.Combine(_options.Directory, SegmentName.Of(ordinal, extension));
+}

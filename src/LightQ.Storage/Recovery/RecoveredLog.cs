@@ -1,0 +1,11 @@
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
+namespace LightQ.Storage.Recovery;
+
+/// <summary>A log as its files say it is.</summary>
+/// <param name="Segments">Oldest first.</param>
+/// <param name="StartOffset">The first offset that may be read.</param>
+/// <param name="End">Where appending goes on.</param>
+/// <param name="Epoch">The epoch of what is appended now.</param>
+internal sealed record RecoveredLog(IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, uint Epoch);

@@ -1,0 +1,19 @@
+using LightQ.Protocol.Batches;
+using LightQ.Storage.Segments;
+
+namespace LightQ.Storage.Recovery;
+
+/// <summary>Passes on the headers behind a snapshot's position; the walk itself begins at the segment's first batch, where its chain does.</summary>
+internal sealed class VisitorBehind(IRecoveredBatchVisitor visitor, long from, Segment segment) : IRecoveredBatchVisitor
+{
+    private long _position = segment.BasePosition;
+
+    public void OnSnapshot(ReadOnlySpan<byte> snapshot) => visitor.OnSnapshot(snapshot);
+
+    public void OnBatch(in BatchView header)
+    {
+        if (_position >= from)
+            visitor.OnBatch(header);
+        _position += header.Length;
+    }
+}

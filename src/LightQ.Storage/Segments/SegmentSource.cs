@@ -1,0 +1,232 @@
+using LightQ.Storage.Files;
+
+namespace LightQ.Storage.Segments;
+
+/// <summary>Makes one journal's segment files, ahead of need: real blocks under a temporary name, synced, then named.</summary>
+/// <remarks>
+/// The supply thread prepares; the writer takes, and makes the file itself if it comes first. Files of expired segments are
+/// used again, because overwriting blocks that are already written is what a disk does fastest: a commit then changes no
+/// metadata.
+/// </remarks>
+internal sealed class SegmentSource(JournalOptions options, IFileSystem files) : IDisposable
+{
+    /// <summary>Refuse to make a file unless so many of its size would fit: room for deletions, compaction and the next ones.</summary>
+    private const int Reserve = 3;
+
+    private const int MaxSpares = 2;
+
+    /// <summary>Files up to this size are filled with zeros at once; it costs less than a commit or two on unwritten blocks.</summary>
+    private const int ZeroAtOnceBytes = 1 << 20;
+
+    private const int ZeroStepBytes = 256 * 1024;
+
+    private readonly JournalOptions _options = options;
+    private readonly IFileSystem _files = files;
+    private readonly object _lock = new();
+    private readonly List<(IStorageFile File, string Path, long Bytes)> _spares = [];
+    private long _wanted;
+    private int _wantedBytes;
+    private long _readyOrdinal;
+    private IStorageFile? _ready;
+    private long _zeroedTo;
+    private bool _preparing;
+    private bool _disposed;
+
+    /// <summary>Asks for a file to be made ahead; <see cref="Prepare"/> then does it.</summary>
+    /// <returns>False when it is asked for or made already.</returns>
+    public bool Request(long ordinal, int bytes)
+    {
+        lock (_lock)
+        {
+            if (_disposed || _wanted == ordinal || _readyOrdinal == ordinal)
+                return false;
+            (_wanted, _wantedBytes) = (ordinal, bytes);
+            return true;
+        }
+    }
+
+    /// <summary>On the supply thread: makes the file that was asked for, unless the writer has taken that on itself.</summary>
+    /// <exception cref="IOException">It cannot be made; <see cref="StorageIOException.IsDiskFull"/> tells the harmless case.</exception>
+    public void Prepare()
+    {
+        long ordinal;
+        int bytes;
+        lock (_lock)
+        {
+            if (_disposed || _wanted == 0 || _preparing)
+                return;
+            (ordinal, bytes) = (_wanted, _wantedBytes);
+            _preparing = true;
+        }
+        IStorageFile? file = null;
+        try
+        {
+            file = Make(ordinal, bytes);
+        }
+        finally
+        {
+            lock (_lock)
+            {
+                _preparing = false;
+                _wanted = 0;
+                if (file is not null)
+                    (_ready, _readyOrdinal, _zeroedTo) = (file, ordinal, IsZeroed(bytes) ? long.MaxValue : SegmentHeader.PageSize);
+                Monitor.PulseAll(_lock);
+            }
+        }
+    }
+
+    /// <summary>On the writer's thread: the file of that name, prepared or made now.</summary>
+    public IStorageFile Take(long ordinal, int bytes)
+    {
+        lock (_lock)
+        {
+            while (_preparing)
+                Monitor.Wait(_lock);
+            _wanted = 0;
+            IStorageFile? ready = _ready;
+            if (ready is not null && _readyOrdinal == ordinal && ready.Length == bytes)
+            {
+                (_ready, _readyOrdinal) = (null, 0);
+                return ready;
+            }
+            ready?.Dispose(); // Another size or ordinal: made anew under the same name.
+            (_ready, _readyOrdinal) = (null, 0);
+        }
+        return Make(ordinal, bytes);
+    }
+
+    /// <summary>Writes zeros into some more of the prepared file, so that its blocks are written ones when they are needed.</summary>
+    /// <returns>True if there is more to fill.</returns>
+    public bool FillStep()
+    {
+        lock (_lock)
+        {
+            // The lock keeps the writer from taking the file in the middle of a step.
+            if (_ready is null || _zeroedTo >= _ready.Length)
+                return false;
+            byte[] zeros = new byte[(int)Math.Min(ZeroStepBytes, _ready.Length - _zeroedTo)];
+            _ready.Write(zeros, _zeroedTo);
+            _ready.Sync();
+            _zeroedTo += zeros.Length;
+            return _zeroedTo < _ready.Length;
+        }
+    }
+
+    /// <summary>Takes away a segment's name; keeps its file for use again if there is a use, once the last reader has let go.</summary>
+    public void Remove(Segment segment)
+    {
+        bool keep;
+        lock (_lock)
+            keep = !_disposed && _spares.Count < MaxSpares && segment.FileBytes == SegmentGrowth.Next(segment.FileBytes, _options);
+        if (!keep)
+        {
+            _files.Delete(segment.Path);
+            segment.Retire();
+            return;
+        }
+        string spare = segment.Path + SegmentName.Temporary;
+        _files.Rename(segment.Path, spare);
+        _ = segment.File; // Open before the name is forgotten.
+        segment.Retire((retired, file) => Keep(file, spare, retired.FileBytes));
+    }
+
+    /// <summary>Whether a file of so many bytes could be made now without touching the reserve.</summary>
+    public bool HasRoom(int bytes)
+    {
+        lock (_lock)
+        {
+            if (_spares.Exists(spare => spare.Bytes == bytes))
+                return true;
+        }
+        return _files.FreeBytes(_options.Directory) >= (long)bytes * Reserve;
+    }
+
+    public void Dispose()
+    {
+        lock (_lock)
+        {
+            _disposed = true;
+            while (_preparing)
+                Monitor.Wait(_lock);
+            _ready?.Dispose();
+            if (_readyOrdinal != 0)
+                _files.Delete(PathOf(_readyOrdinal));
+            (_ready, _readyOrdinal) = (null, 0);
+            foreach ((IStorageFile file, string path, _) in _spares)
+            {
+                file.Dispose();
+                _files.Delete(path);
+            }
+            _spares.Clear();
+        }
+    }
+
+    private IStorageFile Make(long ordinal, int bytes)
+    {
+        string path = PathOf(ordinal);
+        IStorageFile? file = TakeSpare(bytes, out string temporary);
+        try
+        {
+            if (file is null)
+            {
+                if (_files.FreeBytes(_options.Directory) < (long)bytes * Reserve)
+                    throw StorageIOException.DiskFull(path);
+                temporary = path + SegmentName.Temporary;
+                file = _files.Open(temporary, OpenMode.Create);
+                file.Allocate(bytes);
+                if (IsZeroed(bytes))
+                    file.Write(new byte[bytes], 0);
+            }
+            else
+            {
+                // An old header page must not be taken for this segment's; old batches have old offsets.
+                file.Write(new byte[SegmentHeader.PageSize], 0);
+            }
+            file.Sync();
+            _files.Rename(temporary, path);
+            _files.SyncDirectory(_options.Directory);
+            return file;
+        }
+        catch
+        {
+            file?.Dispose();
+            _files.Delete(temporary);
+            throw;
+        }
+    }
+
+    private IStorageFile? TakeSpare(int bytes, out string path)
+    {
+        lock (_lock)
+        {
+            int index = _spares.FindIndex(spare => spare.Bytes == bytes);
+            if (index < 0)
+            {
+                path = "";
+                return null;
+            }
+            (IStorageFile file, path, _) = _spares[index];
+            _spares.RemoveAt(index);
+            return file;
+        }
+    }
+
+    private void Keep(IStorageFile file, string path, long bytes)
+    {
+        lock (_lock)
+        {
+            if (!_disposed)
+            {
+                _spares.Add((file, path, bytes));
+                return;
+            }
+        }
+        file.Dispose();
+        _files.Delete(path);
+    }
+
+    private static bool IsZeroed(int bytes) => bytes <= ZeroAtOnceBytes;
+
+    private string PathOf(long ordinal) => Path.Combine(_options.Directory, SegmentName.Of(ordinal, SegmentName.Log));
+}

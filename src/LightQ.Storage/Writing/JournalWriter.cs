@@ -1,0 +1,161 @@
+using LightQ.Disruptor;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Storage.Files;
+using LightQ.Storage.Segments;
+
+namespace LightQ.Storage.Writing;
+
+/// <summary>Moves batches from the ring to the disk: everything that queued up during the last sync is one write and one sync.</summary>
+/// <remarks>Runs on one writer thread. Any error is final: it surfaces as an exception and the journal is fenced.</remarks>
+internal sealed class JournalWriter
+{
+    /// <summary>With background flushing: sync at the latest behind so many bytes.</summary>
+    private const long BackgroundFlushBytes = 16 * 1024 * 1024;
+
+    private readonly Journal _journal;
+    private readonly LogState _log;
+    private readonly ByteRing _ring;
+    private readonly SegmentSource _source;
+    private readonly Sequence _gate = new();
+    private readonly byte[] _page = new byte[SegmentHeader.PageSize];
+    private Segment? _segment;
+    private long _ringPosition;
+    private LogEnd _end;
+    private long _requestAt;
+    private int _flushRequested;
+
+    public JournalWriter(Journal journal, LogState log, ByteRing ring, SegmentSource source)
+    {
+        _journal = journal;
+        _log = log;
+        _ring = ring;
+        _source = source;
+        _segment = log.Segments.Last;
+        _end = log.Written.Read();
+        _ringPosition = ring.AddGate(_gate, ring.Published);
+        _requestAt = RequestPoint();
+    }
+
+    /// <summary>Whether the ring holds what is not written yet, or a flush was asked for. Any thread.</summary>
+    public bool HasWork => _ring.Published != Volatile.Read(ref _ringPosition) || Volatile.Read(ref _flushRequested) != 0;
+
+    /// <summary>Asks for a sync of what is written, even without news. Any thread.</summary>
+    public void RequestFlush() => Volatile.Write(ref _flushRequested, 1);
+
+    /// <summary>Writes and syncs once.</summary>
+    public WriteOutcome Commit()
+    {
+        bool flush = Interlocked.Exchange(ref _flushRequested, 0) != 0;
+        long published = _ring.Published;
+        LogEnd before = _end;
+        int budget = _log.Options.CommitBytes;
+        WriteOutcome outcome = WriteOutcome.More;
+        while (budget > 0 && outcome == WriteOutcome.More)
+            outcome = WriteRun(published, ref budget);
+
+        bool moved = _end.Position != before.Position;
+        bool due = flush || _log.Options.Flush == Durability.Fsync || _end.Position - _log.Durable.Position >= BackgroundFlushBytes;
+        if (moved)
+        {
+            _log.Written.Write(_end);
+            if (due)
+                _journal.OnWritten();
+        }
+        if (due && _end.Position != _log.Durable.Position)
+            Sync();
+        if (moved || due)
+            _journal.OnCommitted();
+        if (_end.Position >= _requestAt)
+            RequestNext();
+        return outcome == WriteOutcome.Blocked ? outcome : _ring.Published != _ringPosition ? WriteOutcome.More : WriteOutcome.Drained;
+    }
+
+    /// <summary>Syncs what is written.</summary>
+    public void Sync()
+    {
+        _segment!.File.Sync();
+        _log.Durable.Write(_end);
+    }
+
+    private WriteOutcome WriteRun(long published, ref int budget)
+    {
+        long most = budget;
+        if (_log.Rolls.TryPeek(out SegmentRoll? roll))
+        {
+            if (roll.Header.BasePosition == _end.Position)
+                return TryBegin(roll) ? WriteOutcome.More : WriteOutcome.Blocked;
+            most = Math.Min(most, roll.Header.BasePosition - _end.Position);
+        }
+        bool found = _ring.TryGetRun(_ringPosition, published, (int)most, out RingRun run);
+        if (found)
+        {
+            ReadOnlySpan<byte> bytes = run.Span;
+            _segment!.File.Write(bytes, _segment.FilePosition(_end.Position));
+            _end = Behind(bytes);
+            _segment.EndPosition = _end.Position;
+            budget -= bytes.Length;
+        }
+        else if (run.NextPosition == _ringPosition)
+        {
+            return WriteOutcome.Drained;
+        }
+        Volatile.Write(ref _ringPosition, run.NextPosition);
+        _gate.Value = run.NextPosition;
+        return WriteOutcome.More;
+    }
+
+    /// <summary>Where the log ends behind a run: its last batch says the offset.</summary>
+    private LogEnd Behind(ReadOnlySpan<byte> run)
+    {
+        int at = 0;
+        while (true)
+        {
+            var batch = new BatchView(run[at..]);
+            at += batch.Length;
+            if (at == run.Length)
+                return new LogEnd(_end.Position + at, batch.NextOffset, batch.AppendTime, _end.Ordinal, batch.HeaderCrc);
+        }
+    }
+
+    /// <summary>Seals the segment and begins the next.</summary>
+    /// <returns>False when there is no space for it.</returns>
+    private bool TryBegin(SegmentRoll roll)
+    {
+        // The segment before is on the disk before the first byte of this one: a later segment is proof of the earlier.
+        if (_end.Position != _log.Durable.Position)
+        {
+            _log.Written.Write(_end);
+            Sync();
+        }
+        long ordinal = roll.Header.Ordinal;
+        IStorageFile file;
+        try
+        {
+            file = _source.Take(ordinal, roll.FileBytes);
+        }
+        catch (IOException error) when (StorageIOException.IsDiskFull(error))
+        {
+            _log.DiskFull = true;
+            return false;
+        }
+        _ = _log.Rolls.TryDequeue(out _);
+        roll.Header.Write(_page);
+        file.Write(_page, 0);
+        Segment? sealedSegment = _segment;
+        _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index);
+        _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
+        _log.Segments.Add(_segment);
+        _requestAt = RequestPoint();
+        _journal.OnRolled(sealedSegment, _segment, roll.Producers);
+        return true;
+    }
+
+    private long RequestPoint() => _segment is null ? long.MaxValue : _segment.BasePosition + (_segment.FileBytes / 4 * 3);
+
+    private void RequestNext()
+    {
+        _requestAt = long.MaxValue;
+        _journal.RequestSegment(_segment!.Header.Ordinal + 1, SegmentGrowth.Next(_segment.FileBytes, _log.Options));
+    }
+}

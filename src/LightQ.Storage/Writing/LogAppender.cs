@@ -1,0 +1,92 @@
+using LightQ.Disruptor;
+using LightQ.Protocol.Batches;
+using LightQ.Storage.Segments;
+
+namespace LightQ.Storage.Writing;
+
+/// <summary>Gives batches their offsets and puts them into the ring; decides where segments begin.</summary>
+/// <remarks>One thread at a time: the caller holds the log's append lock. Never blocks, never touches the disk.</remarks>
+internal sealed class LogAppender
+{
+    private readonly LogState _log;
+    private readonly ByteRing _ring;
+    private readonly TimeProvider _clock;
+    private SegmentIndex? _index;
+    private long _nextOffset;
+    private long _position;
+    private long _limit;
+    private long _ordinal;
+    private long _fileBytes;
+    private long _lastTime;
+    private uint _chainCrc;
+
+    public LogAppender(LogState log, ByteRing ring, TimeProvider clock)
+    {
+        _log = log;
+        _ring = ring;
+        _clock = clock;
+        LogEnd end = log.Written.Read();
+        (_nextOffset, _position, _ordinal, _lastTime, _chainCrc) = (end.Offset, end.Position, end.Ordinal, end.AppendTime, end.ChainCrc);
+        if (log.Segments.Last is { } active)
+        {
+            _limit = active.Limit;
+            _fileBytes = active.FileBytes;
+            _index = active.Index;
+        }
+    }
+
+    /// <summary>The offset that the next message gets.</summary>
+    public long NextOffset => Volatile.Read(ref _nextOffset);
+
+    /// <summary>The log position of the next batch.</summary>
+    public long Position => Volatile.Read(ref _position);
+
+    public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
+    {
+        baseOffset = logPosition = -1;
+        switch (_ring.TryClaim(batch.Length, out RingClaim claim))
+        {
+            case ClaimResult.Full:
+                return AppendResult.Full;
+            case ClaimResult.TooLarge:
+                throw new ArgumentException($"The batch has {batch.Length} bytes; this journal takes {_ring.MaxEntryLength}.", nameof(batch));
+        }
+        if (_position + batch.Length > _limit)
+        {
+            if (_log.DiskFull)
+            {
+                _ring.Abort(claim);
+                return AppendResult.DiskFull;
+            }
+            Roll();
+        }
+
+        long time = _clock.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks;
+        _lastTime = Math.Max(_lastTime, time / TimeSpan.TicksPerMicrosecond);
+        baseOffset = _nextOffset;
+        long back = baseOffset - _log.Durable.Offset;
+        Span<byte> entry = claim.Span;
+        batch.CopyTo(entry);
+        _chainCrc = BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _lastTime, _log.Epoch, _chainCrc, (uint)Math.Min(back, uint.MaxValue)));
+        _index?.Note(baseOffset, _lastTime, _position);
+        logPosition = _position + batch.Length;
+        Volatile.Write(ref _position, logPosition);
+        Volatile.Write(ref _nextOffset, baseOffset + new BatchView(entry).OffsetSpan);
+        _ring.Publish(claim);
+        return AppendResult.Appended;
+    }
+
+    private void Roll()
+    {
+        int bytes = SegmentGrowth.Next(_fileBytes, _log.Options);
+        JournalOptions options = _log.Options;
+        var header = new SegmentHeader(
+            options.TopicId, options.Incarnation, _ordinal + 1, _nextOffset, _position, _lastTime, _log.Epoch, _chainCrc);
+        _index = new SegmentIndex(_position, bytes);
+        _log.Rolls.Enqueue(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke()));
+        _ordinal++;
+        _fileBytes = bytes;
+        _limit = _position + bytes - SegmentHeader.PageSize;
+        _chainCrc = header.Crc();
+    }
+}

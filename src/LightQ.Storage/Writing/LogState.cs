@@ -1,0 +1,79 @@
+using System.Collections.Concurrent;
+using LightQ.Protocol;
+using LightQ.Storage.Files;
+using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
+
+namespace LightQ.Storage.Writing;
+
+/// <summary>What appender, writer, readers and housekeeping of one journal share.</summary>
+internal sealed class LogState
+{
+    private readonly PublishedEnd _readable;
+    private JournalFailure? _failure;
+    private long _startOffset;
+    private bool _diskFull;
+    private bool _closed;
+
+    public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
+    {
+        Options = options;
+        Files = files;
+        Epoch = recovered.Epoch;
+        Segments = new SegmentList(recovered.Segments);
+        Written = new PublishedEnd(recovered.End);
+        Durable = new PublishedEnd(recovered.End);
+        _readable = options.ReadLevel == Durability.Written ? Written : Durable;
+        OpenedAt = recovered.End.Position;
+        _startOffset = recovered.StartOffset;
+    }
+
+    public JournalOptions Options { get; }
+
+    public IFileSystem Files { get; }
+
+    public uint Epoch { get; }
+
+    public SegmentList Segments { get; }
+
+    /// <summary>Rolls that the writer has not reached yet. A roll is here before the first batch behind it is published.</summary>
+    public ConcurrentQueue<SegmentRoll> Rolls { get; } = new();
+
+    public PublishedEnd Written { get; }
+
+    public PublishedEnd Durable { get; }
+
+    /// <summary>What readers may see.</summary>
+    public PublishedEnd Readable => _readable;
+
+    /// <summary>Log position where this process began to write: what is behind it may not be in memory.</summary>
+    public long OpenedAt { get; }
+
+    public long StartOffset
+    {
+        get => Volatile.Read(ref _startOffset);
+        set => Volatile.Write(ref _startOffset, value);
+    }
+
+    public bool DiskFull
+    {
+        get => Volatile.Read(ref _diskFull);
+        set => Volatile.Write(ref _diskFull, value);
+    }
+
+    /// <summary>No more appends and reads.</summary>
+    public bool Closed
+    {
+        get => Volatile.Read(ref _closed);
+        set => Volatile.Write(ref _closed, value);
+    }
+
+    public JournalFailure? Failure => Volatile.Read(ref _failure);
+
+    /// <summary>Latches the first failure.</summary>
+    /// <returns>True for the first.</returns>
+    public bool Fail(string reason, Exception exception) =>
+        Interlocked.CompareExchange(ref _failure, new JournalFailure(reason, exception), null) is null;
+
+    public string PathOf(long ordinal, string extension) => Path.Combine(Options.Directory, SegmentName.Of(ordinal, extension));
+}
