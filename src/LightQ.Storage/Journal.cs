@@ -173,6 +173,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>Makes offsets below one unreadable, at most up to the readable end, and removes the files that hold nothing else. Blocks on the disk.</summary>
     public void TruncateBefore(long offset) => _upkeep.TruncateBefore(offset);
 
+    /// <summary>Changes how much is kept; null is no limit. The next housekeeping acts on it.</summary>
+    /// <param name="bytes">See <see cref="JournalOptions.RetentionBytes"/>.</param>
+    /// <param name="age">See <see cref="JournalOptions.RetentionAge"/>.</param>
+    public void SetRetention(long? bytes, TimeSpan? age) => _log.Options = _log.Options with { RetentionBytes = bytes, RetentionAge = age };
+
     /// <summary>Gives the ring's memory back if it is empty, for a journal that rests. Call it under the append lock.</summary>
     public bool TryReleaseMemory() => Ending == JournalEnding.None && _ring.TryRelease();
 

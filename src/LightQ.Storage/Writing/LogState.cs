@@ -10,6 +10,7 @@ namespace LightQ.Storage.Writing;
 internal sealed class LogState
 {
     private readonly PublishedEnd _readable;
+    private JournalOptions _options;
     private JournalFailure? _failure;
     private long _startOffset;
     private bool _diskFull;
@@ -17,7 +18,7 @@ internal sealed class LogState
 
     public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
     {
-        Options = options;
+        _options = options;
         Files = files;
         Epoch = recovered.Epoch;
         Segments = new SegmentList(recovered.Segments);
@@ -28,7 +29,11 @@ internal sealed class LogState
         _startOffset = recovered.StartOffset;
     }
 
-    public JournalOptions Options { get; }
+    public JournalOptions Options
+    {
+        get => Volatile.Read(ref _options);
+        set => Volatile.Write(ref _options, value);
+    }
 
     public IFileSystem Files { get; }
 

@@ -1,5 +1,6 @@
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
+using Xunit;
 
 namespace LightQ.Tests.Storage;
 

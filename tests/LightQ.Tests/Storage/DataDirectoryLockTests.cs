@@ -1,4 +1,5 @@
 using LightQ.Storage;
+using Xunit;
 
 namespace LightQ.Tests.Storage;
 

@@ -1,5 +1,6 @@
 using LightQ.Storage;
 using LightQ.Storage.Files;
+using Xunit;
 
 namespace LightQ.Tests.Storage;
 
@@ -52,16 +53,17 @@ public sealed class JournalTests
     {
         await using var host = new JournalHost();
         host.Open();
-        using JournalReader reader = host.Reader();
+        host.AppendDurable(0, 1);
+        using JournalReader reader = host.Reader(1);
         Assert.Equal(ReadResult.AtEnd, reader.TryRead(4096, out _));
         using var gate = new ManualResetEventSlim();
         host.Files.Before = (operation, path) =>
         {
-            if (operation == "sync" && path.EndsWith(".seg", StringComparison.Ordinal))
+            if (operation == "sync" && path.Contains(".seg", StringComparison.Ordinal))
                 gate.Wait();
         };
         host.Append(1);
-        host.Wait(() => host.Journal.WrittenOffset == 1);
+        host.Wait(() => host.Journal.WrittenOffset == 2);
         Assert.Equal(ReadResult.AtEnd, reader.TryRead(4096, out _));
         gate.Set();
         host.WaitDurable();
@@ -161,7 +163,7 @@ public sealed class JournalTests
         host.Clock.Advance(TimeSpan.FromHours(-1));
         host.AppendDurable(2, 1);
         using JournalReader reader = host.Reader();
-        Assert.Equal(ReadResult.Run, reader.TryRead(4096, out LogRun run));
+        Assert.Equal(ReadResult.Run, host.Next(reader, 4096, out LogRun run));
         long last = 0;
         foreach (LightQ.Protocol.Batches.BatchView batch in new LightQ.Protocol.Batches.BatchRun(run.Span))
         {

@@ -1,6 +1,7 @@
 using System.Text;
 using LightQ.Storage;
 using LightQ.Storage.State;
+using Xunit;
 
 namespace LightQ.Tests.Storage;
 

@@ -1,6 +1,7 @@
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
 using LightQ.Storage.Files;
+using Xunit;
 
 namespace LightQ.Tests.Storage;
 
@@ -10,7 +11,7 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
     private readonly object _lock = new();
     private readonly string _root = Directory.CreateTempSubdirectory("lightq-journal-").FullName;
-    private JournalEnvironment _environment;
+    private readonly JournalEnvironment _environment;
     private Journal? _journal;
 
     public JournalHost(Func<JournalOptions, JournalOptions>? shape = null, JournalEnvironmentOptions? environment = null)
