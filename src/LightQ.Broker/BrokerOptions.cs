@@ -3,9 +3,6 @@ namespace LightQ.Broker;
 /// <summary>What the engine can be told.</summary>
 public sealed record BrokerOptions
 {
-    /// <summary>The data directory; created when missing, locked while the broker runs.</summary>
-    public required string DataDirectory { get; init; }
-
     /// <summary>Publish window of a producer stream in bytes. Default 1 MiB.</summary>
     public int PublishWindowBytes
     {
@@ -21,17 +18,37 @@ public sealed record BrokerOptions
     } = TimeSpan.FromSeconds(10);
 
     /// <summary>After how long without producers and subscriptions a transient topic gives its memory back; what it held is gone then. Default 5 min.</summary>
-    public TimeSpan RestAfter { get; init; } = TimeSpan.FromMinutes(5);
+    public TimeSpan RestAfter
+    {
+        get;
+        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(RestAfter), value, "above zero");
+    } = TimeSpan.FromMinutes(5);
 
     /// <summary>After how long without a batch a named producer is forgotten. Default 24 h.</summary>
-    public TimeSpan ProducerExpiry { get; init; } = TimeSpan.FromHours(24);
+    public TimeSpan ProducerExpiry
+    {
+        get;
+        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(ProducerExpiry), value, "above zero");
+    } = TimeSpan.FromHours(24);
 
     /// <summary>How often group positions reach the disk. Default 1 s: an unclean stop re-delivers at most that much.</summary>
-    public TimeSpan PositionInterval { get; init; } = TimeSpan.FromSeconds(1);
+    public TimeSpan PositionInterval
+    {
+        get;
+        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(PositionInterval), value, "above zero");
+    } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Threads that write journals. Default 8.</summary>
-    public int JournalWriters { get; init; } = 8;
+    /// <summary>Threads that write journals, 1 to 64. Default 8.</summary>
+    public int JournalWriters
+    {
+        get;
+        init => field = value is >= 1 and <= 64 ? value : throw new ArgumentOutOfRangeException(nameof(JournalWriters), value, "1 to 64");
+    } = 8;
 
     /// <summary>Most topics. Default 100,000.</summary>
-    public int MaxTopics { get; init; } = 100_000;
+    public int MaxTopics
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxTopics), value, "1 or more");
+    } = 100_000;
 }

@@ -30,18 +30,29 @@ public sealed class LightQBroker : IAsyncDisposable
     private long _lastPositions;
     private volatile bool _stopping;
 
-    private LightQBroker(BrokerOptions options, TimeProvider time)
+    private LightQBroker(string directory, BrokerOptions options, TimeProvider time)
     {
         _options = options;
         _time = time;
         Started = time.GetUtcNow();
-        _lock = DataDirectoryLock.Acquire(options.DataDirectory);
-        _environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = options.JournalWriters, TimeProvider = time });
-        Id = BrokerIdentity.ReadOrCreate(options.DataDirectory);
-        _catalog = new TopicCatalog(Path.Combine(options.DataDirectory, "catalog"), _environment);
-        _positions = OffsetStore.Open(Path.Combine(options.DataDirectory, "groups"), _environment);
-        _opener = new PartitionOpener(Path.Combine(options.DataDirectory, "topics"), _environment, time);
-        Parallel.ForEach(_catalog.Topics, Recover);
+        _lock = DataDirectoryLock.Acquire(directory);
+        try
+        {
+            _environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = options.JournalWriters, TimeProvider = time });
+            Id = BrokerIdentity.ReadOrCreate(directory);
+            _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
+            _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
+            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time);
+            Parallel.ForEach(_catalog.Topics, Recover);
+        }
+        catch
+        {
+            _positions?.Dispose();
+            _catalog?.Dispose();
+            _environment?.Dispose();
+            _lock.Dispose();
+            throw;
+        }
         _housekeeping = time.CreateTimer(_ => KeepHouse(), null, HousekeepingInterval, HousekeepingInterval);
     }
 
@@ -55,8 +66,12 @@ public sealed class LightQBroker : IAsyncDisposable
     public IEnumerable<Topic> Topics => _topics.Values;
 
     /// <summary>Locks the data directory, recovers every topic and is then ready.</summary>
+    /// <param name="directory">The data directory; created when missing, locked while the broker runs.</param>
+    /// <param name="options">The settings.</param>
+    /// <param name="time">The clock.</param>
     /// <exception cref="DataDirectoryException">The directory cannot be written, or another broker holds it.</exception>
-    public static Task<LightQBroker> OpenAsync(BrokerOptions options, TimeProvider time) => Task.Run(() => new LightQBroker(options, time));
+    public static Task<LightQBroker> OpenAsync(string directory, BrokerOptions options, TimeProvider time) =>
+        Task.Run(() => new LightQBroker(directory, options, time));
 
     /// <summary>Finds a topic.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownTopic"/>.</exception>
@@ -117,6 +132,7 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog.Delete(topic.Id);
             _topics.TryRemove(name, out _);
         }
+        topic.MarkDeleted();
         foreach (Partition partition in topic.Partitions)
         {
             partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{name}' was deleted"));

@@ -35,5 +35,11 @@ public sealed class Topic
         internal set => _openFailure = value;
     }
 
+    /// <summary>Completes when the topic is deleted.</summary>
+    public Task Deleted => _deleted.Task;
+
+    private readonly TaskCompletionSource _deleted = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private string _openFailure = "";
+
+    internal void MarkDeleted() => _deleted.TrySetResult();
 }

@@ -1,0 +1,123 @@
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using LightQ.Server.DataPlane;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
+internal sealed class StatsService(LightQBroker broker, DataListener listener, TimeProvider time)
+{
+    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
+
+    public void Bind(GrpcServiceBuilder service) => service
+        .Unary<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", GetTopicStats)
+        .ServerStreaming<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", WatchTopicStatsAsync)
+        .Unary<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", GetBrokerStats)
+        .Unary<ListConnectionsRequest, ListConnectionsResponse>("ListConnections", ListConnections)
+        .Unary<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", ListSubscriptions);
+
+    private Task<GetTopicStatsResponse> GetTopicStats(GetTopicStatsRequest request, GrpcServerCallContext context) =>
+        Task.FromResult(new GetTopicStatsResponse { Stats = new TopicStatsReader(broker.GetTopic(request.Topic), time).Read() });
+
+    private async Task WatchTopicStatsAsync(WatchTopicStatsRequest request, GrpcResponseStream<WatchTopicStatsResponse> responses, GrpcServerCallContext context)
+    {
+        TimeSpan interval = IntervalOf(request.Interval);
+        Topic topic = broker.GetTopic(request.Topic);
+        var reader = new TopicStatsReader(topic, time);
+        using var ticks = new PeriodicTimer(interval, time);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(context.CancellationToken);
+        Task<bool> tick;
+        do
+        {
+            await responses.WriteAsync(new WatchTopicStatsResponse { Stats = reader.Read() }).ConfigureAwait(false);
+            tick = ticks.WaitForNextTickAsync(ended.Token).AsTask();
+        }
+        while (await Task.WhenAny(tick, topic.Deleted).ConfigureAwait(false) == tick && await tick.ConfigureAwait(false));
+        await ended.CancelAsync().ConfigureAwait(false);
+        throw new BrokerException(ErrorCode.TopicDeleted, $"The topic '{topic.Name}' was deleted.");
+    }
+
+    private Task<GetBrokerStatsResponse> GetBrokerStats(GetBrokerStatsRequest request, GrpcServerCallContext context)
+    {
+        var response = new GetBrokerStatsResponse
+        {
+            Version = ServerVersion.Text,
+            BrokerId = broker.Id.ToString("N"),
+            StartTime = broker.Started.ToTimestamp(),
+            ConnectionsCount = (uint)listener.Count,
+            ResidentBytes = (ulong)Environment.WorkingSet,
+            DataPort = (uint)listener.EndPoint.Port,
+        };
+        foreach (Topic topic in broker.Topics)
+        {
+            var figures = TopicFigures.Of(topic);
+            response.TopicsCount++;
+            response.PublishersCount += figures.Publishers;
+            response.SubscribersCount += figures.Subscribers;
+            response.MessagesReceived += figures.MessagesReceived;
+            response.MessagesSent += figures.MessagesSent;
+            response.TotalBytesWritten += figures.BytesWritten;
+            response.TotalBytesRead += figures.BytesRead;
+        }
+        return Task.FromResult(response);
+    }
+
+    private Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, GrpcServerCallContext context)
+    {
+        IEnumerable<Connection> connections = listener.Connections.OrderBy(c => c.Id).Select(c =>
+        {
+            (int producers, int subscriptions) = c.Session.CountStreams();
+            return new Connection
+            {
+                Id = c.Id,
+                ClientName = c.Session.ClientName,
+                RemoteAddress = c.Remote?.ToString() ?? "",
+                ConnectTime = c.Connected.ToTimestamp(),
+                PublishersCount = (uint)producers,
+                SubscribersCount = (uint)subscriptions,
+            };
+        });
+        return Task.FromResult(new ListConnectionsResponse { Connections = { connections } });
+    }
+
+    private Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, GrpcServerCallContext context)
+    {
+        IEnumerable<Topic> topics = request.Topic.Length == 0 ? broker.Topics : [broker.GetTopic(request.Topic)];
+        IEnumerable<Subscription> subscriptions = topics
+            .SelectMany(t => t.Partitions)
+            .SelectMany(p => p.Subscriptions)
+            .OrderBy(s => s.Owner.ConnectionId).ThenBy(s => s.Id)
+            .Select(s => new Subscription
+            {
+                ConnectionId = s.Owner.ConnectionId,
+                Stream = s.Id,
+                Topic = s.Partition.Topic.Name,
+                Group = s.GroupName,
+                NextOffset = s.NextOffset,
+                Lag = (ulong)Math.Max(0, s.Partition.Log.EndOffset - s.NextOffset),
+                CreditBytes = s.Credit,
+            });
+        return Task.FromResult(new ListSubscriptionsResponse { Subscriptions = { subscriptions } });
+    }
+
+    private static TimeSpan IntervalOf(Duration? requested)
+    {
+        if (requested is null || requested == new Duration())
+            return DefaultInterval;
+        try
+        {
+            TimeSpan interval = requested.ToTimeSpan();
+            if (interval >= ShortestInterval && interval <= LongestInterval)
+                return interval;
+        }
+        catch (Exception e) when (e is InvalidOperationException or OverflowException)
+        {
+            // Not a duration that protobuf allows: refused with the others.
+        }
+        throw new BrokerException(ErrorCode.InvalidArgument, $"interval is {requested}; allowed: 100 ms to 1 h.");
+    }
+}

@@ -1,0 +1,95 @@
+using System.Globalization;
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Proto = LightQ.Protocol.Control;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Topics and their settings between the wire and the engine. The one place that knows both.</summary>
+/// <remarks>The enumerations have the same numbers on both sides; 0 means the default.</remarks>
+internal static class TopicMapping
+{
+    /// <summary>Every field of TopicSettings, in the order of the .proto file.</summary>
+    public static IReadOnlyList<TopicSettingField> Fields { get; } =
+    [
+        new("kind", true, p => p.Kind != 0, (s, p) => s with { Kind = Read((TopicKind)p.Kind, "kind") }, s => Text(s.Kind)),
+        new("partitions", true, p => p.Partitions != 0, (s, p) => s with { Partitions = p.Partitions }, s => Text(s.Partitions)),
+        new("ring_bytes", true, p => p.RingBytes != 0, (s, p) => s with { RingBytes = Read(p.RingBytes, TopicSettings.MaxRingBytes, "ring_bytes") }, s => Text(s.RingBytes)),
+        new("segment_bytes", true, p => p.SegmentBytes != 0, (s, p) => s with { SegmentBytes = Read(p.SegmentBytes, TopicSettings.MaxRingBytes, "segment_bytes") }, s => Text(s.SegmentBytes)),
+        new("retention_bytes", false, p => p.RetentionBytes != 0, (s, p) => s with { RetentionBytes = Read(p.RetentionBytes, long.MaxValue, "retention_bytes") }, s => Text(s.RetentionBytes)),
+        new("retention_age", false, p => p.RetentionAge is { } age && age != new Duration(), (s, p) => s with { RetentionAge = Read(p.RetentionAge, "retention_age") }, s => s.RetentionAge.ToString("c")),
+        new("ack_level", false, p => p.AckLevel != 0, (s, p) => s with { AckLevel = Read((Durability)p.AckLevel, "ack_level") }, s => Text(s.AckLevel)),
+        new("read_level", true, p => p.ReadLevel != 0, (s, p) => s with { ReadLevel = Read((Durability)p.ReadLevel, "read_level") }, s => Text(s.ReadLevel)),
+        new("max_message_bytes", true, p => p.MaxMessageBytes != 0, (s, p) => s with { MaxMessageBytes = (int)Read(p.MaxMessageBytes, TopicSettings.MaxMessageLimit, "max_message_bytes") }, s => Text(s.MaxMessageBytes)),
+        new("slow_consumer_policy", false, p => p.SlowConsumerPolicy != 0, (s, p) => s with { SlowPolicy = Read((SlowPolicy)p.SlowConsumerPolicy, "slow_consumer_policy") }, s => s.SlowPolicy == SlowPolicy.DropOldest ? "drop_oldest" : Text(s.SlowPolicy)),
+    ];
+
+    /// <summary>What a request asks for, over <paramref name="current"/>; what it leaves at zero stays.</summary>
+    /// <exception cref="BrokerException">A value is outside its range.</exception>
+    public static TopicSettings Apply(Proto.TopicSettings? requested, TopicSettings current) => requested is null
+        ? current
+        : Fields.Where(f => f.IsSet(requested)).Aggregate(current, (settings, field) => field.Apply(settings, requested));
+
+    /// <summary>What differs, field by field.</summary>
+    public static IEnumerable<(TopicSettingField Field, SettingChange Change)> Compare(TopicSettings before, TopicSettings after) =>
+        from field in Fields
+        let change = new SettingChange(field.Name, field.Text(before), field.Text(after))
+        where change.From != change.To
+        select (field, change);
+
+    /// <summary>A topic as it stands.</summary>
+    public static Proto.Topic ToProto(Topic topic) => new()
+    {
+        Name = topic.Name,
+        Id = topic.Id.ToString("N"),
+        Settings = ToProto(topic.Settings),
+        CreateTime = topic.Created.ToTimestamp(),
+        StartOffsets = { topic.Partitions.Select(p => p.Log.StartOffset) },
+        EndOffsets = { topic.Partitions.Select(p => p.Log.EndOffset) },
+        Failure = topic.Failure,
+    };
+
+    /// <summary>Settings with every default filled in.</summary>
+    public static Proto.TopicSettings ToProto(TopicSettings settings) => new()
+    {
+        Kind = (Proto.TopicKind)settings.Kind,
+        Partitions = settings.Partitions,
+        RingBytes = (ulong)settings.RingBytes,
+        SegmentBytes = (ulong)settings.SegmentBytes,
+        RetentionBytes = (ulong)settings.RetentionBytes,
+        RetentionAge = settings.RetentionAge.ToDuration(),
+        AckLevel = (Proto.DurabilityLevel)settings.AckLevel,
+        ReadLevel = (Proto.DurabilityLevel)settings.ReadLevel,
+        MaxMessageBytes = (ulong)settings.MaxMessageBytes,
+        SlowConsumerPolicy = (Proto.SlowConsumerPolicy)settings.SlowPolicy,
+    };
+
+    private static T Read<T>(T value, string name)
+        where T : struct, System.Enum =>
+        System.Enum.IsDefined(value) ? value : throw Refuse(name, value, string.Join(", ", System.Enum.GetNames<T>()));
+
+    private static long Read(ulong value, long limit, string name) =>
+        value <= (ulong)limit ? (long)value : throw Refuse(name, value, $"at most {limit}");
+
+    private static TimeSpan Read(Duration value, string name)
+    {
+        try
+        {
+            return value.ToTimeSpan();
+        }
+        catch (Exception e) when (e is InvalidOperationException or OverflowException)
+        {
+            throw Refuse(name, value, "a normal protobuf duration");
+        }
+    }
+
+    private static BrokerException Refuse(string name, object value, string allowed) =>
+        new(ErrorCode.InvalidArgument, $"{name} is {value}; allowed: {allowed}.");
+
+    private static string Text<T>(T value)
+        where T : struct, IFormattable =>
+        value is System.Enum ? value.ToString()!.ToLowerInvariant() : value.ToString(null, CultureInfo.InvariantCulture);
+}

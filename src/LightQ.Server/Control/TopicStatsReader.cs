@@ -1,0 +1,43 @@
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Protocol.Control;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Reads one topic's statistics again and again; the rates are over the time since the reading before.</summary>
+internal sealed class TopicStatsReader(Topic topic, TimeProvider time)
+{
+    private TopicFigures _last;
+    private long _lastRead;
+
+    public TopicStats Read()
+    {
+        var figures = TopicFigures.Of(topic);
+        long now = time.GetTimestamp();
+        double seconds = _lastRead == 0 ? 0 : time.GetElapsedTime(_lastRead, now).TotalSeconds;
+        var stats = new TopicStats
+        {
+            Topic = topic.Name,
+            Time = time.GetUtcNow().ToTimestamp(),
+            MessagesReceived = figures.MessagesReceived,
+            MessagesSent = figures.MessagesSent,
+            PublishersCount = figures.Publishers,
+            SubscribersCount = figures.Subscribers,
+            QueueSize = figures.QueueSize,
+            TotalBytesWritten = figures.BytesWritten,
+            TotalBytesRead = figures.BytesRead,
+            ReceiveRate = Rate(_last.MessagesReceived, figures.MessagesReceived, seconds),
+            SendRate = Rate(_last.MessagesSent, figures.MessagesSent, seconds),
+            StartOffset = figures.StartOffset,
+            EndOffset = figures.EndOffset,
+            DurableOffset = figures.DurableOffset,
+            Gaps = figures.Gaps,
+            Drops = figures.Drops,
+            StoredBytes = figures.StoredBytes,
+        };
+        (_last, _lastRead) = (figures, now);
+        return stats;
+    }
+
+    private static double Rate(ulong before, ulong after, double seconds) => seconds > 0 ? (after - before) / seconds : 0;
+}

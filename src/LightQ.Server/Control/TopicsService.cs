@@ -1,0 +1,113 @@
+using LightQ.Broker;
+using LightQ.Grpc;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using Microsoft.Extensions.Logging;
+using SettingChange = LightQ.Protocol.Control.SettingChange;
+using Topic = LightQ.Broker.Topics.Topic;
+using TopicSettings = LightQ.Broker.Topics.TopicSettings;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Serves <c>lightq.control.v1.Topics</c>.</summary>
+internal sealed class TopicsService(LightQBroker broker, ILogger logger)
+{
+    private const int DefaultPage = 100, LargestPage = 1000;
+
+    /// <summary>One EnsureTopic at a time: it reads, compares and writes.</summary>
+    private readonly Lock _ensuring = new();
+
+    public void Bind(GrpcServiceBuilder service) => service
+        .Unary<CreateTopicRequest, CreateTopicResponse>("CreateTopic", Create)
+        .Unary<EnsureTopicRequest, EnsureTopicResponse>("EnsureTopic", Ensure)
+        .Unary<GetTopicRequest, GetTopicResponse>("GetTopic", Get)
+        .Unary<ListTopicsRequest, ListTopicsResponse>("ListTopics", List)
+        .Unary<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", DeleteAsync)
+        .Unary<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", Truncate);
+
+    private Task<CreateTopicResponse> Create(CreateTopicRequest request, GrpcServerCallContext context)
+    {
+        Topic topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
+        ServerLog.TopicChanged(logger, topic.Name, "created", context.Peer);
+        return Task.FromResult(new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) });
+    }
+
+    private Task<EnsureTopicResponse> Ensure(EnsureTopicRequest request, GrpcServerCallContext context)
+    {
+        lock (_ensuring)
+        {
+            if (!broker.TryGetTopic(request.Name, out Topic? topic))
+            {
+                try
+                {
+                    topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
+                    ServerLog.TopicChanged(logger, topic.Name, "created", context.Peer);
+                    return Task.FromResult(new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Created = true });
+                }
+                catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
+                {
+                    topic = broker.GetTopic(request.Name); // A CreateTopic was faster.
+                }
+            }
+            SettingChange[] changes = Change(topic, request.Settings);
+            if (changes.Length != 0)
+                ServerLog.TopicChanged(logger, topic.Name, "changed", context.Peer);
+            return Task.FromResult(new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Changes = { changes } });
+        }
+    }
+
+    private SettingChange[] Change(Topic topic, LightQ.Protocol.Control.TopicSettings? requested)
+    {
+        TopicSettings before = topic.Settings;
+        TopicSettings after = TopicMapping.Apply(requested, before).Complete();
+        (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences = [.. TopicMapping.Compare(before, after)];
+        string[] fixedOnes = [.. differences.Where(d => d.Field.IsImmutable).Select(d => $"{d.Change.Setting} is {d.Change.From}, not {d.Change.To}")];
+        if (fixedOnes.Length != 0)
+        {
+            throw ControlErrors.Make(
+                GrpcStatusCode.FailedPrecondition,
+                ErrorCode.TopicExists,
+                $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}.");
+        }
+        if (differences.Length != 0)
+            broker.ChangeSettings(topic, after);
+        return [.. differences.Select(d => new SettingChange { Setting = d.Change.Setting, From = d.Change.From, To = d.Change.To })];
+    }
+
+    private Task<GetTopicResponse> Get(GetTopicRequest request, GrpcServerCallContext context) =>
+        Task.FromResult(new GetTopicResponse { Topic = TopicMapping.ToProto(broker.GetTopic(request.Name)) });
+
+    /// <summary>The page token is the last name of the page before, so pages stay right while topics come and go.</summary>
+    private Task<ListTopicsResponse> List(ListTopicsRequest request, GrpcServerCallContext context)
+    {
+        if (request.PageToken.Length != 0 && !TopicName.IsValid(request.PageToken))
+            throw new BrokerException(ErrorCode.InvalidArgument, "page_token is not one that this broker gave out; allowed: next_page_token of the page before, or empty.");
+        int size = request.PageSize == 0 ? DefaultPage : (int)Math.Min(request.PageSize, LargestPage);
+        Topic[] page =
+        [
+            .. broker.Topics
+                .Where(t => string.CompareOrdinal(t.Name, request.PageToken) > 0)
+                .OrderBy(t => t.Name, StringComparer.Ordinal)
+                .Take(size + 1),
+        ];
+        var response = new ListTopicsResponse { Topics = { page.Take(size).Select(TopicMapping.ToProto) } };
+        if (page.Length > size)
+            response.NextPageToken = page[size - 1].Name;
+        return Task.FromResult(response);
+    }
+
+    private async Task<DeleteTopicResponse> DeleteAsync(DeleteTopicRequest request, GrpcServerCallContext context)
+    {
+        await broker.DeleteTopicAsync(request.Name).ConfigureAwait(false);
+        ServerLog.TopicChanged(logger, request.Name, "deleted", context.Peer);
+        return new DeleteTopicResponse();
+    }
+
+    private Task<TruncateTopicResponse> Truncate(TruncateTopicRequest request, GrpcServerCallContext context)
+    {
+        long start = broker.TruncateTopic(request.Name, request.Partition, request.BeforeOffset);
+        ServerLog.TopicChanged(logger, request.Name, "truncated", context.Peer);
+        return Task.FromResult(new TruncateTopicResponse { StartOffset = start });
+    }
+}

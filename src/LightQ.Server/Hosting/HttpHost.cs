@@ -1,0 +1,97 @@
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Server.Control;
+using LightQ.Server.Web;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Kestrel with two ports: gRPC (HTTP/2 without negotiation) and web (HTTP/1.1).</summary>
+internal sealed class HttpHost : IAsyncDisposable
+{
+    private readonly WebApplication _app;
+
+    private HttpHost(WebApplication app, IPEndPoint control, IPEndPoint web)
+    {
+        _app = app;
+        ControlEndPoint = control;
+        WebEndPoint = web;
+    }
+
+    /// <summary>Where gRPC is served.</summary>
+    public IPEndPoint ControlEndPoint { get; }
+
+    /// <summary>Where health and metrics are served.</summary>
+    public IPEndPoint WebEndPoint { get; }
+
+    /// <summary>Binds both ports and serves.</summary>
+    /// <exception cref="ServerStartException">A port cannot be had.</exception>
+    public static async Task<HttpHost> StartAsync(
+        LightQServerOptions options, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
+    {
+        Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
+        Socket webSocket;
+        try
+        {
+            webSocket = ListenSocket.Open(options.Bind, options.WebPort, "--web-port");
+        }
+        catch
+        {
+            controlSocket.Dispose();
+            throw;
+        }
+        var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
+        var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
+        WebApplication app = Build(loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        try
+        {
+            app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
+            control.Map(app);
+            web.Map(app);
+            await app.StartAsync(cancellationToken).ConfigureAwait(false);
+            return new HttpHost(app, controlEnd, webEnd);
+        }
+        catch
+        {
+            await app.DisposeAsync().ConfigureAwait(false);
+            controlSocket.Dispose();
+            webSocket.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Ends streaming calls with UNAVAILABLE, waits for the others up to <paramref name="timeout"/>, and closes both ports.</summary>
+    public async Task StopAsync(TimeSpan timeout)
+    {
+        using var enough = new CancellationTokenSource(timeout);
+        await _app.StopAsync(enough.Token).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
+
+    /// <summary>An application that takes nothing from the process around it: no environment, no settings files, no signals.</summary>
+    private static WebApplication Build(ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
+    {
+        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.Services.AddSingleton(loggers);
+        builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();
+        builder.Services.AddRoutingCore();
+        builder.WebHost.UseKestrelCore();
+        builder.WebHost.UseSockets(sockets => sockets.CreateBoundListenSocket = socketOf);
+        builder.WebHost.ConfigureKestrel(kestrel =>
+        {
+            kestrel.AddServerHeader = false;
+            kestrel.UseGrpcLimits();
+            kestrel.Listen(control, listen => listen.UseGrpc());
+            kestrel.Listen(web, listen => listen.Protocols = HttpProtocols.Http1);
+        });
+        return builder.Build();
+    }
+}

@@ -1,0 +1,20 @@
+using Microsoft.AspNetCore.Http;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Answers a client that came to the wrong one of the two ports. What speaks the wrong HTTP version, Kestrel answers itself.</summary>
+internal static class WrongPort
+{
+    public static Task Check(HttpContext http, int controlPort, int webPort, RequestDelegate next)
+    {
+        bool grpc = http.Request.ContentType?.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase) == true;
+        bool control = http.Connection.LocalPort == controlPort;
+        if (grpc == control)
+            return next(http);
+        http.Response.StatusCode = grpc ? StatusCodes.Status421MisdirectedRequest : StatusCodes.Status415UnsupportedMediaType;
+        http.Response.ContentType = "text/plain; charset=utf-8";
+        return http.Response.WriteAsync(grpc
+            ? $"This port serves health and metrics over HTTP/1.1. gRPC is on port {controlPort}.\n"
+            : $"This port serves gRPC. Health and metrics are on port {webPort}.\n");
+    }
+}

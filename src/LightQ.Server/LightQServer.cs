@@ -1,0 +1,211 @@
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Server.Control;
+using LightQ.Server.DataPlane;
+using LightQ.Server.Hosting;
+using LightQ.Server.Security;
+using LightQ.Server.Web;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace LightQ.Server;
+
+/// <summary>
+/// A running broker: data plane, control plane and web port. The same in the <c>lightq server</c> process and inside a test; it changes
+/// nothing of the process around it. Thread-safe.
+/// </summary>
+/// <example>
+/// <code>
+/// await using LightQServer server = await LightQServer.StartAsync();
+/// await using var client = new LightQClient(server.ConnectionString);
+/// </code>
+/// </example>
+public sealed class LightQServer : IAsyncDisposable
+{
+    private readonly LightQServerOptions _options;
+    private readonly ILogger _logger;
+    private readonly BrokerDirectory _directory;
+    private readonly Readiness _readiness = new();
+    private readonly Lock _stopLock = new();
+    private LightQBroker? _broker;
+    private DataListener? _listener;
+    private ControlServices? _control;
+    private HttpHost? _http;
+    private Task? _stopped;
+
+    private LightQServer(LightQServerOptions options, ILoggerFactory loggers)
+    {
+        _options = options;
+        _logger = loggers.CreateLogger("LightQ.Server");
+        _directory = BrokerDirectory.Choose(options.DataDirectory);
+    }
+
+    /// <summary>The data plane's port.</summary>
+    public int DataPort => _listener!.EndPoint.Port;
+
+    /// <summary>The control plane's port (gRPC).</summary>
+    public int ControlPort => _http!.ControlEndPoint.Port;
+
+    /// <summary>The port of health and metrics.</summary>
+    public int WebPort => _http!.WebEndPoint.Port;
+
+    /// <summary>What a client on this machine connects with.</summary>
+    public string ConnectionString => $"lightq://{LocalHost}:{DataPort}?control={ControlPort}";
+
+    /// <summary>The data directory's full path.</summary>
+    public string DataDirectory => _directory.Path;
+
+    /// <summary>The engine.</summary>
+    public LightQBroker Broker => _broker!;
+
+    private string LocalHost => _options.Bind switch
+    {
+        { AddressFamily: AddressFamily.InterNetworkV6 } v6 => v6.Equals(IPAddress.IPv6Any) ? "[::1]" : $"[{v6}]",
+        var v4 => v4.Equals(IPAddress.Any) ? "127.0.0.1" : v4.ToString(),
+    };
+
+    /// <summary>Locks the data directory, recovers it, binds the three ports, and is then ready.</summary>
+    /// <param name="options">Null means <see cref="LightQServerOptions.InProcess"/>.</param>
+    /// <param name="loggers">Where to log; null means nowhere.</param>
+    /// <param name="cancellationToken">Gives up the start; what was begun is undone.</param>
+    /// <exception cref="ServerStartException">It does not start; the message says why and what to do.</exception>
+    public static async Task<LightQServer> StartAsync(
+        LightQServerOptions? options = null, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+    {
+        options ??= LightQServerOptions.InProcess;
+        loggers ??= NullLoggerFactory.Instance;
+        RefuseOpenNetwork(options);
+        var server = new LightQServer(options, loggers);
+        try
+        {
+            await server.RunAsync(loggers, cancellationToken).ConfigureAwait(false);
+            return server;
+        }
+        catch
+        {
+            await server.StopAsync(TimeSpan.Zero).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// Accepts no more, tells the clients, waits for their connections up to <paramref name="timeout"/> and then cuts them, writes what is
+    /// still in memory of durable topics to the disk, and gives the data directory back. Nothing acknowledged is lost. Later calls wait for the first.
+    /// </summary>
+    /// <param name="timeout">How long connections get; null means <see cref="LightQServerOptions.StopTimeout"/>.</param>
+    public Task StopAsync(TimeSpan? timeout = null)
+    {
+        lock (_stopLock)
+            return _stopped ??= StopOnceAsync(timeout ?? _options.StopTimeout);
+    }
+
+    /// <summary>Stops the server if that has not been done.</summary>
+    public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
+
+    private static void RefuseOpenNetwork(LightQServerOptions options)
+    {
+        if (!IPAddress.IsLoopback(options.Bind) && !options.Insecure)
+        {
+            throw new ServerStartException(
+                ServerStartFailure.Configuration,
+                $"Bind is {options.Bind}, which other machines can reach, and this version has no TLS: passwords and messages would travel in the clear. "
+                + "Listen on 127.0.0.1, or give --insecure on a network that you trust.");
+        }
+    }
+
+    private async Task RunAsync(ILoggerFactory loggers, CancellationToken cancellationToken)
+    {
+        TimeProvider time = _options.TimeProvider;
+        long began = time.GetTimestamp();
+        _broker = await _directory.OpenBrokerAsync(_options.Broker, time).ConfigureAwait(false);
+        cancellationToken.ThrowIfCancellationRequested();
+        var authenticator = new Authenticator(AdminPassword.ReadOrCreate(_directory.Path, _logger), _options.RequireAuth, time);
+        _listener = Listen(_broker, authenticator, loggers);
+        _control = new ControlServices(_broker, _listener, authenticator, _readiness.Health, time, _logger);
+        _http = await HttpHost.StartAsync(_options, _control, new WebEndpoints(_broker, _listener, _readiness), loggers, cancellationToken).ConfigureAwait(false);
+        _listener.Start();
+        _readiness.Begin(_control.ServiceNames);
+        LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
+    }
+
+    private DataListener Listen(LightQBroker broker, Authenticator authenticator, ILoggerFactory loggers)
+    {
+        try
+        {
+            return new DataListener(
+                new IPEndPoint(_options.Bind, _options.DataPort), broker, authenticator, _options.DataPlane, loggers.CreateLogger("LightQ.Server.DataPlane"));
+        }
+        catch (SocketException e)
+        {
+            throw ListenSocket.Explain(e, _options.Bind, _options.DataPort, "--data-port");
+        }
+    }
+
+    private void LogStart(long milliseconds)
+    {
+        if (!IPAddress.IsLoopback(_options.Bind))
+        {
+            ServerLog.Insecure(_logger, _options.Bind);
+            if (!_options.RequireAuth)
+                ServerLog.OpenToAll(_logger, _options.Bind);
+        }
+        foreach (Topic topic in _broker!.Topics.Where(t => t.Failure.Length != 0))
+            ServerLog.TopicFailed(_logger, topic.Name, topic.Failure);
+        ServerLog.Ready(
+            _logger, ServerVersion.Text, _listener!.EndPoint, _http!.ControlEndPoint, _http.WebEndPoint, _directory.Path, _broker.Topics.Count(), milliseconds);
+    }
+
+    /// <summary>The order matters: clients first, then the ports, then what they wrote; a step that fails does not stop the next.</summary>
+    private async Task StopOnceAsync(TimeSpan timeout)
+    {
+        await Task.Yield();
+        TimeProvider time = _options.TimeProvider;
+        long began = time.GetTimestamp();
+        _readiness.End(_control?.ServiceNames ?? []);
+        _broker?.BeginStop();
+        try
+        {
+            await StopListenerAsync(timeout).ConfigureAwait(false);
+        }
+        finally
+        {
+            try
+            {
+                TimeSpan left = timeout - time.GetElapsedTime(began);
+                await StopHttpAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero).ConfigureAwait(false);
+            }
+            finally
+            {
+                await CloseBrokerAsync().ConfigureAwait(false);
+                _directory.Leave(_logger);
+            }
+        }
+    }
+
+    private async Task StopListenerAsync(TimeSpan timeout)
+    {
+        if (_listener is null)
+            return;
+        ServerLog.Stopping(_logger, _listener.Count, timeout);
+        await _listener.StopAsync(timeout).ConfigureAwait(false);
+        await _listener.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private async Task StopHttpAsync(TimeSpan timeout)
+    {
+        if (_http is null)
+            return;
+        await _http.StopAsync(timeout).ConfigureAwait(false);
+        await _http.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private async Task CloseBrokerAsync()
+    {
+        if (_broker is null)
+            return;
+        await _broker.DisposeAsync().ConfigureAwait(false);
+        ServerLog.Stopped(_logger, _directory.Path);
+    }
+}

@@ -1,0 +1,71 @@
+using System.Net;
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.DataPlane;
+
+namespace LightQ.Server;
+
+/// <summary>What a server can be told. Every value is checked when it is set.</summary>
+public sealed record LightQServerOptions
+{
+    /// <summary>A server inside another program: ports that are free, loopback, and a data directory that goes with the server.</summary>
+    public static LightQServerOptions InProcess { get; } = new() { DataPort = 0, ControlPort = 0, WebPort = 0 };
+
+    /// <summary>Where messages and settings are kept; made when missing. Null: a temporary directory that is deleted when the server stops.</summary>
+    public string? DataDirectory
+    {
+        get;
+        init => field = value is null || value.Trim().Length != 0 ? value : throw new ArgumentOutOfRangeException(nameof(DataDirectory), value, "a path");
+    }
+
+    /// <summary>The address to listen on. Default 127.0.0.1; one that other machines reach needs <see cref="Insecure"/>.</summary>
+    public IPAddress Bind { get; init; } = IPAddress.Loopback;
+
+    /// <summary>Port of the data plane; 0 takes a free one. Default 5700.</summary>
+    public int DataPort
+    {
+        get;
+        init => field = CheckPort(value, nameof(DataPort));
+    } = ProtocolLimits.DefaultDataPort;
+
+    /// <summary>Port of the control plane (gRPC); 0 takes a free one. Default 5701.</summary>
+    public int ControlPort
+    {
+        get;
+        init => field = CheckPort(value, nameof(ControlPort));
+    } = ProtocolLimits.DefaultControlPort;
+
+    /// <summary>Port of health and metrics (HTTP/1.1); 0 takes a free one. Default 5702.</summary>
+    public int WebPort
+    {
+        get;
+        init => field = CheckPort(value, nameof(WebPort));
+    } = ProtocolLimits.DefaultWebPort;
+
+    /// <summary>Whether clients must log in. Default false: on loopback, anonymous clients may do everything.</summary>
+    public bool RequireAuth { get; init; }
+
+    /// <summary>Allows to listen beyond loopback without TLS: passwords and messages then travel in the clear. Default false.</summary>
+    public bool Insecure { get; init; }
+
+    /// <summary>How long a stop waits for connections to end by themselves, 0 to 10 minutes. Default 5 s. What has to reach the disk is not cut short by it.</summary>
+    public TimeSpan StopTimeout
+    {
+        get;
+        init => field = value >= TimeSpan.Zero && value <= TimeSpan.FromMinutes(10)
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(StopTimeout), value, "00:00:00 to 00:10:00");
+    } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Limits of the data plane.</summary>
+    public DataPlaneOptions DataPlane { get; init; } = new();
+
+    /// <summary>Settings of the engine.</summary>
+    public BrokerOptions Broker { get; init; } = new();
+
+    /// <summary>The clock; not a configuration value. Default: the system's.</summary>
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
+
+    private static int CheckPort(int value, string name) =>
+        value is >= 0 and <= ushort.MaxValue ? value : throw new ArgumentOutOfRangeException(name, value, "0 (a free port) to 65535");
+}

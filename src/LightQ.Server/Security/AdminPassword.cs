@@ -1,0 +1,59 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Security;
+
+/// <summary>The file <c>admin-password</c> of a data directory: the password of the user admin and nothing else.</summary>
+internal static class AdminPassword
+{
+    /// <summary>The file's name.</summary>
+    public const string FileName = "admin-password";
+
+    private const int PasswordBytes = 32;
+    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    /// <summary>Reads the password; the first time, makes one.</summary>
+    /// <exception cref="ServerStartException">The file is empty or cannot be read.</exception>
+    public static string ReadOrCreate(string directory, ILogger logger)
+    {
+        string path = Path.Combine(directory, FileName);
+        try
+        {
+            if (!File.Exists(path))
+            {
+                Create(path);
+                ServerLog.PasswordWritten(logger, path);
+            }
+            else if (!OperatingSystem.IsWindows() && (File.GetUnixFileMode(path) & ~(OwnerOnly | UnixFileMode.UserExecute)) != 0)
+            {
+                ServerLog.PasswordReadable(logger, path);
+            }
+            string password = File.ReadAllText(path).Trim();
+            return password.Length != 0
+                ? password
+                : throw new ServerStartException(ServerStartFailure.DataDirectory, $"'{path}' is empty: write a password into it, or delete it to have a new one made.");
+        }
+        catch (UnauthorizedAccessException e)
+        {
+            throw new ServerStartException(ServerStartFailure.AccessDenied, $"'{path}' cannot be read or written by this user: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Written under another name first, so that a crash leaves no half of a password.</summary>
+    private static void Create(string path)
+    {
+        string temporary = path + ".new";
+        File.Delete(temporary);
+        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
+        if (!OperatingSystem.IsWindows())
+            options.UnixCreateMode = OwnerOnly;
+        using (var file = new FileStream(temporary, options))
+        {
+            file.Write(Encoding.ASCII.GetBytes(Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(PasswordBytes))));
+            file.Flush(flushToDisk: true);
+        }
+        File.Move(temporary, path);
+    }
+}

@@ -1,0 +1,45 @@
+using System.Net;
+using LightQ.Grpc;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server;
+
+/// <summary>Every log line of the host; the data plane has its own.</summary>
+internal static partial class ServerLog
+{
+    [LoggerMessage(2001, LogLevel.Information, "LightQ {Version} is ready: data {Data}, control {Control}, web {Web}, data directory {Directory}, {Topics} topics, started in {Milliseconds} ms")]
+    public static partial void Ready(ILogger logger, string version, IPEndPoint data, IPEndPoint control, IPEndPoint web, string directory, int topics, long milliseconds);
+
+    [LoggerMessage(2002, LogLevel.Information, "Stopping: {Connections} connections are open, they have {Timeout} to end")]
+    public static partial void Stopping(ILogger logger, int connections, TimeSpan timeout);
+
+    [LoggerMessage(2003, LogLevel.Information, "Stopped: everything acknowledged is kept in {Directory}")]
+    public static partial void Stopped(ILogger logger, string directory);
+
+    [LoggerMessage(2004, LogLevel.Information, "The password of the user admin was written to {Path}")]
+    public static partial void PasswordWritten(ILogger logger, string path);
+
+    [LoggerMessage(2005, LogLevel.Warning, "{Path} can be read by other users of this machine: chmod 600 it")]
+    public static partial void PasswordReadable(ILogger logger, string path);
+
+    [LoggerMessage(2006, LogLevel.Warning, "Listening on {Address} without TLS: passwords and messages can be read on the way")]
+    public static partial void Insecure(ILogger logger, IPAddress address);
+
+    [LoggerMessage(2007, LogLevel.Warning, "Listening on {Address} without requiring a login: whoever reaches the ports may do everything")]
+    public static partial void OpenToAll(ILogger logger, IPAddress address);
+
+    [LoggerMessage(2008, LogLevel.Error, "Topic {Topic} takes no messages: {Reason}")]
+    public static partial void TopicFailed(ILogger logger, string topic, string reason);
+
+    [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
+    public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
+
+    [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong user or password")]
+    public static partial void LoginRefused(ILogger logger, string peer);
+
+    [LoggerMessage(2011, LogLevel.Error, "{Method} failed at the disk; the client was told {Code}")]
+    public static partial void CallFailed(ILogger logger, Exception exception, string method, GrpcStatusCode code);
+
+    [LoggerMessage(2012, LogLevel.Information, "Topic {Topic} was {Change} by {Peer}")]
+    public static partial void TopicChanged(ILogger logger, string topic, string change, string peer);
+}

@@ -1,0 +1,73 @@
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Server.Control;
+
+namespace LightQ.Server.Web;
+
+/// <summary>The metrics of a broker and of the process around it.</summary>
+internal static class MetricsPage
+{
+    private static readonly (string Name, string Help, Func<TopicFigures, double> Value)[] TopicCounters =
+    [
+        ("lightq_topic_messages_received_total", "Messages appended.", f => f.MessagesReceived),
+        ("lightq_topic_messages_sent_total", "Messages sent to subscribers, each copy counted.", f => f.MessagesSent),
+        ("lightq_topic_received_bytes_total", "Bytes of batches appended.", f => f.BytesWritten),
+        ("lightq_topic_sent_bytes_total", "Bytes of batches sent to subscribers.", f => f.BytesRead),
+        ("lightq_topic_gaps_total", "Gaps sent to subscribers.", f => f.Gaps),
+        ("lightq_topic_dropped_messages_total", "Messages lost to subscribers that were too slow.", f => f.Drops),
+    ];
+
+    private static readonly (string Name, string Help, Func<TopicFigures, double> Value)[] TopicGauges =
+    [
+        ("lightq_topic_producers", "Open producer streams.", f => f.Publishers),
+        ("lightq_topic_subscriptions", "Open subscriptions, group members included.", f => f.Subscribers),
+        ("lightq_topic_lag_messages", "Messages that the slowest subscriber has not been sent.", f => f.QueueSize),
+        ("lightq_topic_stored_bytes", "Bytes the topic occupies in memory or on disk.", f => f.StoredBytes),
+        ("lightq_topic_start_offset", "The first offset held.", f => f.StartOffset),
+        ("lightq_topic_end_offset", "One behind the last offset appended.", f => f.EndOffset),
+        ("lightq_topic_durable_offset", "One behind the last offset that survives a power cut.", f => f.DurableOffset),
+    ];
+
+    /// <summary>Writes everything.</summary>
+    /// <param name="broker">The broker.</param>
+    /// <param name="connections">Open data-plane connections.</param>
+    /// <param name="ready">Whether the server takes work.</param>
+    public static string Write(LightQBroker broker, int connections, bool ready)
+    {
+        var writer = new PrometheusWriter();
+        (Topic Topic, TopicFigures Figures)[] topics = [.. broker.Topics.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
+        writer.Gauge("lightq_build_info", "Always 1; the label has the version.").Sample(1, "version", ServerVersion.Text);
+        writer.Gauge("lightq_ready", "1 while the broker takes work.").Sample(ready ? 1 : 0);
+        writer.Gauge("lightq_start_time_seconds", "When the broker started, in seconds since 1970.").Sample(broker.Started.ToUnixTimeMilliseconds() / 1000.0);
+        writer.Gauge("lightq_connections", "Open data-plane connections.").Sample(connections);
+        writer.Gauge("lightq_topics", "Topics.").Sample(topics.Length);
+        foreach ((string name, string help, Func<TopicFigures, double> value) in TopicCounters)
+            WriteTopics(writer.Counter(name, help), topics, value);
+        foreach ((string name, string help, Func<TopicFigures, double> value) in TopicGauges)
+            WriteTopics(writer.Gauge(name, help), topics, value);
+        writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages because its journal failed.");
+        foreach ((Topic topic, _) in topics)
+            writer.Sample(topic.Failure.Length == 0 ? 0 : 1, "topic", topic.Name);
+        WriteProcess(writer);
+        return writer.ToString();
+    }
+
+    private static void WriteTopics(PrometheusWriter writer, (Topic Topic, TopicFigures Figures)[] topics, Func<TopicFigures, double> value)
+    {
+        foreach ((Topic topic, TopicFigures figures) in topics)
+            writer.Sample(value(figures), "topic", topic.Name);
+    }
+
+    private static void WriteProcess(PrometheusWriter writer)
+    {
+        GCMemoryInfo memory = GC.GetGCMemoryInfo();
+        writer.Gauge("process_resident_memory_bytes", "Resident memory of the process.").Sample(Environment.WorkingSet);
+        writer.Counter("process_cpu_seconds_total", "User and system time of the process.").Sample(Environment.CpuUsage.TotalTime.TotalSeconds);
+        writer.Gauge("dotnet_gc_heap_bytes", "Bytes of the managed heap after the last collection.").Sample(memory.HeapSizeBytes);
+        writer.Counter("dotnet_gc_allocated_bytes_total", "Bytes allocated on the managed heap.").Sample(GC.GetTotalAllocatedBytes());
+        writer.Counter("dotnet_gc_pause_seconds_total", "Time that collections stopped the process.").Sample(GC.GetTotalPauseDuration().TotalSeconds);
+        writer.Counter("dotnet_gc_collections_total", "Collections, by generation.");
+        for (int generation = 0; generation <= GC.MaxGeneration; generation++)
+            writer.Sample(GC.CollectionCount(generation), "generation", generation.ToString(System.Globalization.CultureInfo.InvariantCulture));
+    }
+}

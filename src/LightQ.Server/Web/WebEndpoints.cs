@@ -1,0 +1,57 @@
+using LightQ.Broker;
+using LightQ.Server.DataPlane;
+using LightQ.Server.Hosting;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace LightQ.Server.Web;
+
+/// <summary>The web port: health and metrics. Open to whoever reaches it, so it tells no topic's failure in words.</summary>
+internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, Readiness readiness)
+{
+    private const string Text = "text/plain; charset=utf-8";
+
+    /// <summary>Adds the pages to an application.</summary>
+    public void Map(IEndpointRouteBuilder endpoints)
+    {
+        Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
+        Get(endpoints, "/healthz/live", http => Answer(http, StatusCodes.Status200OK, "live\n"));
+        Get(endpoints, "/healthz/ready", Ready);
+        Get(endpoints, "/metrics", Metrics);
+    }
+
+    private static string Index => $"""
+        LightQ {ServerVersion.Text}
+
+        /healthz/live    200 while the process answers
+        /healthz/ready   200 while the broker takes work, also when single topics have failed; 503 with the reason when not
+        /metrics         Prometheus metrics
+
+        """;
+
+    /// <summary>A failed topic is one topic's trouble: taking the broker out of service would take the healthy ones along.</summary>
+    private Task Ready(HttpContext http)
+    {
+        if (readiness.NotReadyReason is { } reason)
+            return Answer(http, StatusCodes.Status503ServiceUnavailable, reason + "\n");
+        int failed = broker.Topics.Count(t => t.Failure.Length != 0);
+        return Answer(http, StatusCodes.Status200OK, failed == 0 ? "ready\n" : $"ready, degraded: {failed} of {broker.Topics.Count()} topics have failed\n");
+    }
+
+    private Task Metrics(HttpContext http)
+    {
+        http.Response.ContentType = PrometheusWriter.ContentType;
+        return http.Response.WriteAsync(MetricsPage.Write(broker, listener.Count, readiness.NotReadyReason is null));
+    }
+
+    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);
+
+    private static Task Answer(HttpContext http, int status, string text)
+    {
+        http.Response.StatusCode = status;
+        http.Response.ContentType = Text;
+        http.Response.Headers.CacheControl = "no-store";
+        return http.Response.WriteAsync(text);
+    }
+}
