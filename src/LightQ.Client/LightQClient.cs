@@ -22,7 +22,7 @@ namespace LightQ.Client;
 ///     Console.WriteLine($"{message.Offset}: {message.GetText()}");
 /// </code>
 /// </example>
-public sealed class LightQClient : IAsyncDisposable
+public sealed class LightQClient : IAsyncDisposable, IDisposable
 {
     private readonly BrokerLink _link;
     private readonly ControlChannel _control;
@@ -136,6 +136,9 @@ public sealed class LightQClient : IAsyncDisposable
         await _link.DisposeAsync().ConfigureAwait(false);
         _control.Dispose();
     }
+
+    /// <summary>The same, blocking until the connection's threads have ended. Prefer <see cref="DisposeAsync"/>.</summary>
+    public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
     private static void CheckTopic(string topic)
     {

@@ -79,7 +79,16 @@ internal abstract class Connection : IFrameSink
         if (Interlocked.CompareExchange(ref _failure, reason, null) is not null)
             return;
         Outbox.Close();
-        Socket.Dispose();
+        try
+        {
+            // Not Dispose: with a call under way that resets the connection, and what was just sent may be lost.
+            Socket.Shutdown(SocketShutdown.Both);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // Not connected (yet): this ends an attempt to.
+            Socket.Dispose();
+        }
     }
 
     public void OnFrame(in FrameHeader header, ReadOnlySpan<byte> body)
@@ -136,6 +145,7 @@ internal abstract class Connection : IFrameSink
     protected void OnStopped()
     {
         Fail(new LightQException(ErrorCode.Unavailable, $"The connection to {_options} was closed."));
+        Socket.Dispose();
         _heartbeat?.Dispose();
         _leaving?.Dispose();
         Intake.Dispose();

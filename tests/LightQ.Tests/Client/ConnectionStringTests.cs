@@ -1,0 +1,52 @@
+using LightQ.Client;
+using Xunit;
+
+namespace LightQ.Tests.Client;
+
+public sealed class ConnectionStringTests
+{
+    [Fact]
+    public void A_bare_host_gets_the_default_ports_and_no_user()
+    {
+        LightQClientOptions options = LightQClientOptions.Parse("lightq://broker.example");
+        Assert.Equal(("broker.example", 5700, 5701, null, false), (options.Host, options.DataPort, options.ControlPort, options.User, options.Tls));
+    }
+
+    [Fact]
+    public void Every_part_is_read_and_percent_encoding_is_undone()
+    {
+        LightQClientOptions options = LightQClientOptions.Parse("lightq://an%40n:p%3Ass@10.0.0.1:6000/?control=6001&tls=true&ca=%2Fetc%2Fca%20x.pem");
+        Assert.Equal(("10.0.0.1", 6000, 6001), (options.Host, options.DataPort, options.ControlPort));
+        Assert.Equal(("an@n", "p:ss", true, "/etc/ca x.pem"), (options.User, options.Password, options.Tls, options.CertificateAuthorityFile));
+    }
+
+    [Fact]
+    public void An_IPv6_address_keeps_its_form() =>
+        Assert.Equal(("::1", 7000), (LightQClientOptions.Parse("lightq://[::1]:7000").Host, LightQClientOptions.Parse("lightq://[::1]:7000").DataPort));
+
+    [Theory]
+    [InlineData("http://localhost")]
+    [InlineData("localhost")]
+    [InlineData("lightq://")]
+    [InlineData("lightq://h:0")]
+    [InlineData("lightq://h:70000")]
+    [InlineData("lightq://h/path")]
+    [InlineData("lightq://:p@h")]
+    [InlineData("lightq://h?control=x")]
+    [InlineData("lightq://h?tls=maybe")]
+    [InlineData("lightq://h?ca=")]
+    [InlineData("lightq://h?colour=red")]
+    public void Anything_else_is_refused(string text) =>
+        Assert.ThrowsAny<ArgumentException>(() => LightQClientOptions.Parse(text));
+
+    [Fact]
+    public void The_password_never_shows_in_text()
+    {
+        string text = LightQClientOptions.Parse("lightq://ann:secret@h:6000?control=6001").ToString();
+        Assert.Equal("lightq://ann@h:6000?control=6001", text);
+    }
+
+    [Fact]
+    public void A_client_with_TLS_says_that_it_is_not_supported_yet() =>
+        Assert.Equal(LightQ.Protocol.ErrorCode.NotSupported, Assert.Throws<LightQException>(() => new LightQClient("lightq://h?tls=true")).Code);
+}

@@ -1,0 +1,250 @@
+using System.Net.Sockets;
+using System.Text;
+using LightQ.Client;
+using LightQ.Client.Connections;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using Xunit;
+
+namespace LightQ.Tests.Client;
+
+public sealed class ReconnectTests
+{
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task An_anonymous_producer_reports_OutcomeUnknown_for_what_was_sent_and_sends_what_was_not()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client, window: 1024, new ProducerOptions { BatchBytes = 1024 });
+        Task<PublishAck> sent = producer.PublishAsync(new byte[900], cancellationToken: Cancel).AsTask();
+        FakeBatch first = await connection.ReadBatchAsync();
+        Task<PublishAck> unsent = producer.PublishAsync(Encoding.UTF8.GetBytes("unsent").AsSpan(), cancellationToken: Cancel).AsTask();
+        connection.Dispose();
+
+        Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(() => sent)).Code);
+        using FakeConnection second = await broker.AcceptAsync();
+        FakeFrame reopened = await second.OpenProducerAsync(window: 1024);
+        FakeBatch batch = await second.ReadBatchAsync();
+        Assert.Equal((reopened.Header.Stream, 0ul), (batch.Stream, batch.BaseSequence));
+        Assert.Equal(["unsent"], batch.Bodies);
+        Assert.Equal(1ul, (ulong)first.Bodies.Length);
+        await second.AckAsync(batch.Stream, batch.Ack(3));
+        Assert.Equal(3, (await unsent).Offset);
+    }
+
+    [Fact]
+    public async Task A_named_producer_sends_again_with_the_old_sequences_and_the_new_epoch_before_anything_new()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, FakeConnection connection) =
+            await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p1" }, producerId: 9, epoch: 1);
+        Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch first = await connection.ReadBatchAsync();
+        Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch second = await connection.ReadBatchAsync();
+        Assert.Equal((9ul, 1u, 0ul), (first.ProducerId, first.Epoch, first.BaseSequence));
+        connection.Dispose();
+
+        using FakeConnection next = await broker.AcceptAsync();
+        // The broker has stored the first of the two.
+        FakeFrame reopened = await next.OpenProducerAsync(producerId: 9, epoch: 2, next: 1);
+        Assert.Equal("p1", reopened.As<OpenProducerFrame>().ProducerName);
+        FakeBatch again = await next.ReadBatchAsync();
+        Assert.Equal((9ul, 2u, 0ul, "a"), (again.ProducerId, again.Epoch, again.BaseSequence, again.Bodies[0]));
+        again = await next.ReadBatchAsync();
+        Assert.Equal((2u, 1ul, "b"), (again.Epoch, again.BaseSequence, again.Bodies[0]));
+        Task<PublishAck> c = producer.PublishAsync("c"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch third = await next.ReadBatchAsync();
+        Assert.Equal((2ul, "c"), (third.BaseSequence, third.Bodies[0]));
+        await next.AckAsync(third.Stream, new AckRange(0, 1, ErrorCode.None, 50), new AckRange(1, 2, ErrorCode.None, 51));
+        Assert.Equal([50L, 51L, 52L], (await Task.WhenAll(a, b, c)).Select(ack => ack.Offset));
+        Assert.Equal((second.BaseSequence, second.Bodies[0]), (again.BaseSequence, again.Bodies[0]));
+    }
+
+    [Fact]
+    public async Task A_named_producer_that_the_broker_forgot_reports_OutcomeUnknown_and_goes_on()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, FakeConnection connection) =
+            await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p1" }, producerId: 9, epoch: 1);
+        Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        await connection.ReadBatchAsync();
+        connection.Dispose();
+
+        using FakeConnection next = await broker.AcceptAsync();
+        await next.OpenProducerAsync(producerId: 10, epoch: 1, next: 0);
+        Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(() => a)).Code);
+        Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch batch = await next.ReadBatchAsync();
+        Assert.Equal((10ul, 0ul), (batch.ProducerId, batch.BaseSequence));
+        await next.AckAsync(batch.Stream, batch.Ack(0));
+        await b;
+    }
+
+    [Fact]
+    public async Task A_subscription_resumes_behind_the_last_message_it_was_delivered()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync(20);
+        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(20, "a"u8.ToArray(), "b"u8.ToArray()));
+        Assert.True(await moved);
+        connection.Dispose();
+
+        using FakeConnection next = await broker.AcceptAsync();
+        (FakeFrame resumed, _) = await next.SubscribeAsync(22);
+        var frame = resumed.As<SubscribeFrame>();
+        Assert.Equal((StartKind.Offset, 22L, 21L, 3u, 5ul), (frame.Start, frame.StartValue, frame.LastOffset, frame.LastEpoch, frame.LastIncarnation));
+        await next.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(22, "c"u8.ToArray()));
+        var seen = new List<string> { messages.Current.GetText() };
+        for (int i = 0; i < 2; i++)
+        {
+            Assert.True(await messages.MoveNextAsync());
+            seen.Add(messages.Current.GetText());
+        }
+        Assert.Equal(["a", "b", "c"], seen);
+    }
+
+    [Fact]
+    public async Task A_group_resumes_at_its_committed_position()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g", Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync(0);
+        Assert.Equal(("g", StartKind.Earliest), (subscribe.As<SubscribeFrame>().Group, subscribe.As<SubscribeFrame>().Start));
+        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(0, "a"u8.ToArray()));
+        Assert.True(await moved);
+        connection.Dispose();
+
+        using FakeConnection next = await broker.AcceptAsync();
+        (subscribe, _) = await next.SubscribeAsync(1);
+        Assert.Equal((StartKind.Committed, -1L), (subscribe.As<SubscribeFrame>().Start, subscribe.As<SubscribeFrame>().LastOffset));
+    }
+
+    [Fact]
+    public async Task A_first_connection_that_is_refused_fails_fast_with_Unavailable_and_may_be_tried_again()
+    {
+        using var free = new TcpListener(System.Net.IPAddress.Loopback, 0);
+        free.Start();
+        int port = ((System.Net.IPEndPoint)free.LocalEndpoint).Port;
+        free.Stop();
+        await using var client = new LightQClient(new LightQClientOptions { DataPort = port });
+        for (int i = 0; i < 2; i++)
+        {
+            LightQException e = await Assert.ThrowsAsync<LightQException>(() => client.ConnectAsync(Cancel));
+            Assert.Equal((ErrorCode.Unavailable, true), (e.Code, e.IsTransient));
+        }
+    }
+
+    [Fact]
+    public async Task A_refused_Hello_surfaces_with_its_code()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options with { User = "ann", Password = "wrong" });
+        Task connecting = client.ConnectAsync(Cancel);
+        using var connection = new FakeConnection(await broker.AcceptRawAsync());
+        FakeFrame hello = await connection.ReadAsync(FrameType.Hello);
+        Assert.Equal((HelloFrame.Plain, "ann\0wrong"), (hello.As<HelloFrame>().Mechanism, hello.As<HelloFrame>().Credentials));
+        await connection.WriteAsync(new ErrorFrame(ErrorCode.Unauthenticated, "User or password is wrong."));
+        Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => connecting)).Code);
+    }
+
+    [Fact]
+    public async Task A_quiet_client_sends_Pings_answers_them_and_gives_up_a_silent_broker()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        Task connecting = client.ConnectAsync(Cancel);
+        using FakeConnection connection = await broker.AcceptAsync(heartbeatMilliseconds: 40);
+        await connecting;
+        await connection.WriteAsync(new PingFrame(99));
+        Assert.Equal(99ul, (await connection.ReadAsync(FrameType.Pong)).As<PongFrame>().Payload);
+        await connection.ReadAsync(FrameType.Ping);
+        // Never answered again: after three intervals the client closes and connects anew.
+        FakeFrame? frame;
+        do
+            frame = await connection.ReadAnyAsync();
+        while (frame is not null);
+        using FakeConnection next = await broker.AcceptAsync();
+    }
+
+    [Fact]
+    public async Task A_broker_that_goes_away_gets_its_acks_out_and_the_rest_waits_for_the_next_connection()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client);
+        Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch first = await connection.ReadBatchAsync();
+        await connection.WriteAsync(new GoAwayFrame(ErrorCode.ShuttingDown, 60_000, "restart"));
+        await connection.WriteAsync(new PingFrame(1));
+        await connection.ReadAsync(FrameType.Pong);
+        Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
+        await connection.AckAsync(first.Stream, first.Ack(0));
+        Assert.Equal(0, (await a).Offset);
+        Assert.Null(await connection.ReadAnyAsync());
+
+        using FakeConnection next = await broker.AcceptAsync();
+        await next.OpenProducerAsync();
+        FakeBatch second = await next.ReadBatchAsync();
+        Assert.Equal(["b"], second.Bodies);
+        await next.AckAsync(second.Stream, second.Ack(1));
+        Assert.Equal(1, (await b).Offset);
+    }
+
+    [Fact]
+    public async Task Bytes_of_another_protocol_end_the_connection_with_a_typed_error()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        Task connecting = client.ConnectAsync(Cancel);
+        using var connection = new FakeConnection(await broker.AcceptRawAsync());
+        await connection.WriteRawAsync("HTTP/1.1 400 Bad Request\r\n\r\n"u8.ToArray());
+        Assert.Equal(ErrorCode.MalformedFrame, (await Assert.ThrowsAsync<LightQException>(() => connecting)).Code);
+    }
+
+    [Fact]
+    public async Task State_changes_are_told_in_order()
+    {
+        using var broker = new FakeBroker();
+        var states = new List<ConnectionState>();
+        var reconnected = new TaskCompletionSource();
+        var client = new LightQClient(broker.Options);
+        client.ConnectionStateChanged += (_, change) =>
+        {
+            states.Add(change.State);
+            if (states.Count(s => s == ConnectionState.Connected) == 2)
+                reconnected.TrySetResult();
+        };
+        Task connecting = client.ConnectAsync(Cancel);
+        using (await broker.AcceptAsync())
+            await connecting;
+        using FakeConnection next = await broker.AcceptAsync();
+        await reconnected.Task.WaitAsync(Cancel);
+        await client.DisposeAsync();
+        Assert.Equal(
+            [ConnectionState.Connecting, ConnectionState.Connected, ConnectionState.Reconnecting, ConnectionState.Connected, ConnectionState.Closed],
+            states);
+    }
+
+    [Fact]
+    public void The_reconnect_delay_doubles_up_to_its_limit_and_is_jittered_over_its_whole_range()
+    {
+        var options = new LightQClientOptions();
+        Assert.Equal(TimeSpan.FromMilliseconds(100), BrokerLink.Delay(options, 0, 1));
+        Assert.Equal(TimeSpan.FromMilliseconds(800), BrokerLink.Delay(options, 3, 1));
+        Assert.Equal(TimeSpan.FromSeconds(5), BrokerLink.Delay(options, 1000, 1));
+        Assert.Equal(TimeSpan.Zero, BrokerLink.Delay(options, 5, 0));
+        Assert.Equal(TimeSpan.FromMilliseconds(400), BrokerLink.Delay(options, 3, 0.5));
+    }
+}
