@@ -76,7 +76,7 @@ public sealed class LightQServer : IAsyncDisposable
     {
         options ??= LightQServerOptions.InProcess;
         loggers ??= NullLoggerFactory.Instance;
-        RefuseOpenNetwork(options);
+        StartChecks.Check(options);
         var server = new LightQServer(options, loggers);
         try
         {
@@ -103,17 +103,6 @@ public sealed class LightQServer : IAsyncDisposable
 
     /// <summary>Stops the server if that has not been done.</summary>
     public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
-
-    private static void RefuseOpenNetwork(LightQServerOptions options)
-    {
-        if (!IPAddress.IsLoopback(options.Bind) && !options.Insecure)
-        {
-            throw new ServerStartException(
-                ServerStartFailure.Configuration,
-                $"Bind is {options.Bind}, which other machines can reach, and this version has no TLS: passwords and messages would travel in the clear. "
-                + "Listen on 127.0.0.1, or give --insecure on a network that you trust.");
-        }
-    }
 
     private async Task RunAsync(ILoggerFactory loggers, CancellationToken cancellationToken)
     {

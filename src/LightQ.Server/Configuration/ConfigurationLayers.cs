@@ -1,0 +1,46 @@
+using System.Text.Json;
+using Microsoft.Extensions.Configuration;
+
+namespace LightQ.Server.Configuration;
+
+/// <summary>One value on its way into the options.</summary>
+internal readonly record struct LayeredValue(string Key, string Text, string Source);
+
+/// <summary>Reads each kind of source into keys and texts.</summary>
+internal static class ConfigurationLayers
+{
+    /// <summary>What environment variables begin with; two underscores separate the parts of a key.</summary>
+    public const string EnvironmentPrefix = "LIGHTQ__";
+
+    /// <exception cref="ServerStartException">The file cannot be read or is not JSON.</exception>
+    public static IEnumerable<LayeredValue> ReadFile(string path)
+    {
+        try
+        {
+            using FileStream stream = File.OpenRead(path);
+            IConfigurationRoot json = new ConfigurationBuilder().AddJsonStream(stream).Build();
+            return [.. json.AsEnumerable().Where(v => v.Value is not null).Select(v => new LayeredValue(v.Key, v.Value!, path))];
+        }
+        catch (JsonException e)
+        {
+            throw Refuse($"'{path}' is not JSON, line {e.LineNumber + 1}: {e.Message}", e);
+        }
+        catch (Exception e) when (e is FormatException or IOException or UnauthorizedAccessException)
+        {
+            throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e);
+        }
+    }
+
+    public static IEnumerable<LayeredValue> ReadEnvironment(IEnumerable<KeyValuePair<string, string>> variables) =>
+        from variable in variables
+        where variable.Key.StartsWith(EnvironmentPrefix, StringComparison.OrdinalIgnoreCase)
+        select new LayeredValue(variable.Key[EnvironmentPrefix.Length..].Replace("__", ":", StringComparison.Ordinal), variable.Value, "environment " + variable.Key);
+
+    /// <exception cref="ServerStartException">There is no such flag.</exception>
+    public static IEnumerable<LayeredValue> ReadFlags(IReadOnlyDictionary<string, string> flags) => flags.Select(flag =>
+        ServerSettings.All.FirstOrDefault(s => s.Flag == flag.Key) is { } setting
+            ? new LayeredValue(setting.Key, flag.Value, flag.Key)
+            : throw Refuse($"There is no flag {flag.Key}.", null));
+
+    private static ServerStartException Refuse(string message, Exception? cause) => new(ServerStartFailure.Configuration, message, cause);
+}

@@ -1,0 +1,35 @@
+namespace LightQ.Server.Configuration;
+
+/// <summary>Guesses which name was meant.</summary>
+internal static class NearestName
+{
+    private const int MostMistakes = 3;
+
+    /// <summary>The name with the fewest differences, or null when none is near. A name without its section counts as near.</summary>
+    public static string? Find(string typed, IEnumerable<string> names)
+    {
+        (string Name, int Mistakes)[] ranked =
+        [
+            .. names.Select(n => (n, Math.Min(Distance(typed, n), Distance(typed, n[(n.LastIndexOf(':') + 1)..])))).OrderBy(n => n.Item2),
+        ];
+        return ranked.Length != 0 && ranked[0].Mistakes <= MostMistakes ? ranked[0].Name : null;
+    }
+
+    /// <summary>Levenshtein's distance without case: characters to insert, remove or replace.</summary>
+    private static int Distance(string a, string b)
+    {
+        int[] row = [.. Enumerable.Range(0, b.Length + 1)];
+        for (int i = 1; i <= a.Length; i++)
+        {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.Length; j++)
+            {
+                int replace = diagonal + (char.ToUpperInvariant(a[i - 1]) == char.ToUpperInvariant(b[j - 1]) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.Min(replace, Math.Min(row[j], row[j - 1]) + 1);
+            }
+        }
+        return row[b.Length];
+    }
+}

@@ -1,0 +1,52 @@
+namespace LightQ.Server.Configuration;
+
+/// <summary>One setting of the server: its key, and how its text becomes a value of <see cref="LightQServerOptions"/>.</summary>
+public sealed class ServerSetting
+{
+    private readonly Func<LightQServerOptions, string, LightQServerOptions> _apply;
+    private readonly Func<LightQServerOptions, string> _read;
+
+    internal ServerSetting(
+        string key, string? flag, string description, Func<LightQServerOptions, string, LightQServerOptions> apply, Func<LightQServerOptions, string> read)
+    {
+        Key = key;
+        Flag = flag;
+        Description = description;
+        _apply = apply;
+        _read = read;
+    }
+
+    /// <summary>The key in a file, such as <c>DataPlane:Heartbeat</c>; in the environment it is <c>LIGHTQ__DataPlane__Heartbeat</c>.</summary>
+    public string Key { get; }
+
+    /// <summary>The flag of <c>lightq server</c>, such as <c>--data-port</c>; null for settings without one.</summary>
+    public string? Flag { get; }
+
+    /// <summary>What it does, in one line.</summary>
+    public string Description { get; }
+
+    /// <summary>The value in some options, as text that could be given for it.</summary>
+    public string Read(LightQServerOptions options) => _read(options);
+
+    /// <summary>The options with this setting changed.</summary>
+    /// <exception cref="ServerStartException">The text is not a value, or one that is not allowed.</exception>
+    internal LightQServerOptions Apply(LightQServerOptions options, string text, string source)
+    {
+        try
+        {
+            return _apply(options, text);
+        }
+        catch (FormatException e)
+        {
+            throw Refuse(text, source, e.Message, e);
+        }
+        catch (ArgumentOutOfRangeException e)
+        {
+            // The framework appends the parameter and the value, which the message has already.
+            throw Refuse(text, source, e.Message.Split(" (Parameter", 2)[0], e);
+        }
+    }
+
+    private ServerStartException Refuse(string text, string source, string allowed, Exception cause) =>
+        new(ServerStartFailure.Configuration, $"{Key} is '{text}' ({source}); allowed: {allowed}.", cause);
+}

@@ -1,0 +1,47 @@
+using static LightQ.Server.Configuration.SettingText;
+
+namespace LightQ.Server.Configuration;
+
+/// <summary>Every setting, in the order in which they are shown.</summary>
+public static class ServerSettings
+{
+    /// <summary>The settings.</summary>
+    public static IReadOnlyList<ServerSetting> All { get; } =
+    [
+        new("DataDirectory", "--data", "Where messages and settings are kept; made when missing.", (o, t) => o with { DataDirectory = t }, o => o.DataDirectory ?? "(temporary)"),
+        new("Bind", "--bind", "The address to listen on; beyond loopback it needs Insecure.", (o, t) => o with { Bind = ReadAddress(t) }, o => o.Bind.ToString()),
+        Number("DataPort", "--data-port", "Port of the data plane; 0 takes a free one.", (o, v) => o with { DataPort = v }, o => o.DataPort),
+        Number("ControlPort", "--control-port", "Port of the control plane (gRPC); 0 takes a free one.", (o, v) => o with { ControlPort = v }, o => o.ControlPort),
+        Number("WebPort", "--web-port", "Port of health and metrics (HTTP/1.1); 0 takes a free one.", (o, v) => o with { WebPort = v }, o => o.WebPort),
+        Switch("RequireAuth", "--require-auth", "Whether clients must log in.", (o, v) => o with { RequireAuth = v }, o => o.RequireAuth),
+        Switch("Insecure", "--insecure", "Allows to listen beyond loopback without TLS.", (o, v) => o with { Insecure = v }, o => o.Insecure),
+        Time("StopTimeout", "--stop-timeout", "How long a stop waits for connections to end by themselves.", (o, v) => o with { StopTimeout = v }, o => o.StopTimeout),
+        Number("DataPlane:MaxFrameBytes", null, "Largest frame in bytes, header included.", (o, v) => o with { DataPlane = o.DataPlane with { MaxFrameBytes = v } }, o => o.DataPlane.MaxFrameBytes),
+        Time("DataPlane:Heartbeat", null, "Silence after which either side sends a Ping; three end the connection.", (o, v) => o with { DataPlane = o.DataPlane with { Heartbeat = v } }, o => o.DataPlane.Heartbeat),
+        Time("DataPlane:HandshakeTimeout", null, "Time a client has to say Hello and be accepted.", (o, v) => o with { DataPlane = o.DataPlane with { HandshakeTimeout = v } }, o => o.DataPlane.HandshakeTimeout),
+        Number("DataPlane:MaxConnections", null, "Most data-plane connections.", (o, v) => o with { DataPlane = o.DataPlane with { MaxConnections = v } }, o => o.DataPlane.MaxConnections),
+        Number("DataPlane:MaxStreams", null, "Most streams of one connection.", (o, v) => o with { DataPlane = o.DataPlane with { MaxStreams = v } }, o => o.DataPlane.MaxStreams),
+        Number("Broker:PublishWindowBytes", null, "Publish window of a producer stream in bytes.", (o, v) => o with { Broker = o.Broker with { PublishWindowBytes = v } }, o => o.Broker.PublishWindowBytes),
+        Time("Broker:SlowTimeout", null, "How long a blocking subscription may stand still while producers wait.", (o, v) => o with { Broker = o.Broker with { SlowTimeout = v } }, o => o.Broker.SlowTimeout),
+        Time("Broker:RestAfter", null, "After how long unused a transient topic gives its memory, and what it held, back.", (o, v) => o with { Broker = o.Broker with { RestAfter = v } }, o => o.Broker.RestAfter),
+        Time("Broker:ProducerExpiry", null, "After how long without a batch a named producer is forgotten.", (o, v) => o with { Broker = o.Broker with { ProducerExpiry = v } }, o => o.Broker.ProducerExpiry),
+        Time("Broker:PositionInterval", null, "How often group positions reach the disk.", (o, v) => o with { Broker = o.Broker with { PositionInterval = v } }, o => o.Broker.PositionInterval),
+        Number("Broker:JournalWriters", null, "Threads that write journals.", (o, v) => o with { Broker = o.Broker with { JournalWriters = v } }, o => o.Broker.JournalWriters),
+        Number("Broker:MaxTopics", null, "Most topics.", (o, v) => o with { Broker = o.Broker with { MaxTopics = v } }, o => o.Broker.MaxTopics),
+    ];
+
+    /// <summary>Finds a setting; keys are compared without case.</summary>
+    internal static ServerSetting? Find(string key) => All.FirstOrDefault(s => s.Key.Equals(key, StringComparison.OrdinalIgnoreCase));
+
+    private static ServerSetting Number(
+        string key, string? flag, string description, Func<LightQServerOptions, int, LightQServerOptions> apply, Func<LightQServerOptions, int> read) =>
+        new(key, flag, description, (o, t) => apply(o, ReadNumber(t)), o => Write(read(o)));
+
+    private static ServerSetting Switch(
+        string key, string? flag, string description, Func<LightQServerOptions, bool, LightQServerOptions> apply, Func<LightQServerOptions, bool> read) =>
+        new(key, flag, description, (o, t) => apply(o, ReadSwitch(t)), o => Write(read(o)));
+
+    private static ServerSetting Time(
+        string key, string? flag, string description, Func<LightQServerOptions, TimeSpan, LightQServerOptions> apply, Func<LightQServerOptions, TimeSpan> read) =>
+        new(key, flag, description, (o, t) => apply(o, ReadTime(t)), o => Write(read(o)));
+}

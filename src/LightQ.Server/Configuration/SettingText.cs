@@ -1,0 +1,46 @@
+using System.Globalization;
+using System.Net;
+
+namespace LightQ.Server.Configuration;
+
+/// <summary>Values as text. What is refused throws a <see cref="FormatException"/> whose message says what is allowed.</summary>
+internal static class SettingText
+{
+    private static readonly (string Unit, double Milliseconds)[] Units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+    public static int ReadNumber(string text) =>
+        int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int value) ? value : throw new FormatException("a whole number");
+
+    public static bool ReadSwitch(string text) => bool.TryParse(text, out bool value) ? value : throw new FormatException("true or false");
+
+    public static IPAddress ReadAddress(string text)
+    {
+        if (text.Equals("localhost", StringComparison.OrdinalIgnoreCase))
+            return IPAddress.Loopback;
+        // Without this, "1" would be the address 0.0.0.1.
+        return text.AsSpan().ContainsAny(".:") && IPAddress.TryParse(text, out IPAddress? address)
+            ? address
+            : throw new FormatException("localhost, an IPv4 or an IPv6 address");
+    }
+
+    /// <summary>Reads <c>10s</c>, <c>1.5h</c> and <c>00:00:10</c>. A bare number is refused: it might be any unit.</summary>
+    public static TimeSpan ReadTime(string text)
+    {
+        if (text.Contains(':') && TimeSpan.TryParse(text, CultureInfo.InvariantCulture, out TimeSpan value))
+            return value;
+        foreach ((string unit, double milliseconds) in Units)
+        {
+            if (text.EndsWith(unit, StringComparison.Ordinal)
+                && double.TryParse(text.AsSpan(0, text.Length - unit.Length), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double count)
+                && count * milliseconds < TimeSpan.MaxValue.TotalMilliseconds)
+                return TimeSpan.FromMilliseconds(count * milliseconds);
+        }
+        throw new FormatException("a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10");
+    }
+
+    public static string Write(int value) => value.ToString(CultureInfo.InvariantCulture);
+
+    public static string Write(bool value) => value ? "true" : "false";
+
+    public static string Write(TimeSpan value) => value.ToString("c", CultureInfo.InvariantCulture);
+}
