@@ -27,6 +27,9 @@ namespace LightQ.Storage;
 /// </example>
 public sealed class Journal : IAsyncDisposable, IHousekept
 {
+    /// <summary>Segments are filled ahead only while all journals write less than this between two steps, about 50 MB/s.</summary>
+    private const long FillBelowBytes = 1 << 20;
+
     private readonly JournalEnvironment _environment;
     private readonly LogState _log;
     private readonly RingMemory _memory;
@@ -38,6 +41,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     private readonly JournalUpkeep _upkeep;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private byte[]? _closingProducers;
+    private long _fillSeen;
     private int _ending;
     private int _scheduled;
     private int _spaceWanted;
@@ -256,7 +260,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             Listener?.OnProgress(this);
     }
 
-    internal void OnCommitted() => Listener?.OnProgress(this);
+    internal void OnCommitted(long bytes)
+    {
+        _environment.CountCommitted(bytes);
+        Listener?.OnProgress(this);
+    }
 
     internal void OnRolled(Segment? sealedSegment, Segment current, byte[]? producers) =>
         _environment.Supply.Post(() => Derived("writing an index", () => _upkeep.WriteDerived(sealedSegment, current, producers)));
@@ -276,6 +284,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
 
     private bool FillStep()
     {
+        long committed = _environment.CommittedBytes;
+        bool busy = committed - _fillSeen > FillBelowBytes;
+        _fillSeen = committed;
+        if (busy)
+            return _source.IsUnfilled; // Later: writing everything twice would halve what the disk gives.
         bool more = false;
         Guarded("filling a segment", () => more = _source.FillStep());
         return more;

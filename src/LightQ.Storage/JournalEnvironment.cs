@@ -11,6 +11,7 @@ public sealed class JournalEnvironment : IDisposable
 {
     private readonly WriterThread[] _writers;
     private int _nextWriter = -1;
+    private long _committedBytes;
 
     /// <summary>Starts the threads.</summary>
     public JournalEnvironment(JournalEnvironmentOptions? options = null)
@@ -41,6 +42,9 @@ public sealed class JournalEnvironment : IDisposable
 
     internal HousekeepingThread Housekeeping { get; }
 
+    /// <summary>Bytes that all journals have written: tells whether the disk is busy.</summary>
+    internal long CommittedBytes => Volatile.Read(ref _committedBytes);
+
     /// <summary>Stops the threads.</summary>
     public void Dispose()
     {
@@ -50,6 +54,8 @@ public sealed class JournalEnvironment : IDisposable
         Supply.Dispose();
         Disk.Dispose();
     }
+
+    internal void CountCommitted(long bytes) => Interlocked.Add(ref _committedBytes, bytes);
 
     /// <summary>The writer thread for one more journal: in turn, so that they are spread evenly.</summary>
     internal WriterThread NextWriter() => _writers[(uint)Interlocked.Increment(ref _nextWriter) % (uint)_writers.Length];

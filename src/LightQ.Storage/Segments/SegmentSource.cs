@@ -18,7 +18,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
     /// <summary>Files up to this size are filled with zeros at once; it costs less than a commit or two on unwritten blocks.</summary>
     private const int ZeroAtOnceBytes = 1 << 20;
 
-    private const int ZeroStepBytes = 256 * 1024;
+    private static readonly byte[] Zeros = new byte[256 * 1024];
 
     private readonly JournalOptions _options = options;
     private readonly IFileSystem _files = files;
@@ -96,6 +96,16 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         return Make(ordinal, bytes);
     }
 
+    /// <summary>Whether a prepared file waits that is not filled yet.</summary>
+    public bool IsUnfilled
+    {
+        get
+        {
+            lock (_lock)
+                return _ready is not null && _zeroedTo < _ready.Length;
+        }
+    }
+
     /// <summary>Writes zeros into some more of the prepared file, so that its blocks are written ones when they are needed.</summary>
     /// <returns>True if there is more to fill.</returns>
     public bool FillStep()
@@ -105,7 +115,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             // The lock keeps the writer from taking the file in the middle of a step.
             if (_ready is null || _zeroedTo >= _ready.Length)
                 return false;
-            byte[] zeros = new byte[(int)Math.Min(ZeroStepBytes, _ready.Length - _zeroedTo)];
+            ReadOnlySpan<byte> zeros = Zeros.AsSpan(0, (int)Math.Min(Zeros.Length, _ready.Length - _zeroedTo));
             _ready.Write(zeros, _zeroedTo);
             _ready.Sync();
             _zeroedTo += zeros.Length;
@@ -175,13 +185,13 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
                 temporary = path + SegmentName.Temporary;
                 file = _files.Open(temporary, OpenMode.Create);
                 file.Allocate(bytes);
-                if (IsZeroed(bytes))
-                    file.Write(new byte[bytes], 0);
+                for (int at = 0; IsZeroed(bytes) && at < bytes; at += Zeros.Length)
+                    file.Write(Zeros.AsSpan(0, Math.Min(Zeros.Length, bytes - at)), at);
             }
             else
             {
                 // An old header page must not be taken for this segment's; old batches have old offsets.
-                file.Write(new byte[SegmentHeader.PageSize], 0);
+                file.Write(Zeros.AsSpan(0, SegmentHeader.PageSize), 0);
             }
             file.Sync();
             _files.Rename(temporary, path);

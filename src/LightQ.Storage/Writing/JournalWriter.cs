@@ -65,7 +65,7 @@ internal sealed class JournalWriter
         if (due && _end.Position != _log.Durable.Position)
             Sync();
         if (moved || due)
-            _journal.OnCommitted();
+            _journal.OnCommitted(_end.Position - before.Position);
         if (_end.Position >= _requestAt)
             RequestNext();
         return outcome == WriteOutcome.Blocked ? outcome : _ring.Published != _ringPosition ? WriteOutcome.More : WriteOutcome.Drained;
