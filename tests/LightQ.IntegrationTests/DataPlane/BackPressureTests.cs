@@ -1,0 +1,156 @@
+using LightQ.Broker.Topics;
+using LightQ.Client;
+using LightQ.Protocol.Frames;
+using Xunit;
+
+namespace LightQ.IntegrationTests.DataPlane;
+
+/// <summary>Whoever stands still holds back only what depends on it, and costs a bounded amount of memory.</summary>
+public sealed class BackPressureTests
+{
+    private const int BodyBytes = 32 * 1024;
+
+    [Fact]
+    public async Task A_consumer_that_stops_reading_holds_back_its_topic_alone()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("stuck");
+        await server.CreateTopicAsync("free");
+        await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
+        await idle.SubscribeAsync("stuck", 1, credit: uint.MaxValue);
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer stuck = await client.CreateProducerAsync("stuck");
+        await using Producer free = await client.CreateProducerAsync("free");
+
+        await FillAsync(stuck);
+
+        // On the same connection: the full topic must not stand in the way of publishing and consuming another.
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("free", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator();
+        for (int i = 0; i < 100; i++)
+        {
+            await free.PublishAsync(BitConverter.GetBytes(i));
+            Assert.True(await messages.MoveNextAsync());
+            Assert.Equal(i, BitConverter.ToInt32(messages.Current.Body.Span));
+        }
+        Assert.False(stuck.TryPublish(new byte[BodyBytes]));
+        idle.Reset();
+        await stuck.FlushAsync();
+    }
+
+    [Fact]
+    public async Task A_subscription_without_credit_holds_back_its_topic_until_it_leaves()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t");
+        await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
+        await idle.SubscribeAsync("t", 1, credit: 0);
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("t");
+        long published = await FillAsync(producer);
+
+        await idle.SendAsync(new CloseFrame(default, ""), 1);
+        await producer.FlushAsync();
+
+        Assert.Equal(published, server.Broker.GetTopic("t").Partitions[0].Log.EndOffset);
+    }
+
+    [Fact]
+    public async Task A_slow_consumer_is_told_so_when_others_wait_for_it()
+    {
+        await using TestServer server = await TestServer.StartAsync(slowTimeout: TimeSpan.FromSeconds(1));
+        await server.CreateTopicAsync("t");
+        await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
+        await idle.SubscribeAsync("t", 1, credit: 0);
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("t");
+        await FillAsync(producer);
+
+        (FrameHeader header, byte[] body) = await idle.ReadAsync();
+
+        Assert.Equal(FrameType.Closed, header.Type);
+        Assert.Equal(LightQ.Protocol.ErrorCode.SlowConsumer, FrameCodec.Read<ClosedFrame>(body).Code);
+        await producer.FlushAsync();
+    }
+
+    [Fact]
+    public async Task A_producer_that_never_reads_its_acks_is_stopped_by_its_window()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t");
+        await using RawClient deaf = await RawClient.ConnectAsync(server.DataPort);
+        deaf.Socket.ReceiveBufferSize = 4096;
+        await deaf.OpenProducerAsync("t", 1);
+        byte[] frame = RawClient.PublishFrame(1, RawClient.Batch(0, 64));
+        bool cut = false;
+        for (int i = 0; i < 2_000_000 && !cut; i++)
+        {
+            try
+            {
+                await deaf.SendAsync(frame);
+            }
+            catch (IOException)
+            {
+                cut = true;
+            }
+        }
+        // Its acks fill the sockets, so no credit comes out: a client that goes on regardless breaks the protocol.
+        Assert.True(cut);
+        await server.ConnectionsAsync(0);
+    }
+
+    [Fact]
+    public async Task A_hundred_clients_that_vanish_leave_no_stream_and_no_memory_behind()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t");
+        Partition partition = server.Broker.GetTopic("t").Partitions[0];
+        await VanishAsync(server, 100);
+        long before = GC.GetTotalMemory(forceFullCollection: true);
+        for (int round = 0; round < 5; round++)
+            await VanishAsync(server, 100);
+        long after = GC.GetTotalMemory(forceFullCollection: true);
+        Assert.Empty(partition.Producers);
+        Assert.Empty(partition.Subscriptions);
+        Assert.True(after - before < 8 * 1024 * 1024, $"{after - before} bytes more after 500 clients");
+    }
+
+    private static async Task VanishAsync(TestServer server, int count)
+    {
+        var clients = new List<RawClient>();
+        for (int i = 0; i < count; i++)
+        {
+            RawClient client = await RawClient.ConnectAsync(server.DataPort);
+            clients.Add(client);
+            await client.OpenProducerAsync("t", 1);
+            await client.SubscribeAsync("t", 2, credit: 1 << 20, StartKind.Latest);
+            await client.SendAsync(RawClient.PublishFrame(1, RawClient.Batch(0, 1000)));
+        }
+        foreach (RawClient client in clients)
+            client.Reset();
+        await server.ConnectionsAsync(0);
+    }
+
+    /// <summary>Publishes until the topic is full and nothing moves any more.</summary>
+    private static async Task<long> FillAsync(Producer producer)
+    {
+        byte[] body = new byte[BodyBytes];
+        long count = 0;
+        while (true)
+        {
+            if (producer.TryPublish(body))
+            {
+                count++;
+                continue;
+            }
+            using var patience = new CancellationTokenSource(TimeSpan.FromMilliseconds(500));
+            try
+            {
+                await producer.WaitForRoomAsync(patience.Token);
+            }
+            catch (OperationCanceledException)
+            {
+                return count;
+            }
+        }
+    }
+}
