@@ -136,8 +136,8 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             return;
         }
         string spare = segment.Path + SegmentName.Temporary;
+        _ = segment.File; // Opened while it still has the name it is opened by.
         _files.Rename(segment.Path, spare);
-        _ = segment.File; // Open before the name is forgotten.
         segment.Retire((retired, file) => Keep(file, spare, retired.FileBytes));
     }
 
