@@ -45,6 +45,9 @@ public sealed class LightQServer : IAsyncDisposable
     /// <summary>The data plane's port.</summary>
     public int DataPort => _listener!.EndPoint.Port;
 
+    /// <summary>Open data-plane connections.</summary>
+    public int ConnectionCount => _listener!.Count;
+
     /// <summary>The control plane's port (gRPC).</summary>
     public int ControlPort => _http!.ControlEndPoint.Port;
 

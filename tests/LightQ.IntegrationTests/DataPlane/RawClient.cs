@@ -13,6 +13,7 @@ internal sealed class RawClient : IAsyncDisposable
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private readonly TcpClient _tcp = new();
     private readonly byte[] _header = new byte[FrameHeader.Size];
+    private NetworkStream _stream = null!;
 
     private RawClient()
     {
@@ -24,6 +25,7 @@ internal sealed class RawClient : IAsyncDisposable
     {
         var client = new RawClient();
         await client._tcp.ConnectAsync(IPAddress.Loopback, port);
+        client._stream = client._tcp.GetStream();
         if (greet)
         {
             await client.SendAsync(new HelloFrame(1, 1, 0, "raw", HelloFrame.Anonymous, ""));
@@ -62,7 +64,7 @@ internal sealed class RawClient : IAsyncDisposable
     public async Task SendAsync(ReadOnlyMemory<byte> bytes)
     {
         using var patience = new CancellationTokenSource(Patience);
-        await _tcp.GetStream().WriteAsync(bytes, patience.Token);
+        await _stream.WriteAsync(bytes, patience.Token);
     }
 
     public async Task<ProducerOpenedFrame> OpenProducerAsync(string topic, uint stream)
@@ -83,13 +85,12 @@ internal sealed class RawClient : IAsyncDisposable
     public async Task<(FrameHeader Header, byte[] Body)> ReadAsync()
     {
         using var patience = new CancellationTokenSource(Patience);
-        NetworkStream stream = _tcp.GetStream();
         try
         {
-            await stream.ReadExactlyAsync(_header, patience.Token);
+            await _stream.ReadExactlyAsync(_header, patience.Token);
             FrameHeader.TryRead(_header, int.MaxValue, out FrameHeader header);
             byte[] body = new byte[header.BodyLength];
-            await stream.ReadExactlyAsync(body, patience.Token);
+            await _stream.ReadExactlyAsync(body, patience.Token);
             return (header, body);
         }
         catch (IOException)
