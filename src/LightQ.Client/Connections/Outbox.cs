@@ -108,7 +108,7 @@ internal abstract class Outbox
     protected void EndRound()
     {
         foreach (SendBatch batch in _inRound)
-            batch.Release();
+            batch.EndSend();
         _inRound.Clear();
     }
 

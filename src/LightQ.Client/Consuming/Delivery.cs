@@ -7,8 +7,9 @@ internal readonly struct Delivery
 {
     private readonly object _source;
 
-    public Delivery(ReceiveBlock block, int offset, int length)
+    public Delivery(ReceiveBlock block, int offset, int length, bool isFirstOfBlock)
     {
+        IsFirstOfBlock = isFirstOfBlock;
         _source = block;
         Offset = offset;
         Length = length;
@@ -19,6 +20,9 @@ internal readonly struct Delivery
     public ReceiveBlock? Block => _source as ReceiveBlock;
 
     public MessageGap? Gap => _source as MessageGap;
+
+    /// <summary>Whether the run before it lies in another block.</summary>
+    public bool IsFirstOfBlock { get; }
 
     public int Offset { get; }
 

@@ -14,6 +14,7 @@ internal sealed class Subscription : ClientStream
     private readonly Queue<Delivery> _queue = new();
     private readonly TaskCompletionSource _firstSubscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Action<MessageGap> _onGap;
+    private readonly DeliveryMemory _memory;
     private Connection? _connection;
     private DeliveryReader? _waiter;
     private LightQException? _end;
@@ -31,6 +32,7 @@ internal sealed class Subscription : ClientStream
         Topic = topic;
         Options = options;
         _onGap = onGap;
+        _memory = new DeliveryMemory(link.Blocks, options.CreditBytes);
     }
 
     public string Topic { get; }
@@ -115,9 +117,8 @@ internal sealed class Subscription : ClientStream
         {
             if (stream != _stream || _isClosed)
                 return false;
-            block.Retain();
             _heldBytes += length;
-            _queue.Enqueue(new Delivery(block, offset, length));
+            _queue.Enqueue(_memory.Take(block, offset, length));
             if (isSound)
                 (_lastOffset, _lastEpoch) = (last.NextOffset - 1, last.LeaderEpoch);
             return _waiter is not null;
@@ -176,9 +177,9 @@ internal sealed class Subscription : ClientStream
     /// <summary>Gives a run's memory back, and its bytes to the broker as new credit once they are half of what was granted.</summary>
     public void Release(in Delivery run)
     {
-        run.Block!.Release();
         lock (_gate)
         {
+            _memory.Release(run);
             _heldBytes -= run.Length;
             _releasedBytes += run.Length;
             if (_releasedBytes < Options.CreditBytes / 2 || _connection is null || _isClosed)
@@ -220,7 +221,8 @@ internal sealed class Subscription : ClientStream
                 _connection.Unregister(_stream);
             }
             while (_queue.TryDequeue(out Delivery delivery))
-                delivery.Block?.Release();
+                _memory.Release(delivery);
+            _memory.Close();
         }
     }
 

@@ -34,7 +34,7 @@ internal sealed class ProducerStream : ClientStream
     {
         _link = link;
         _options = options;
-        _queue = new PublishQueue(options.BatchBytes, options.Name is null ? int.MaxValue : ProtocolLimits.RememberedBatches);
+        _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null);
         Topic = topic;
     }
 
@@ -220,7 +220,7 @@ internal sealed class ProducerStream : ClientStream
         {
             SendBatch batch = held[i];
             batch.Complete(stream, producerId, epoch);
-            segments.Add(new ArraySegment<byte>(batch.Buffer, 0, FrameHeader.Size + batch.Length));
+            segments.Add(batch.Frame);
         }
         return more;
     }

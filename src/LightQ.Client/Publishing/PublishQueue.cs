@@ -1,3 +1,4 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;
@@ -6,17 +7,28 @@ namespace LightQ.Client.Publishing;
 /// <remarks>Guarded by its producer's gate. Batches leave in the order they were filled.</remarks>
 internal sealed class PublishQueue
 {
+    // Each sealed batch holds a buffer, however little is in it.
+    private const int MaxSealed = 128;
+    private const int MaxUnrepeatableInFlight = 4096;
+
     private readonly Queue<SendBatch> _sealed = new();
     private readonly Queue<SendBatch> _inFlight = new();
-    private readonly int _maxBatches;
+    private readonly bool _isRepeatable;
+    private readonly int _maxInFlight;
     private SendBatchPool _batches;
     private PublishBudget _budget;
     private SendBatch? _open;
 
-    public PublishQueue(int batchBytes, int maxBatches)
+    /// <summary>Makes an empty queue.</summary>
+    /// <param name="batchBytes">The size of ordinary batches.</param>
+    /// <param name="isRepeatable">Whether batches may have to be sent again, so that their memory is kept until the ack.</param>
+    public PublishQueue(int batchBytes, bool isRepeatable)
     {
         _batches = new SendBatchPool(batchBytes);
-        _maxBatches = maxBatches;
+        _isRepeatable = isRepeatable;
+        _maxInFlight = isRepeatable
+            ? Math.Clamp(ProtocolLimits.UnacknowledgedBytes / batchBytes, 16, ProtocolLimits.RememberedBatches)
+            : MaxUnrepeatableInFlight;
     }
 
     /// <summary>The number of the next record that is sent for the first time.</summary>
@@ -74,8 +86,11 @@ internal sealed class PublishQueue
     public void Credit(uint bytes) => _budget.Credit(bytes);
 
     /// <summary>Whether the window takes the next batch; the open one counts only when asked for.</summary>
+    /// <remarks>Behind very many small batches in flight the open one goes on growing instead.</remarks>
     public bool CanSend(bool mayTakeOpen)
     {
+        if (_inFlight.Count >= _maxInFlight)
+            return false;
         if (_sealed.TryPeek(out SendBatch? next))
             return _budget.MaySend(next.Length);
         return mayTakeOpen && _open is not null && _budget.MaySend(_open.Length);
@@ -93,6 +108,7 @@ internal sealed class PublishQueue
             NextSequence += (ulong)batch.Count;
         }
         _budget.Send(batch.Charge);
+        batch.IsRepeatable = _isRepeatable;
         batch.Hold();
         _inFlight.Enqueue(batch);
         return batch;
@@ -132,7 +148,7 @@ internal sealed class PublishQueue
             _sealed.Enqueue(_sealed.Dequeue());
     }
 
-    private bool HasRoom(int bytes) => _inFlight.Count + _sealed.Count < _maxBatches && _budget.HasRoom(bytes);
+    private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
 
     private bool TryOpenBatch(int recordLength)
     {

@@ -23,25 +23,20 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     private const int RecordsStart = FrameHeader.Size + BatchLayout.HeaderSize;
 
     private readonly SendBatchPool _pool;
-    private PublishCompletion[] _waiters = [];
+    private byte[] _buffer = [];
+    private PublishCompletion? _firstWaiter;
+    private PublishCompletion? _lastWaiter;
     private int _waiterCount;
-    private int _waiterNext;
     private int _executors;
     private int _holds = 1;
     private ErrorCode _error;
     private string _errorMessage = "";
     private PublishAck _ack;
 
-    public SendBatch(SendBatchPool pool, int batchBytes)
-    {
-        _pool = pool;
-        Buffer = GC.AllocateUninitializedArray<byte>(FrameHeader.Size + BatchLayout.Align(batchBytes), pinned: true);
-    }
-
-    public byte[] Buffer { get; }
+    public SendBatch(SendBatchPool pool) => _pool = pool;
 
     /// <summary>Largest batch it can hold.</summary>
-    public int BatchBytes => Buffer.Length - FrameHeader.Size;
+    public int BatchBytes => _buffer.Length - FrameHeader.Size;
 
     public int RecordBytes { get; private set; }
 
@@ -62,16 +57,23 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public bool IsCompleted { get; private set; }
 
     /// <summary>Whether every record has someone who will learn of its outcome.</summary>
-    public bool IsFullyAwaited => _waiterCount == Count || (_waiterCount == 1 && _waiters[0].Count == Count);
+    public bool IsFullyAwaited => _waiterCount == Count || (_waiterCount == 1 && _lastWaiter!.Count == Count);
 
-    public ReadOnlySpan<byte> Frame => Buffer.AsSpan(0, FrameHeader.Size + Length);
+    /// <summary>The whole frame, once completed.</summary>
+    public ArraySegment<byte> Frame => new(_buffer, 0, FrameHeader.Size + Length);
+
+    /// <summary>Whether its bytes are kept until the ack, to be sent again if need be; otherwise only until they are sent.</summary>
+    public bool IsRepeatable { get; set; }
+
+    /// <summary>Gives an empty batch its memory.</summary>
+    public void Attach(byte[] buffer) => _buffer = buffer;
 
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
         int at = RecordsStart + RecordBytes;
-        if (body.Length > Buffer.Length - at - RecordLayout.FixedSize)
+        if (body.Length > _buffer.Length - at - RecordLayout.FixedSize)
             return false;
-        RecordBytes += RecordWriter.Write(Buffer.AsSpan(at), body);
+        RecordBytes += RecordWriter.Write(_buffer.AsSpan(at), body);
         if (Count++ == 0)
             Timestamp = UnixMicroseconds();
         return true;
@@ -81,9 +83,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     {
         ReadOnlySpan<byte> encoded = headers is null ? default : headers.Encoded;
         int at = RecordsStart + RecordBytes;
-        if ((long)body.Length + key.ByteCount + encoded.Length > Buffer.Length - at - RecordLayout.FixedSize)
+        if ((long)body.Length + key.ByteCount + encoded.Length > _buffer.Length - at - RecordLayout.FixedSize)
             return false;
-        RecordBytes += WriteRecord(Buffer.AsSpan(at), body, key, encoded);
+        RecordBytes += WriteRecord(_buffer.AsSpan(at), body, key, encoded);
         if (Count++ == 0)
             Timestamp = UnixMicroseconds();
         return true;
@@ -93,9 +95,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public bool TryAddEncoded(ReadOnlySpan<byte> record)
     {
         int at = RecordsStart + RecordBytes;
-        if (record.Length > Buffer.Length - at)
+        if (record.Length > _buffer.Length - at)
             return false;
-        record.CopyTo(Buffer.AsSpan(at));
+        record.CopyTo(_buffer.AsSpan(at));
         RecordBytes += record.Length;
         if (Count++ == 0)
             Timestamp = UnixMicroseconds();
@@ -120,15 +122,18 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     {
         waiter.Index = Count - count;
         waiter.Count = count;
-        if (_waiterCount == _waiters.Length)
-            Array.Resize(ref _waiters, Math.Max(16, 2 * _waiters.Length));
-        _waiters[_waiterCount++] = waiter;
+        if (_lastWaiter is null)
+            _firstWaiter = waiter;
+        else
+            _lastWaiter.Next = waiter;
+        _lastWaiter = waiter;
+        _waiterCount++;
     }
 
     /// <summary>Writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, header checksum.</summary>
     public void Complete(uint stream, ulong producerId, uint producerEpoch)
     {
-        Span<byte> batch = Buffer.AsSpan(FrameHeader.Size);
+        Span<byte> batch = _buffer.AsSpan(FrameHeader.Size);
         if (!IsCompleted)
         {
             BatchWriter.Complete(batch, RecordBytes, Count, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
@@ -140,7 +145,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], producerEpoch);
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.HeaderCrc..], BatchView.ComputeHeaderCrc(header));
         }
-        new FrameHeader(FrameHeader.Size + Length, FrameType.Publish, 0, stream, 0).Write(Buffer);
+        new FrameHeader(FrameHeader.Size + Length, FrameType.Publish, 0, stream, 0).Write(_buffer);
     }
 
     /// <summary>Hands the ack to the waiters, on the thread pool, and the batch back to its pool after that.</summary>
@@ -162,14 +167,22 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Keeps the memory while it is being sent: an ack or a failure may come before the send returns.</summary>
     public void Hold() => Interlocked.Increment(ref _holds);
 
+    /// <summary>Ends the hold of the sender. What is never sent again gives its memory back at once: a few hot buffers then serve a whole window.</summary>
+    public void EndSend()
+    {
+        if (!IsRepeatable)
+            ReturnBuffer();
+        Release();
+    }
+
     /// <summary>Ends a hold, or gives up a batch without an outcome, for which nobody may wait. The last one recycles the batch.</summary>
     public void Release()
     {
         if (Interlocked.Decrement(ref _holds) != 0)
             return;
         _holds = 1;
-        Array.Clear(_waiters, 0, _waiterCount);
-        (_waiterCount, _waiterNext) = (0, 0);
+        ReturnBuffer();
+        (_firstWaiter, _lastWaiter, _waiterCount) = (null, null, 0);
         (RecordBytes, Count, Charge) = (0, 0, 0);
         IsCompleted = false;
         _pool.Return(this);
@@ -178,19 +191,20 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     void IThreadPoolWorkItem.Execute()
     {
         bool asked = false;
-        while (true)
+        while (Volatile.Read(ref _firstWaiter) is { } waiter)
         {
-            int next = Interlocked.Increment(ref _waiterNext) - 1;
-            if (next >= _waiterCount)
-                break;
-            if (!asked && next + 1 < _waiterCount)
+            // If someone else takes the waiter meanwhile, its link may already be the pool's, but then the exchange fails:
+            // a waiter never comes back to the front.
+            PublishCompletion? next = waiter.Next;
+            if (Interlocked.CompareExchange(ref _firstWaiter, next, waiter) != waiter)
+                continue;
+            if (!asked && next is not null)
             {
                 // A continuation may block on another message of this very batch: someone else must be able to go on.
                 asked = true;
                 Interlocked.Increment(ref _executors);
                 ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: true);
             }
-            PublishCompletion waiter = _waiters[next];
             if (_error == ErrorCode.None)
                 waiter.Complete(_ack with { Offset = _ack.Offset + waiter.Index, Count = waiter.Count });
             else
@@ -209,6 +223,13 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         }
         _executors = 1;
         ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+    }
+
+    private void ReturnBuffer()
+    {
+        if (_buffer.Length > 0)
+            _pool.ReturnBuffer(_buffer);
+        _buffer = [];
     }
 
     private static long UnixMicroseconds() => (DateTime.UtcNow.Ticks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;

@@ -1,12 +1,17 @@
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+
 namespace LightQ.Client.Publishing;
 
-/// <summary>Batches of one size for reuse, the most recently used first. Thread-safe.</summary>
+/// <summary>Batches, and buffers of one size for them, for reuse; the most recently used first. Thread-safe.</summary>
 internal sealed class SendBatchPool
 {
-    private const int MaxKept = 32;
+    private const int MaxBuffersKept = 32;
+    private const int MaxBatchesKept = 1024;
 
     private readonly Lock _gate = new();
-    private readonly Stack<SendBatch> _free = new();
+    private readonly Stack<byte[]> _buffers = new();
+    private readonly Stack<SendBatch> _batches = new();
 
     public SendBatchPool(int batchBytes) => BatchBytes = batchBytes;
 
@@ -16,24 +21,37 @@ internal sealed class SendBatchPool
     /// <summary>An empty batch that holds at least <paramref name="minimum"/> bytes, header included.</summary>
     public SendBatch Rent(int minimum = 0)
     {
-        if (minimum > BatchBytes)
-            return new SendBatch(this, minimum);
+        SendBatch? batch;
+        byte[]? buffer = null;
         lock (_gate)
         {
-            if (_free.TryPop(out SendBatch? batch))
-                return batch;
+            _batches.TryPop(out batch);
+            if (minimum <= BatchBytes)
+                _buffers.TryPop(out buffer);
         }
-        return new SendBatch(this, BatchBytes);
+        batch ??= new SendBatch(this);
+        batch.Attach(buffer ?? GC.AllocateUninitializedArray<byte>(
+            FrameHeader.Size + BatchLayout.Align(Math.Max(minimum, BatchBytes)), pinned: true));
+        return batch;
     }
 
     public void Return(SendBatch batch)
     {
-        if (batch.BatchBytes != BatchBytes)
+        lock (_gate)
+        {
+            if (_batches.Count < MaxBatchesKept)
+                _batches.Push(batch);
+        }
+    }
+
+    public void ReturnBuffer(byte[] buffer)
+    {
+        if (buffer.Length != FrameHeader.Size + BatchLayout.Align(BatchBytes))
             return;
         lock (_gate)
         {
-            if (_free.Count < MaxKept)
-                _free.Push(batch);
+            if (_buffers.Count < MaxBuffersKept)
+                _buffers.Push(buffer);
         }
     }
 }
