@@ -249,7 +249,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             return true;
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
-        bool again = (outcome == WriteOutcome.Drained && _writer.HasWork) || Ending != JournalEnding.None;
+        // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
+        bool canWork = _log.Failure is null && (outcome == WriteOutcome.Drained || !_log.DiskFull);
+        bool again = (canWork && _writer.HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
 
