@@ -27,4 +27,7 @@ internal static partial class ClientLog
 
     [LoggerMessage(7, LogLevel.Warning, "The subscription to {Topic} ended ({Code}: {Reason}).")]
     public static partial void SubscriptionEnded(ILogger logger, string topic, ErrorCode code, string reason);
+
+    [LoggerMessage(8, LogLevel.Error, "A handler of {Event} threw.")]
+    public static partial void HandlerFailed(ILogger logger, Exception exception, string @event);
 }

@@ -176,6 +176,14 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private void OnStateChanged(ConnectionState state, LightQException? reason)
     {
         State = state;
-        ConnectionStateChanged?.Invoke(this, new ConnectionStateChangedEventArgs(state, reason));
+        try
+        {
+            ConnectionStateChanged?.Invoke(this, new ConnectionStateChangedEventArgs(state, reason));
+        }
+        catch (Exception e)
+        {
+            // A handler's failure must not keep the client from reconnecting.
+            ClientLog.HandlerFailed(_link.Logger, e, nameof(ConnectionStateChanged));
+        }
     }
 }

@@ -6,6 +6,9 @@ namespace LightQ.Client;
 /// <summary>Everything a <see cref="LightQClient"/> can be told. Immutable; a value outside its range throws when it is set.</summary>
 public sealed record LightQClientOptions
 {
+    // All of them travel in one Hello of at most 8 KiB.
+    private const int MaxTextLength = 500;
+
     /// <summary>Name or address of the broker's machine. Default: 127.0.0.1.</summary>
     public string Host
     {
@@ -24,10 +27,10 @@ public sealed record LightQClientOptions
     public int ControlPort { get; init => field = Port(value); } = ProtocolLimits.DefaultControlPort;
 
     /// <summary>The user to log in as; null for an anonymous client.</summary>
-    public string? User { get; init; }
+    public string? User { get; init => field = Short(value); }
 
     /// <summary>The user's password. Needs <see cref="User"/>.</summary>
-    public string? Password { get; init; }
+    public string? Password { get; init => field = Short(value); }
 
     /// <summary>Whether both planes are encrypted. Not supported yet: a client with it throws <see cref="ErrorCode.NotSupported"/>.</summary>
     public bool Tls { get; init; }
@@ -36,7 +39,15 @@ public sealed record LightQClientOptions
     public string? CertificateAuthorityFile { get; init; }
 
     /// <summary>How the broker's log and statistics call this client. Default: the process's name.</summary>
-    public string ClientName { get; init; } = AppDomain.CurrentDomain.FriendlyName;
+    public string ClientName
+    {
+        get;
+        init
+        {
+            ArgumentNullException.ThrowIfNull(value);
+            field = Short(value)!;
+        }
+    } = AppDomain.CurrentDomain.FriendlyName is { Length: <= MaxTextLength } name ? name : AppDomain.CurrentDomain.FriendlyName[..MaxTextLength];
 
     /// <summary>How long one attempt to connect, handshake included, may take. Default: 5 s.</summary>
     public TimeSpan ConnectTimeout { get; init => field = Positive(value); } = TimeSpan.FromSeconds(5);
@@ -73,6 +84,10 @@ public sealed record LightQClientOptions
     private static int Port(int value) => value is > 0 and <= ushort.MaxValue
         ? value
         : throw new ArgumentOutOfRangeException(nameof(value), value, "A port is between 1 and 65,535.");
+
+    private static string? Short(string? value) => value is null || value.Length <= MaxTextLength
+        ? value
+        : throw new ArgumentException($"The text has at most {MaxTextLength} characters.", nameof(value));
 
     private static TimeSpan Positive(TimeSpan value) => value > TimeSpan.Zero
         ? value

@@ -5,6 +5,10 @@ namespace LightQ.Client.Connections;
 /// <summary>Sends with asynchronous calls: an actor on the thread pool, or begun on the publisher's thread when the connection is quiet.</summary>
 internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
 {
+    // A publisher's thread sends one round and no more; the pool's goes on for a while.
+    private const int RoundsOfPublisher = 1;
+    private const int RoundsOfPool = 64;
+
     private readonly Socket _socket;
     private readonly Action<Exception> _onFailure;
     private readonly TaskCompletionSource _idle = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -35,7 +39,7 @@ internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
             if (!TryTakeRole())
                 return;
         }
-        SendDirectly();
+        _ = SendRoundsAsync(RoundsOfPool);
     }
 
     protected override void WakeSender()
@@ -46,13 +50,13 @@ internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
         ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }
 
-    protected override void SendDirectly() => _ = SendRoundsAsync();
+    protected override void SendDirectly() => _ = SendRoundsAsync(RoundsOfPublisher);
 
-    private async Task SendRoundsAsync()
+    private async Task SendRoundsAsync(int rounds)
     {
         try
         {
-            while (TakeRound())
+            for (; rounds > 0 && TakeRound(); rounds--)
             {
                 foreach (ArraySegment<byte> segment in Segments)
                 {

@@ -215,7 +215,9 @@ internal sealed class BrokerLink : IAsyncDisposable
 
     private async Task ReopenAsync(ClientStream stream, Connection connection)
     {
-        await Task.Delay(Delay(Options, 3, Random.Shared.NextDouble()), Options.TimeProvider, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        // Yields even without a delay: the caller holds its stream's gate, which comes after this one.
+        await Task.Delay(Delay(Options, 3, Random.Shared.NextDouble()), Options.TimeProvider, _closing.Token)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {
             if (_current == connection && _streams.Contains(stream) && !_closing.IsCancellationRequested)

@@ -104,7 +104,7 @@ internal sealed class Subscription : ClientStream
             }
         }
         if (started is not null)
-            Options.OnSubscribed?.Invoke(started);
+            Tell(started);
         else
             Wake();
     }
@@ -143,7 +143,11 @@ internal sealed class Subscription : ClientStream
             _connection = null;
     }
 
-    public override void OnClosed(LightQException reason) => End(reason);
+    public override void OnClosed(LightQException reason)
+    {
+        OnDisconnected(reason);
+        End(reason);
+    }
 
     /// <summary>Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.</summary>
     /// <returns>False when there is none.</returns>
@@ -215,7 +219,7 @@ internal sealed class Subscription : ClientStream
             if (_isClosed)
                 return;
             _isClosed = true;
-            if (_connection is not null && _end is null)
+            if (_connection is not null && _stream != 0)
             {
                 _connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
                 _connection.Unregister(_stream);
@@ -236,10 +240,24 @@ internal sealed class Subscription : ClientStream
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed);
     }
 
+    private void Tell(SubscriptionStarted started)
+    {
+        try
+        {
+            Options.OnSubscribed?.Invoke(started);
+        }
+        catch (Exception e)
+        {
+            // Surfaces where the consumer awaits; thrown here it would end the process.
+            End(new LightQException(ErrorCode.Internal, $"{nameof(ConsumeOptions.OnSubscribed)} threw: {e.Message}", e));
+        }
+    }
+
     private void OnStreamClosed(in ClosedFrame closed)
     {
         var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
         _connection!.Unregister(_stream);
+        _stream = 0;
         if (reason.IsTransient && _firstSubscribed.Task.IsCompletedSuccessfully)
         {
             _link.ReopenLater(this, _connection);
@@ -254,7 +272,6 @@ internal sealed class Subscription : ClientStream
     {
         lock (_gate)
         {
-            _connection = null;
             _end ??= reason;
         }
         _firstSubscribed.TrySetException(reason);

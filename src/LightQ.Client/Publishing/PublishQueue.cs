@@ -10,6 +10,7 @@ internal sealed class PublishQueue
     // Each sealed batch holds a buffer, however little is in it.
     private const int MaxSealed = 128;
     private const int MaxUnrepeatableInFlight = 4096;
+    private const int SpareBuffers = 32;
 
     private readonly Queue<SendBatch> _sealed = new();
     private readonly Queue<SendBatch> _inFlight = new();
@@ -24,11 +25,11 @@ internal sealed class PublishQueue
     /// <param name="isRepeatable">Whether batches may have to be sent again, so that their memory is kept until the ack.</param>
     public PublishQueue(int batchBytes, bool isRepeatable)
     {
-        _batches = new SendBatchPool(batchBytes);
         _isRepeatable = isRepeatable;
         _maxInFlight = isRepeatable
             ? Math.Clamp(ProtocolLimits.UnacknowledgedBytes / batchBytes, 16, ProtocolLimits.RememberedBatches)
             : MaxUnrepeatableInFlight;
+        _batches = MakePool(batchBytes);
     }
 
     /// <summary>The number of the next record that is sent for the first time.</summary>
@@ -52,7 +53,7 @@ internal sealed class PublishQueue
     {
         _budget.Open(window);
         if (maxBatchBytes < _batches.BatchBytes && maxBatchBytes >= ProducerOptions.SmallestBatchBytes)
-            _batches = new SendBatchPool((int)maxBatchBytes & ~(BatchLayout.Alignment - 1));
+            _batches = MakePool((int)maxBatchBytes & ~(BatchLayout.Alignment - 1));
     }
 
     /// <summary>Nothing that was sent will be credited any more.</summary>
@@ -147,6 +148,8 @@ internal sealed class PublishQueue
         for (; sealedBefore > 0; sealedBefore--)
             _sealed.Enqueue(_sealed.Dequeue());
     }
+
+    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, SpareBuffers + (_isRepeatable ? _maxInFlight : 0));
 
     private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
 

@@ -6,14 +6,18 @@ namespace LightQ.Client.Publishing;
 /// <summary>Batches, and buffers of one size for them, for reuse; the most recently used first. Thread-safe.</summary>
 internal sealed class SendBatchPool
 {
-    private const int MaxBuffersKept = 32;
     private const int MaxBatchesKept = 1024;
 
+    private readonly int _maxBuffersKept;
     private readonly Lock _gate = new();
     private readonly Stack<byte[]> _buffers = new();
     private readonly Stack<SendBatch> _batches = new();
 
-    public SendBatchPool(int batchBytes) => BatchBytes = batchBytes;
+    public SendBatchPool(int batchBytes, int maxBuffersKept)
+    {
+        BatchBytes = batchBytes;
+        _maxBuffersKept = maxBuffersKept;
+    }
 
     /// <summary>The size of its batches.</summary>
     public int BatchBytes { get; }
@@ -50,7 +54,7 @@ internal sealed class SendBatchPool
             return;
         lock (_gate)
         {
-            if (_buffers.Count < MaxBuffersKept)
+            if (_buffers.Count < _maxBuffersKept)
                 _buffers.Push(buffer);
         }
     }

@@ -194,6 +194,23 @@ public sealed class ConsumerTests
     }
 
     [Fact]
+    public async Task A_callback_that_throws_ends_its_subscription_and_nothing_else()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        var options = new ConsumeOptions { OnSubscribed = _ => throw new InvalidOperationException("mine") };
+        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        using FakeConnection connection = await broker.AcceptAsync();
+        await connection.SubscribeAsync();
+        LightQException e = await Assert.ThrowsAsync<LightQException>(async () => await moved);
+        Assert.Equal("mine", e.InnerException!.Message);
+        await messages.DisposeAsync();
+        await connection.ReadAsync(FrameType.Close);
+        Assert.Equal(ConnectionState.Connected, client.State);
+    }
+
+    [Fact]
     public async Task Keys_and_headers_are_read_in_place_and_an_owned_copy_outlives_the_batch()
     {
         using var broker = new FakeBroker();

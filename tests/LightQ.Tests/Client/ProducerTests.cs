@@ -32,11 +32,13 @@ public sealed class ProducerTests
         Assert.Equal(new PublishAck(77, 1, Durability.Memory, 0), await publishing);
     }
 
-    [Fact]
-    public async Task What_is_published_while_a_send_is_under_way_goes_out_as_one_batch_per_send_and_in_order()
+    [Theory]
+    [InlineData(ReceiveMode.Thread)]
+    [InlineData(ReceiveMode.Async)]
+    public async Task What_is_published_while_a_send_is_under_way_goes_out_as_one_batch_per_send_and_in_order(ReceiveMode mode)
     {
         using var broker = new FakeBroker();
-        await using var client = new LightQClient(broker.Options);
+        await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
         (Producer producer, FakeConnection connection) = await OpenAsync(broker, client);
         using FakeConnection _ = connection;
         var acks = new List<Task<PublishAck>>();
