@@ -5,5 +5,8 @@ internal sealed class TemporaryDirectory : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory("lightq-test-").FullName;
 
+    /// <summary>The path of something in the directory.</summary>
+    public string File(string name) => System.IO.Path.Combine(Path, name);
+
     public void Dispose() => Directory.Delete(Path, recursive: true);
 }

@@ -1,22 +1,28 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Grpc;
 using LightQ.Server;
+using Xunit;
 
 namespace LightQ.IntegrationTests;
 
-/// <summary>The real broker on free ports, with a data directory of its own that is removed at the end.</summary>
+/// <summary>The real broker on free ports, with a data directory of its own that is removed at the end. The one way tests start a server.</summary>
 internal sealed class TestServer : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-    private readonly LightQServer _server;
+    private readonly LightQServerOptions _options;
     private readonly TemporaryDirectory? _ownDirectory;
+    private LightQServer _server = null!;
+    private GrpcChannel? _control;
+    private HttpClient? _web;
 
-    private TestServer(LightQServer server, TemporaryDirectory? ownDirectory)
+    private TestServer(LightQServerOptions options)
     {
-        _server = server;
-        _ownDirectory = ownDirectory;
+        _ownDirectory = options.DataDirectory is null ? new TemporaryDirectory() : null;
+        _options = options with { DataDirectory = options.DataDirectory ?? _ownDirectory!.Path };
     }
 
+    /// <summary>The server; another one after <see cref="RestartAsync"/>.</summary>
     public LightQServer Server => _server;
 
     public LightQBroker Broker => _server.Broker;
@@ -29,18 +35,51 @@ internal sealed class TestServer : IAsyncDisposable
 
     public string ConnectionString => _server.ConnectionString;
 
-    public static Task<TestServer> StartAsync(TimeSpan? slowTimeout = null, string? directory = null)
+    /// <summary>The data directory.</summary>
+    public string Directory => _options.DataDirectory!;
+
+    /// <summary>The password of the user admin.</summary>
+    public string AdminPassword => File.ReadAllText(Path.Combine(Directory, "admin-password"));
+
+    /// <summary>A channel to the control port.</summary>
+    public GrpcChannel Control => _control ??= new GrpcChannel(new Uri($"http://127.0.0.1:{ControlPort}"));
+
+    /// <summary>A client of the web port.</summary>
+    public HttpClient Web => _web ??= new HttpClient { BaseAddress = new Uri($"http://127.0.0.1:{WebPort}") };
+
+    /// <summary>What the server logs.</summary>
+    public RecordedLog Log { get; } = new();
+
+    public static Task<TestServer> StartAsync(TimeSpan? slowTimeout = null, string? directory = null) => StartAsync(o => o with
     {
-        LightQServerOptions options = LightQServerOptions.InProcess;
-        if (slowTimeout is { } timeout)
-            options = options with { Broker = options.Broker with { SlowTimeout = timeout } };
-        return StartAsync(options with { DataDirectory = directory });
-    }
+        DataDirectory = directory,
+        Broker = slowTimeout is { } timeout ? o.Broker with { SlowTimeout = timeout } : o.Broker,
+    });
+
+    /// <summary>Starts a server.</summary>
+    /// <param name="configure">Changes the options of a server inside a test: loopback, free ports.</param>
+    public static Task<TestServer> StartAsync(Func<LightQServerOptions, LightQServerOptions> configure) => StartAsync(configure(LightQServerOptions.InProcess));
 
     public static async Task<TestServer> StartAsync(LightQServerOptions options)
     {
-        TemporaryDirectory? own = options.DataDirectory is null ? new TemporaryDirectory() : null;
-        return new TestServer(await LightQServer.StartAsync(options with { DataDirectory = options.DataDirectory ?? own!.Path }), own);
+        var server = new TestServer(options);
+        try
+        {
+            await server.StartAgainAsync();
+            return server;
+        }
+        catch
+        {
+            server._ownDirectory?.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Stops the server and starts another on the same directory; free ports are others then.</summary>
+    public async Task RestartAsync()
+    {
+        await StopAsync();
+        await StartAgainAsync();
     }
 
     public Task<Topic> CreateTopicAsync(string name, TopicKind kind = TopicKind.Transient, int maxMessageBytes = 1024 * 1024) =>
@@ -52,7 +91,17 @@ internal sealed class TestServer : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        await _server.DisposeAsync();
+        await StopAsync();
         _ownDirectory?.Dispose();
     }
+
+    private async Task StopAsync()
+    {
+        _control?.Dispose();
+        _web?.Dispose();
+        (_control, _web) = (null, null);
+        await _server.DisposeAsync();
+    }
+
+    private async Task StartAgainAsync() => _server = await LightQServer.StartAsync(_options, Log, TestContext.Current.CancellationToken);
 }

@@ -1,0 +1,58 @@
+using LightQ.Grpc;
+using LightQ.Protocol.Control;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Control;
+
+public sealed class AuthTests
+{
+    [Fact]
+    public async Task Without_a_login_a_call_is_refused_when_one_is_required()
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        await ControlCalls.FailsAsync(() => ListAsync(server, null), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+    }
+
+    [Fact]
+    public async Task A_token_admits_until_it_is_revoked()
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        LoginResponse login = await LoginAsync(server, "admin", server.AdminPassword);
+        Assert.InRange(login.ExpireTime.ToDateTimeOffset() - DateTimeOffset.UtcNow, TimeSpan.FromMinutes(14), TimeSpan.FromMinutes(16));
+        await ListAsync(server, login.Token);
+        await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), login.Token);
+        await ControlCalls.FailsAsync(() => ListAsync(server, login.Token), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+    }
+
+    [Theory]
+    [InlineData("admin", "")]
+    [InlineData("admin", "wrong")]
+    [InlineData("root", null)]
+    [InlineData("", null)]
+    public async Task A_wrong_user_or_password_is_refused_and_logged_without_either(string user, string? password)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        GrpcException error = await ControlCalls.FailsAsync(
+            () => LoginAsync(server, user, password ?? server.AdminPassword), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        Assert.Equal("User or password is wrong.", error.Status.Message);
+        Assert.Single(server.Log.Lines, l => l.Message.StartsWith("A login from ipv4:127.0.0.1:", StringComparison.Ordinal));
+        Assert.DoesNotContain(server.Log.Lines, l => l.Message.Contains(server.AdminPassword, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task On_loopback_anonymous_clients_may_call_but_not_with_a_made_up_token()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await ListAsync(server, null);
+        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(
+            () => server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new()), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+    }
+
+    private static Task<LoginResponse> LoginAsync(TestServer server, string user, string password) =>
+        server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = user, Password = password });
+
+    private static Task<ListTopicsResponse> ListAsync(TestServer server, string? token) =>
+        server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new(), token);
+}

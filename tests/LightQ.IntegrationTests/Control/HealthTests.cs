@@ -1,0 +1,44 @@
+using LightQ.Grpc;
+using LightQ.Grpc.AspNetCore.Reflection.V1;
+using LightQ.Grpc.Health.V1;
+using Xunit;
+using static LightQ.Grpc.Health.V1.HealthCheckResponse.Types;
+
+namespace LightQ.IntegrationTests.Control;
+
+public sealed class HealthTests
+{
+    [Theory]
+    [InlineData("")]
+    [InlineData("lightq.control.v1.Topics")]
+    [InlineData("lightq.control.v1.Stats")]
+    [InlineData("lightq.control.v1.Auth")]
+    public async Task A_ready_server_is_SERVING_also_to_those_who_have_not_logged_in(string service)
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        HealthCheckResponse health = await server.Control.CallAsync<HealthCheckRequest, HealthCheckResponse>("Check", new() { Service = service });
+        Assert.Equal(ServingStatus.Serving, health.Status);
+    }
+
+    [Fact]
+    public async Task Reflection_lists_every_service_without_a_login()
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        GrpcMethod<ServerReflectionRequest, ServerReflectionResponse> method =
+            GrpcMethod.Create<ServerReflectionRequest, ServerReflectionResponse>(ReflectionReflection.Descriptor.Services[0], "ServerReflectionInfo");
+        using GrpcDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call =
+            server.Control.DuplexStreaming(method, cancellationToken: TestContext.Current.CancellationToken);
+        await call.WriteAsync(new ServerReflectionRequest { ListServices = "" }, TestContext.Current.CancellationToken);
+        call.CompleteRequests();
+        var names = new List<string>();
+        await foreach (ServerReflectionResponse response in call.ReadAllAsync(TestContext.Current.CancellationToken))
+            names.AddRange(response.ListServicesResponse.Service.Select(s => s.Name));
+        Assert.Superset(
+            new HashSet<string>
+            {
+                "lightq.control.v1.Topics", "lightq.control.v1.Stats", "lightq.control.v1.Auth", "grpc.health.v1.Health",
+                "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
+            },
+            names.ToHashSet());
+    }
+}
