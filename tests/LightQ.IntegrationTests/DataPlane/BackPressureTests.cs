@@ -19,22 +19,22 @@ public sealed class BackPressureTests
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
         await idle.SubscribeAsync("stuck", 1, credit: uint.MaxValue);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer stuck = await client.CreateProducerAsync("stuck");
-        await using Producer free = await client.CreateProducerAsync("free");
+        await using Producer stuck = await client.CreateProducerAsync("stuck", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer free = await client.CreateProducerAsync("free", cancellationToken: TestContext.Current.CancellationToken);
 
         await FillAsync(stuck);
 
         // On the same connection: the full topic must not stand in the way of publishing and consuming another.
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("free", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator();
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("free", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         for (int i = 0; i < 100; i++)
         {
-            await free.PublishAsync(BitConverter.GetBytes(i));
+            await free.PublishAsync(BitConverter.GetBytes(i), cancellationToken: TestContext.Current.CancellationToken);
             Assert.True(await messages.MoveNextAsync());
             Assert.Equal(i, BitConverter.ToInt32(messages.Current.Body.Span));
         }
         Assert.False(stuck.TryPublish(new byte[BodyBytes]));
         idle.Reset();
-        await stuck.FlushAsync();
+        await stuck.FlushAsync(TestContext.Current.CancellationToken);
     }
 
     [Fact]
@@ -45,11 +45,11 @@ public sealed class BackPressureTests
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
         await idle.SubscribeAsync("t", 1, credit: 0);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer producer = await client.CreateProducerAsync("t");
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
         long published = await FillAsync(producer);
 
         await idle.SendAsync(new CloseFrame(default, ""), 1);
-        await producer.FlushAsync();
+        await producer.FlushAsync(TestContext.Current.CancellationToken);
 
         Assert.Equal(published, server.Broker.GetTopic("t").Partitions[0].Log.EndOffset);
     }
@@ -62,14 +62,14 @@ public sealed class BackPressureTests
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
         await idle.SubscribeAsync("t", 1, credit: 0);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer producer = await client.CreateProducerAsync("t");
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
         await FillAsync(producer);
 
         (FrameHeader header, byte[] body) = await idle.ReadAsync();
 
         Assert.Equal(FrameType.Closed, header.Type);
         Assert.Equal(LightQ.Protocol.ErrorCode.SlowConsumer, FrameCodec.Read<ClosedFrame>(body).Code);
-        await producer.FlushAsync();
+        await producer.FlushAsync(TestContext.Current.CancellationToken);
     }
 
     [Fact]
