@@ -1,0 +1,43 @@
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Output;
+
+namespace LightQ.Cli.Bench;
+
+/// <summary>One bench from start to report.</summary>
+internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFormat output, string? reportFile)
+{
+    /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
+    public async Task<int> ExecuteAsync(
+        Func<BenchSession, CommandConsole, Task<IReadOnlyList<BenchResult>>> measure, CancellationToken cancellationToken)
+    {
+        var console = new CommandConsole();
+        BenchReport report;
+        try
+        {
+            await using BenchSession session = await BenchSession.StartAsync(settings, cancellationToken);
+            IReadOnlyList<BenchResult> results = await measure(session, console);
+            report = new BenchReport { Scenario = scenario, Remarks = [.. Remarks()], Machine = BenchMachine.Current(), Results = results };
+        }
+        finally
+        {
+            console.EndProgress();
+        }
+        if (output == OutputFormat.Json)
+            CommandConsole.Line(CliJson.Write(report, CliJson.Default.BenchReport));
+        else
+            ReportTable.Write(report, console.Tables);
+        if (reportFile is not null)
+            await File.WriteAllTextAsync(reportFile, ReportPage.Create(report), cancellationToken);
+        return report.Results.All(r => r.IsSound) ? ExitCode.Ok : ExitCode.Failed;
+    }
+
+    private IEnumerable<string> Remarks()
+    {
+        if (settings.Pairs < BenchSettings.UsualPairs)
+            yield return $"Only {settings.Pairs} pairs; {BenchSettings.UsualPairs} are usual, fewer say less.";
+        if (settings.StampActual)
+            yield return "Stamps are the times of sending: a stall of the sender does not count.";
+        if (settings.Server is not null)
+            yield return "The broker is not a child of this process; its CPU time and memory are not known.";
+    }
+}

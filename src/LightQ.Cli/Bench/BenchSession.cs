@@ -1,0 +1,161 @@
+using LightQ.Cli.Bench.Nats;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Hosting;
+using LightQ.Client;
+
+namespace LightQ.Cli.Bench;
+
+/// <summary>The processes of a bench, and runs through them. Every process serves all runs, so that product and yardstick meet equally warm code.</summary>
+internal sealed class BenchSession : IAsyncDisposable
+{
+    private readonly List<IAsyncDisposable> _children = [];
+    private readonly BenchSettings _settings;
+    private EmbeddedBroker? _broker;
+    private RoleProcess? _producer;
+    private RoleProcess? _consumer;
+    private RoleProcess? _latency;
+    private LightQClient? _client;
+    private string _server = "";
+    private string _relayIn = "";
+    private string _relayOut = "";
+    private string _nats = "";
+
+    private BenchSession(BenchSettings settings) => _settings = settings;
+
+    /// <summary>What the own broker has used; nothing for someone else's.</summary>
+    public ProcessUsage BrokerUsage => _broker?.Usage ?? default;
+
+    /// <summary>Starts what the settings ask for.</summary>
+    public static async Task<BenchSession> StartAsync(BenchSettings settings, CancellationToken cancellationToken)
+    {
+        var session = new BenchSession(settings);
+        try
+        {
+            await session.StartBrokerAsync(cancellationToken);
+            await session.StartRelayAsync(cancellationToken);
+            await session.StartNatsAsync(cancellationToken);
+            return session;
+        }
+        catch
+        {
+            await session.DisposeAsync();
+            throw;
+        }
+    }
+
+    /// <summary>Moves messages from a producer's process to a consumer's as fast as they go.</summary>
+    public async Task<RunOutcome> RunThroughputAsync(LoadTarget target, int size, long messages, CancellationToken cancellationToken)
+    {
+        _producer ??= Add(RoleProcess.Start("produce"));
+        _consumer ??= Add(RoleProcess.Start("consume"));
+        RunSpec spec = await BeginAsync(target, size, messages, cancellationToken);
+        return await GuardAsync(target, spec, MoveAsync(spec, cancellationToken), cancellationToken);
+    }
+
+    /// <summary>Sends messages at a rate and measures how long each one takes.</summary>
+    public async Task<RunOutcome> RunLatencyAsync(LoadTarget target, int size, double rate, TimeSpan duration, CancellationToken cancellationToken)
+    {
+        _latency ??= Add(RoleProcess.Start("latency"));
+        long warmUp = (long)Math.Ceiling(rate / 2);
+        RunSpec spec = await BeginAsync(target, size, warmUp + (long)Math.Ceiling(rate * duration.TotalSeconds), cancellationToken);
+        spec = spec with { Rate = rate, WarmUpMessages = warmUp, StampActual = _settings.StampActual, Api = LoadApi.Batch };
+        return await GuardAsync(target, spec, MeasureAsync(spec, cancellationToken), cancellationToken);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_client is not null)
+            await _client.DisposeAsync();
+        for (int i = _children.Count - 1; i >= 0; i--)
+            await _children[i].DisposeAsync();
+        _children.Clear();
+    }
+
+    private async Task StartBrokerAsync(CancellationToken cancellationToken)
+    {
+        if (_settings.Server is null)
+            _broker = Add(await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken));
+        _server = _settings.Server ?? _broker!.ConnectionString;
+        _client = new LightQClient(LightQClientOptions.Parse(_server));
+    }
+
+    private async Task StartRelayAsync(CancellationToken cancellationToken)
+    {
+        RoleProcess relay = Add(RoleProcess.Start("relay"));
+        RoleMessage listening = await relay.ExpectAsync(RoleEvent.Listening, cancellationToken);
+        _relayIn = $"127.0.0.1:{listening.Ports![0]}";
+        _relayOut = $"127.0.0.1:{listening.Ports[1]}";
+    }
+
+    private async Task StartNatsAsync(CancellationToken cancellationToken)
+    {
+        if (!_settings.AgainstNats)
+            return;
+        _nats = _settings.NatsUrl is { } url ? NatsAddress.Parse(url) : Add(await NatsServer.StartAsync(cancellationToken)).Endpoint;
+    }
+
+    private async Task<RunSpec> BeginAsync(LoadTarget target, int size, long messages, CancellationToken cancellationToken)
+    {
+        string name = $"bench-{Guid.NewGuid():N}";
+        if (target == LoadTarget.LightQ)
+            await _client!.Topics.CreateAsync(new TopicSpec(name) { Kind = _settings.Kind }, cancellationToken);
+        return new RunSpec
+        {
+            Target = target,
+            Endpoint = target switch
+            {
+                LoadTarget.Relay => _relayIn,
+                LoadTarget.Nats => _nats,
+                _ => _server,
+            },
+            ConsumeEndpoint = target == LoadTarget.Relay ? _relayOut : null,
+            Topic = name,
+            Size = size,
+            Messages = messages,
+            Api = _settings.Api,
+            Ack = _settings.Ack,
+            InFlight = _settings.InFlight,
+        };
+    }
+
+    /// <summary>Runs, counts what the broker used meanwhile, and cleans up behind. A broker that dies ends the run at once.</summary>
+    private async Task<RunOutcome> GuardAsync(LoadTarget target, RunSpec spec, Task<RunOutcome> run, CancellationToken cancellationToken)
+    {
+        if (target != LoadTarget.LightQ)
+            return await run;
+        double cpuBefore = BrokerUsage.CpuSeconds;
+        if (_broker is not null)
+            await _broker.WhileAliveAsync(run);
+        RunOutcome outcome = (await run) with { BrokerCpuSeconds = BrokerUsage.CpuSeconds - cpuBefore };
+        await _client!.Topics.DeleteAsync(spec.Topic, cancellationToken);
+        return outcome;
+    }
+
+    private async Task<RunOutcome> MoveAsync(RunSpec spec, CancellationToken cancellationToken)
+    {
+        await _consumer!.SendAsync(spec);
+        await _consumer.ExpectAsync(RoleEvent.Ready, cancellationToken);
+        await _producer!.SendAsync(spec);
+        await _producer.ExpectAsync(RoleEvent.Ready, cancellationToken);
+        await _producer.SendAsync(ProduceRole.Go);
+        Task<RoleMessage> producing = _producer.ExpectAsync(RoleEvent.Done, cancellationToken);
+        Task<RoleMessage> consuming = _consumer.ExpectAsync(RoleEvent.Done, cancellationToken);
+        // Whichever fails first ends the run.
+        await await Task.WhenAny(producing, consuming);
+        return RunOutcome.Of(await producing, await consuming);
+    }
+
+    private async Task<RunOutcome> MeasureAsync(RunSpec spec, CancellationToken cancellationToken)
+    {
+        await _latency!.SendAsync(spec);
+        RoleMessage done = await _latency.ExpectAsync(RoleEvent.Done, cancellationToken);
+        return new RunOutcome { Consumed = done, MessagesPerSecond = done.ActualRate ?? 0 };
+    }
+
+    private T Add<T>(T child)
+        where T : IAsyncDisposable
+    {
+        _children.Add(child);
+        return child;
+    }
+}

@@ -1,0 +1,72 @@
+using System.Globalization;
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+
+namespace LightQ.Cli.Bench;
+
+/// <summary>How long a message takes at a rate, size by size: yardstick, product, yardstick, product ...</summary>
+internal sealed class LatencyBench(BenchSettings settings, BenchSession session, CommandConsole console)
+{
+    private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(1.5);
+
+    public async Task<IReadOnlyList<BenchResult>> RunAsync(CancellationToken cancellationToken)
+    {
+        var results = new List<BenchResult>();
+        foreach (int size in settings.Sizes)
+            results.AddRange(await RunAsync(size, cancellationToken));
+        return results;
+    }
+
+    private async Task<IEnumerable<BenchResult>> RunAsync(int size, CancellationToken cancellationToken)
+    {
+        LoadTarget[] targets = settings.AgainstNats ? [LoadTarget.Relay, LoadTarget.Nats, LoadTarget.LightQ] : [LoadTarget.Relay, LoadTarget.LightQ];
+        console.Progress($"{size} B: warming up");
+        foreach (LoadTarget target in targets)
+            await session.RunLatencyAsync(target, size, settings.Rate, WarmUp, cancellationToken);
+        Dictionary<LoadTarget, List<RunOutcome>> outcomes = targets.ToDictionary(t => t, _ => new List<RunOutcome>());
+        for (int pair = 1; pair <= settings.Pairs; pair++)
+        {
+            foreach (LoadTarget target in targets)
+            {
+                RunOutcome outcome = await session.RunLatencyAsync(target, size, settings.Rate, settings.Duration, cancellationToken);
+                outcomes[target].Add(outcome);
+                console.Progress(string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{size} B, pair {pair} of {settings.Pairs}: {target.ToString().ToLowerInvariant()} p50 {outcome.Latency!.P50:F1} us, p99 {outcome.Latency.P99:F1} us"));
+            }
+        }
+        return targets.Where(t => t != LoadTarget.LightQ).Select(t => Summarize(size, t, outcomes[LoadTarget.LightQ], outcomes[t]));
+    }
+
+    private BenchResult Summarize(int size, LoadTarget yardstick, List<RunOutcome> product, List<RunOutcome> other)
+    {
+        LatencyFigures latency = LatencyFigures.MedianOf([.. product.Select(o => o.Latency!)]);
+        LatencyFigures otherLatency = LatencyFigures.MedianOf([.. other.Select(o => o.Latency!)]);
+        bool isOwn = settings.Server is null;
+        return new BenchResult
+        {
+            Size = size,
+            Kind = settings.KindName,
+            Ack = settings.AckName,
+            Api = "message",
+            Messages = (long)Math.Ceiling(settings.Rate * settings.Duration.TotalSeconds),
+            MessagesPerSecond = Math.Round(Median.Of(product.Select(o => o.MessagesPerSecond)), 1),
+            Yardstick = yardstick.ToString().ToLowerInvariant(),
+            YardstickMessagesPerSecond = Math.Round(Median.Of(other.Select(o => o.MessagesPerSecond)), 1),
+            Ratio = Math.Round(latency.P50 / otherLatency.P50, 3),
+            RatioP99 = Math.Round(latency.P99 / otherLatency.P99, 3),
+            Pairs = settings.Pairs,
+            Rate = settings.Rate,
+            Lost = product.Sum(o => o.Consumed.Lost),
+            Duplicated = product.Sum(o => o.Consumed.Duplicated),
+            Reordered = product.Sum(o => o.Consumed.Reordered),
+            Damaged = product.Sum(o => o.Consumed.Damaged),
+            YardstickFaults = other.Sum(o => o.Faults),
+            LatencyUs = latency,
+            YardstickLatencyUs = otherLatency,
+            BrokerCpuSeconds = isOwn ? Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3) : null,
+            BrokerPeakRssBytes = isOwn ? session.BrokerUsage.PeakBytes : null,
+        };
+    }
+}

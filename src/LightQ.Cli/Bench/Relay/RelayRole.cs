@@ -1,0 +1,62 @@
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+
+namespace LightQ.Cli.Bench.Relay;
+
+/// <summary>The yardstick's middle: copies bytes from a producer's connection to a consumer's, and knows nothing of them.</summary>
+/// <remarks>A run is one connection on each port; the consumer's comes first.</remarks>
+internal static class RelayRole
+{
+    private const int BufferBytes = 256 * 1024;
+
+    public static void Run()
+    {
+        using Socket producers = Listen();
+        using Socket consumers = Listen();
+        var listening = new RoleMessage { Event = RoleEvent.Listening, Ports = [PortOf(producers), PortOf(consumers)] };
+        Console.Out.WriteLine(CliJson.Write(listening, CliJson.Default.RoleMessage));
+        byte[] buffer = GC.AllocateUninitializedArray<byte>(BufferBytes, pinned: true);
+        while (true)
+        {
+            using Socket consumer = Accept(consumers);
+            using Socket producer = Accept(producers);
+            Copy(producer, consumer, buffer);
+        }
+    }
+
+    private static void Copy(Socket producer, Socket consumer, byte[] buffer)
+    {
+        try
+        {
+            while (producer.Receive(buffer) is var count and > 0)
+            {
+                for (ReadOnlySpan<byte> left = buffer.AsSpan(0, count); !left.IsEmpty;)
+                    left = left[consumer.Send(left)..];
+            }
+            consumer.Shutdown(SocketShutdown.Send);
+        }
+        catch (SocketException)
+        {
+            // One end went away, which is how a run that was given up ends; what is missing then, the consumer counts.
+        }
+    }
+
+    private static Socket Listen()
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        socket.Listen();
+        return socket;
+    }
+
+    private static Socket Accept(Socket listener)
+    {
+        Socket socket = listener.Accept();
+        socket.NoDelay = true;
+        return socket;
+    }
+
+    private static int PortOf(Socket socket) => ((IPEndPoint)socket.LocalEndPoint!).Port;
+}

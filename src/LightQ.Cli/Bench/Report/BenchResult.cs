@@ -1,0 +1,63 @@
+namespace LightQ.Cli.Bench.Report;
+
+/// <summary>One line of a bench's table: the product beside one yardstick. What does not apply is absent.</summary>
+internal sealed record BenchResult
+{
+    public int Size { get; init; }
+
+    public required string Kind { get; init; }
+
+    public required string Ack { get; init; }
+
+    public required string Api { get; init; }
+
+    public long Messages { get; init; }
+
+    /// <summary>The median of the product's runs.</summary>
+    public double? MessagesPerSecond { get; init; }
+
+    public required string Yardstick { get; init; }
+
+    public double? YardstickMessagesPerSecond { get; init; }
+
+    /// <summary>The product's figure divided by the yardstick's: of throughput, or of the median latency.</summary>
+    public double Ratio { get; init; }
+
+    /// <summary>The same for the 99th percentile of latency.</summary>
+    public double? RatioP99 { get; init; }
+
+    public int Pairs { get; init; }
+
+    public long Lost { get; init; }
+
+    public long Duplicated { get; init; }
+
+    public long Reordered { get; init; }
+
+    /// <summary>Messages whose content was not what was sent.</summary>
+    public long Damaged { get; init; }
+
+    /// <summary>What the yardstick lost, repeated, reordered or damaged.</summary>
+    public long YardstickFaults { get; init; }
+
+    /// <summary>Messages a second that were asked for, in a latency bench.</summary>
+    public double? Rate { get; init; }
+
+    public LatencyFigures? LatencyUs { get; init; }
+
+    public LatencyFigures? YardstickLatencyUs { get; init; }
+
+    /// <summary>CPU seconds of the broker, per run.</summary>
+    public double? BrokerCpuSeconds { get; init; }
+
+    public long? BrokerPeakRssBytes { get; init; }
+
+    /// <summary>Messages a second of each run.</summary>
+    public IReadOnlyList<double>? Runs { get; init; }
+
+    public IReadOnlyList<double>? YardstickRuns { get; init; }
+
+    /// <summary>Whether every message arrived once, in order and undamaged.</summary>
+    [System.Text.Json.Serialization.JsonIgnore]
+    public bool IsSound => Lost + Duplicated + Reordered + Damaged == 0;
+}

@@ -1,0 +1,34 @@
+using System.Diagnostics;
+using LightQ.Cli.Bench.Load;
+
+namespace LightQ.Cli.Bench.Roles;
+
+/// <summary>The producer's process: one run after the other.</summary>
+internal static class ProduceRole
+{
+    public const string Go = "go";
+
+    public static async Task RunAsync(CancellationToken cancellationToken)
+    {
+        var parent = new RoleChannel();
+        while (true)
+        {
+            RunSpec spec = await parent.NextRunAsync();
+            try
+            {
+                await using ILoadProducer producer = await LoadFactory.CreateProducerAsync(spec);
+                RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready });
+                if (await parent.NextAsync() != Go)
+                    continue;
+                long start = Stopwatch.GetTimestamp();
+                await producer.ProduceAsync(spec.Messages, cancellationToken);
+                RoleChannel.Say(new RoleMessage { Event = RoleEvent.Done, StartTicks = start, EndTicks = Stopwatch.GetTimestamp(), Messages = spec.Messages });
+            }
+            catch (Exception e)
+            {
+                // Not hidden: the parent reports it and ends this process.
+                RoleChannel.SayFailed(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+using LightQ.Cli.Bench.Report;
+
+namespace LightQ.Cli.Bench.Roles;
+
+/// <summary>What a role tells its parent, one line each.</summary>
+internal sealed record RoleMessage
+{
+    public RoleEvent Event { get; init; }
+
+    /// <summary>Why the run failed; with <see cref="RoleEvent.Failed"/>.</summary>
+    public string? Error { get; init; }
+
+    /// <summary>Ports that the role listens on; with <see cref="RoleEvent.Listening"/>.</summary>
+    public IReadOnlyList<int>? Ports { get; init; }
+
+    /// <summary>Monotonic clock before the run's first message.</summary>
+    public long StartTicks { get; init; }
+
+    /// <summary>Monotonic clock at the run's last message, or behind its ack.</summary>
+    public long EndTicks { get; init; }
+
+    public long Messages { get; init; }
+
+    public long Lost { get; init; }
+
+    public long Duplicated { get; init; }
+
+    public long Reordered { get; init; }
+
+    public long Damaged { get; init; }
+
+    public LatencyFigures? LatencyUs { get; init; }
+
+    /// <summary>Messages a second that a latency run really sent.</summary>
+    public double? ActualRate { get; init; }
+}

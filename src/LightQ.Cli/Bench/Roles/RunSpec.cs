@@ -1,0 +1,46 @@
+using LightQ.Protocol;
+
+namespace LightQ.Cli.Bench.Roles;
+
+/// <summary>One run, as the parent tells it to a role.</summary>
+internal sealed record RunSpec
+{
+    /// <summary>What the load goes through.</summary>
+    public LoadTarget Target { get; init; }
+
+    /// <summary>A connection string of LightQ, or host:port of NATS or of the relay's end for producers.</summary>
+    public required string Endpoint { get; init; }
+
+    /// <summary>The relay's end for consumers; otherwise absent.</summary>
+    public string? ConsumeEndpoint { get; init; }
+
+    /// <summary>The topic; the subject on NATS.</summary>
+    public string Topic { get; init; } = "";
+
+    /// <summary>Bytes of every body.</summary>
+    public int Size { get; init; }
+
+    /// <summary>How many messages.</summary>
+    public long Messages { get; init; }
+
+    /// <summary>How they are published and consumed.</summary>
+    public LoadApi Api { get; init; }
+
+    /// <summary>The ack level asked for.</summary>
+    public Durability Ack { get; init; }
+
+    /// <summary>Publishes without an ack at most, with <see cref="LoadApi.Publish"/>.</summary>
+    public int InFlight { get; init; }
+
+    /// <summary>Whether the consumer begins at the oldest message.</summary>
+    public bool FromEarliest { get; init; }
+
+    /// <summary>Messages a second, in a latency run.</summary>
+    public double Rate { get; init; }
+
+    /// <summary>Messages at the start of a latency run that are sent but not measured.</summary>
+    public long WarmUpMessages { get; init; }
+
+    /// <summary>Whether stamps are the times of sending instead of the times when sending was due.</summary>
+    public bool StampActual { get; init; }
+}

@@ -1,0 +1,27 @@
+using System.Diagnostics;
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Bench.Roles;
+
+namespace LightQ.Cli.Bench;
+
+/// <summary>What one run gave.</summary>
+internal sealed record RunOutcome
+{
+    public double MessagesPerSecond { get; init; }
+
+    public required RoleMessage Consumed { get; init; }
+
+    public LatencyFigures? Latency => Consumed.LatencyUs;
+
+    /// <summary>CPU seconds of the broker during the run; 0 when it is not a child of this process.</summary>
+    public double BrokerCpuSeconds { get; init; }
+
+    public long Faults => Consumed.Lost + Consumed.Duplicated + Consumed.Reordered + Consumed.Damaged;
+
+    /// <summary>From before the first message until the last one was received and acknowledged.</summary>
+    public static RunOutcome Of(RoleMessage produced, RoleMessage consumed)
+    {
+        TimeSpan elapsed = Stopwatch.GetElapsedTime(produced.StartTicks, Math.Max(produced.EndTicks, consumed.EndTicks));
+        return new RunOutcome { Consumed = consumed, MessagesPerSecond = (consumed.Messages - consumed.Duplicated) / elapsed.TotalSeconds };
+    }
+}

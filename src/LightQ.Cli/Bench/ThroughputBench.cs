@@ -1,0 +1,84 @@
+using System.Globalization;
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+
+namespace LightQ.Cli.Bench;
+
+/// <summary>How many messages a second, size by size: yardstick, product, yardstick, product ...</summary>
+internal sealed class ThroughputBench(BenchSettings settings, BenchSession session, CommandConsole console)
+{
+    private const long FirstMessages = 100_000;
+    private const long FewestMessages = 1000;
+    private const int RoundTo = 1000;
+
+    public async Task<IReadOnlyList<BenchResult>> RunAsync(CancellationToken cancellationToken)
+    {
+        var results = new List<BenchResult>();
+        foreach (int size in settings.Sizes)
+            results.AddRange(await RunAsync(size, cancellationToken));
+        return results;
+    }
+
+    private async Task<IEnumerable<BenchResult>> RunAsync(int size, CancellationToken cancellationToken)
+    {
+        LoadTarget[] targets = settings.AgainstNats ? [LoadTarget.Relay, LoadTarget.Nats, LoadTarget.LightQ] : [LoadTarget.Relay, LoadTarget.LightQ];
+        long messages = await WarmUpAsync(targets, size, cancellationToken);
+        Dictionary<LoadTarget, List<RunOutcome>> outcomes = targets.ToDictionary(t => t, _ => new List<RunOutcome>());
+        for (int pair = 1; pair <= settings.Pairs; pair++)
+        {
+            foreach (LoadTarget target in targets)
+            {
+                RunOutcome outcome = await session.RunThroughputAsync(target, size, messages, cancellationToken);
+                outcomes[target].Add(outcome);
+                console.Progress(string.Create(
+                    CultureInfo.InvariantCulture, $"{size} B, pair {pair} of {settings.Pairs}: {target.ToString().ToLowerInvariant()} {outcome.MessagesPerSecond:N0} messages/s"));
+            }
+        }
+        return targets.Where(t => t != LoadTarget.LightQ).Select(t => Summarize(size, messages, t, outcomes[LoadTarget.LightQ], outcomes[t]));
+    }
+
+    /// <summary>Runs everything until its code is compiled for speed, and finds how many messages make a run of the wanted length.</summary>
+    private async Task<long> WarmUpAsync(LoadTarget[] targets, int size, CancellationToken cancellationToken)
+    {
+        console.Progress($"{size} B: warming up");
+        double slowest = double.MaxValue;
+        foreach (LoadTarget target in targets)
+        {
+            long messages = Math.Min(FirstMessages, settings.Messages ?? long.MaxValue);
+            double rate = (await session.RunThroughputAsync(target, size, messages, cancellationToken)).MessagesPerSecond;
+            messages = settings.Messages ?? Math.Max(messages, (long)rate);
+            rate = (await session.RunThroughputAsync(target, size, messages, cancellationToken)).MessagesPerSecond;
+            slowest = Math.Min(slowest, rate);
+        }
+        return settings.Messages ?? Math.Max(FewestMessages, (long)(slowest * settings.Duration.TotalSeconds) / RoundTo * RoundTo);
+    }
+
+    private BenchResult Summarize(int size, long messages, LoadTarget yardstick, List<RunOutcome> product, List<RunOutcome> other)
+    {
+        double rate = Median.Of(product.Select(o => o.MessagesPerSecond)), otherRate = Median.Of(other.Select(o => o.MessagesPerSecond));
+        bool isOwn = settings.Server is null;
+        return new BenchResult
+        {
+            Size = size,
+            Kind = settings.KindName,
+            Ack = settings.AckName,
+            Api = settings.ApiName,
+            Messages = messages,
+            MessagesPerSecond = Math.Round(rate),
+            Yardstick = yardstick.ToString().ToLowerInvariant(),
+            YardstickMessagesPerSecond = Math.Round(otherRate),
+            Ratio = Math.Round(rate / otherRate, 3),
+            Pairs = settings.Pairs,
+            Lost = product.Sum(o => o.Consumed.Lost),
+            Duplicated = product.Sum(o => o.Consumed.Duplicated),
+            Reordered = product.Sum(o => o.Consumed.Reordered),
+            Damaged = product.Sum(o => o.Consumed.Damaged),
+            YardstickFaults = other.Sum(o => o.Faults),
+            BrokerCpuSeconds = isOwn ? Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3) : null,
+            BrokerPeakRssBytes = isOwn ? session.BrokerUsage.PeakBytes : null,
+            Runs = [.. product.Select(o => Math.Round(o.MessagesPerSecond))],
+            YardstickRuns = [.. other.Select(o => Math.Round(o.MessagesPerSecond))],
+        };
+    }
+}

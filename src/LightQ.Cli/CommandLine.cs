@@ -1,0 +1,66 @@
+using System.CommandLine;
+using System.CommandLine.Help;
+using System.CommandLine.Invocation;
+using System.CommandLine.Parsing;
+using LightQ.Cli.Commands;
+using LightQ.Cli.Hosting;
+using LightQ.Cli.Output;
+
+namespace LightQ.Cli;
+
+/// <summary>The command tree, and how every command ends: an exit code, and at most one line on standard error.</summary>
+internal static class CommandLine
+{
+    /// <summary>Builds the tree.</summary>
+    public static RootCommand CreateRoot()
+    {
+        var root = new RootCommand("LightQ, a brokered message queue: run a broker, publish, subscribe, look inside, measure.")
+        {
+            ServerCommand.Create(),
+            TopicCommand.Create(),
+            PubCommand.Create(),
+            SubCommand.Create(),
+            StatsCommand.Create(),
+            BenchCommand.Create(),
+            RoleCommand.Create(),
+        };
+        HelpOption help = root.Options.OfType<HelpOption>().Single();
+        help.Action = new ExampleHelpAction((HelpAction)help.Action!);
+        return root;
+    }
+
+    /// <summary>Parses and runs.</summary>
+    /// <returns>The exit code.</returns>
+    public static async Task<int> RunAsync(string[] args)
+    {
+        ParseResult parsed = CreateRoot().Parse(args);
+        if (parsed.Action is ParseErrorAction)
+            return Report(new Failure(ExitCode.Usage, $"{parsed.Errors[0].Message} Try '{HelpOf(parsed)} --help'."));
+        using var interruption = new Interruption();
+        try
+        {
+            var settings = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
+            return await parsed.InvokeAsync(settings, interruption.Token);
+        }
+        catch (Exception e) when (Failure.TryExplain(e, out _))
+        {
+            Failure.TryExplain(e, out Failure failure);
+            return Report(failure);
+        }
+    }
+
+    private static int Report(Failure failure)
+    {
+        Console.Error.WriteLine($"lightq: {Failure.OneLine(failure.Message)}");
+        return failure.ExitCode;
+    }
+
+    private static string HelpOf(ParseResult parsed)
+    {
+        var names = new Stack<string>();
+        for (CommandResult? at = parsed.CommandResult; at is not null; at = at.Parent as CommandResult)
+            names.Push(at.Command.Name);
+        names.Pop();
+        return string.Join(' ', names.Prepend("lightq"));
+    }
+}

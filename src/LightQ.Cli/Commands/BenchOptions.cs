@@ -1,0 +1,57 @@
+using System.CommandLine;
+using LightQ.Cli.Bench;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Protocol;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary>The options that all benches share.</summary>
+internal sealed class BenchOptions
+{
+    private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient or durable topics.", DefaultValueFactory = _ => TopicKind.Transient };
+    private readonly Option<Durability> _ack = new("--ack") { Description = "The ack level. Default: memory for transient, fsync for durable topics." };
+    private readonly Option<int> _pairs = new("--pairs") { Description = "How often yardstick and product run, alternately.", DefaultValueFactory = _ => BenchSettings.UsualPairs, HelpName = "N" };
+    private readonly Option<string?> _server = new("--server") { Description = "Measure this broker instead of starting one.", HelpName = "URL" };
+    private readonly Option<string?> _data = new("--data") { Description = "Where the broker that is started keeps its data. Default: the temporary directory.", HelpName = "DIR" };
+    private readonly Option<string?> _against = new("--against") { Description = "A second yardstick: nats, either --nats-url or a nats-server from the PATH." };
+    private readonly Option<string?> _natsUrl = new("--nats-url") { Description = "A NATS server that runs already, such as nats://127.0.0.1:4222.", HelpName = "URL" };
+
+    public BenchOptions()
+    {
+        _against.AcceptOnlyFromAmong("nats");
+        _pairs.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<int>() < 1)
+                result.AddError("--pairs is at least 1.");
+        });
+    }
+
+    public Option<OutputFormat> Output { get; } = CommonOptions.Output();
+
+    public Option<string?> Report { get; } = new("--report") { Description = "Also write a page with plots.", HelpName = "FILE.html" };
+
+    /// <summary>A number of messages, a size and the like: at least one.</summary>
+    public static void AtLeast<T>(Option<T> option, double least) => option.Validators.Add(result =>
+    {
+        if (result.GetValueOrDefault<T>() is { } value && Convert.ToDouble(value, System.Globalization.CultureInfo.InvariantCulture) < least)
+            result.AddError($"{option.Name} is at least {least}.");
+    });
+
+    public void AddTo(Command command)
+    {
+        foreach (Option option in new Option[] { _kind, _ack, _pairs, _server, _data, _against, _natsUrl, Output, Report })
+            command.Add(option);
+    }
+
+    public BenchSettings Read(ParseResult parsed) => new()
+    {
+        Kind = parsed.GetValue(_kind),
+        Ack = parsed.GetValue(_ack),
+        Pairs = parsed.GetValue(_pairs),
+        Server = parsed.GetValue(_server),
+        DataDirectory = parsed.GetValue(_data),
+        AgainstNats = parsed.GetValue(_against) is not null || parsed.GetValue(_natsUrl) is not null,
+        NatsUrl = parsed.GetValue(_natsUrl),
+    };
+}

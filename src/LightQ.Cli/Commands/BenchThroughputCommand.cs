@@ -1,0 +1,66 @@
+using System.CommandLine;
+using System.Globalization;
+using LightQ.Cli.Bench;
+using LightQ.Cli.Bench.Roles;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary><c>lightq bench throughput</c>.</summary>
+internal static class BenchThroughputCommand
+{
+    private static readonly int[] UsualSizes = [100, 256, 512, 1024];
+
+    public static Command Create()
+    {
+        var common = new BenchOptions();
+        Option<int[]> sizes = new("--sizes")
+        {
+            Description = "Bytes of a message, several with commas. Default: 100,256,512,1024.",
+            HelpName = "A,B",
+            CustomParser = result => ParseSizes(result),
+        };
+        Option<long?> messages = new("--messages", "-n") { Description = "Messages of a run. Default: as many as take --duration.", HelpName = "N" };
+        Option<TimeSpan?> duration = CommonOptions.Duration("--duration");
+        duration.Description = "How long a run lasts, about. Default 2.5s.";
+        Option<LoadApi> api = new("--api") { Description = "batch: whole batches; message: TryPublish and await foreach; publish: every ack awaited." };
+        Option<int> inFlight = new("--in-flight") { Description = "Publishes without an ack at most, with --api publish.", DefaultValueFactory = _ => 1000, HelpName = "N" };
+        BenchOptions.AtLeast(messages, 1);
+        BenchOptions.AtLeast(inFlight, 1);
+        var command = new ExampleCommand(
+            "throughput",
+            "Messages a second from a producer's process through a broker's to a consumer's, beside a plain byte relay in the broker's place.",
+            "lightq bench throughput --sizes 100,1024 --pairs 3",
+            "lightq bench throughput --kind durable --report durable.html",
+            "lightq bench throughput --api publish --against nats")
+        {
+            sizes, messages, duration, api, inFlight,
+        };
+        common.AddTo(command);
+        command.SetAction((parsed, cancellationToken) =>
+        {
+            BenchSettings settings = common.Read(parsed) with
+            {
+                Sizes = parsed.GetValue(sizes) is { Length: > 0 } given ? given : UsualSizes,
+                Messages = parsed.GetValue(messages),
+                Api = parsed.GetValue(api),
+                InFlight = parsed.GetValue(inFlight),
+            };
+            settings = settings with { Duration = parsed.GetValue(duration) ?? settings.Duration };
+            var run = new BenchRun("throughput", settings, parsed.GetValue(common.Output), parsed.GetValue(common.Report));
+            return run.ExecuteAsync((session, console) => new ThroughputBench(settings, session, console).RunAsync(cancellationToken), cancellationToken);
+        });
+        return command;
+    }
+
+    private static int[] ParseSizes(System.CommandLine.Parsing.ArgumentResult result)
+    {
+        var sizes = new List<int>();
+        foreach (string text in result.Tokens[0].Value.Split(','))
+        {
+            if (!int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size < MessagePattern.SmallestSize)
+                result.AddError($"'{text}' is not a size of at least {MessagePattern.SmallestSize} bytes.");
+            sizes.Add(size);
+        }
+        return [.. sizes];
+    }
+}

@@ -1,0 +1,30 @@
+using System.Buffers;
+using System.Globalization;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary>Durations as people write them: a number and ms, s, m, h or d.</summary>
+internal static class DurationText
+{
+    private static readonly SearchValues<char> Digits = SearchValues.Create("0123456789.");
+
+    public static bool TryParse(string text, out TimeSpan duration)
+    {
+        int digits = text.AsSpan().IndexOfAnyExcept(Digits);
+        string unit = digits < 0 ? "" : text[digits..];
+        double scale = unit switch
+        {
+            "ms" => 0.001,
+            "s" or "" => 1,
+            "m" => 60,
+            "h" => 3600,
+            "d" => 86400,
+            _ => 0,
+        };
+        string number = digits < 0 ? text : text[..digits];
+        bool ok = double.TryParse(number, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double value)
+            && scale > 0 && value * scale < TimeSpan.MaxValue.TotalSeconds / 2;
+        duration = ok ? TimeSpan.FromSeconds(value * scale) : default;
+        return ok;
+    }
+}

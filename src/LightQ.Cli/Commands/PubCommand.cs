@@ -1,0 +1,78 @@
+using System.CommandLine;
+using LightQ.Cli.Output;
+using LightQ.Cli.Publishing;
+using LightQ.Client;
+using LightQ.Protocol;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary><c>lightq pub</c>: publishes a message, or the lines of a file or of standard input.</summary>
+internal static class PubCommand
+{
+    public static Command Create()
+    {
+        Argument<TopicAddress> topic = CommonOptions.Address();
+        Argument<string?> message = new("MESSAGE") { Description = "One message; - reads lines from standard input, which is the default.", Arity = ArgumentArity.ZeroOrOne };
+        Option<string?> file = new("--file", "-f") { Description = "Publish each line of this file as a message; - is standard input. Lines end at LF and nowhere else.", HelpName = "FILE" };
+        Option<bool> wholeFile = new("--whole-file") { Description = "Publish the file as one message." };
+        Option<string?> key = new("--key", "-k") { Description = "The messages' key." };
+        Option<string[]> header = new("--header", "-H") { Description = "A header of every message; may be given again.", HelpName = "NAME=VALUE" };
+        Option<double?> rate = new("--rate") { Description = "At most this many messages a second.", HelpName = "N" };
+        Option<Durability> ack = new("--ack") { Description = "Wait until messages are this safe. Default: what the topic says." };
+        Option<string?> producerName = new("--producer-name") { Description = "Makes the producer idempotent: what is sent again after a reconnect is stored once.", HelpName = "NAME" };
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(
+            "pub",
+            "Publish a message, or each line of a file or of standard input.",
+            "lightq pub orders 'hello'",
+            "lightq pub orders --file lines.txt --key 42 --header origin=import",
+            "tail -f app.log | lightq pub logs -")
+        {
+            topic, message, file, wholeFile, key, header, rate, ack, producerName, server, output,
+        };
+        command.Validators.Add(result =>
+        {
+            if (result.GetValue(message) is not (null or "-") && result.GetValue(file) is not null)
+                result.AddError("Give a MESSAGE or --file, not both.");
+            if (result.GetValue(wholeFile) && result.GetValue(file) is null)
+                result.AddError("--whole-file needs --file.");
+            if (result.GetValue(rate) is <= 0)
+                result.AddError("--rate is above 0.");
+            if (result.GetValue(header)?.FirstOrDefault(h => h.IndexOf('=', StringComparison.Ordinal) < 1) is { } wrong)
+                result.AddError($"'{wrong}' is not a header of the form NAME=VALUE.");
+        });
+        command.SetAction((parsed, cancellationToken) =>
+        {
+            TopicAddress address = parsed.GetRequiredValue(topic);
+            var job = new PublishJob
+            {
+                Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
+                Topic = address.Topic,
+                Producer = new ProducerOptions { Partition = address.Partition, AckLevel = parsed.GetValue(ack), Name = parsed.GetValue(producerName) },
+                Message = parsed.GetValue(message) is { } text and not "-" ? text : null,
+                File = parsed.GetValue(file) is { } path and not "-" ? path : null,
+                WholeFile = parsed.GetValue(wholeFile),
+                Key = parsed.GetValue(key),
+                Headers = HeadersOf(parsed.GetValue(header)),
+                Rate = parsed.GetValue(rate),
+                Output = parsed.GetValue(output),
+            };
+            return job.RunAsync(cancellationToken);
+        });
+        return command;
+    }
+
+    private static MessageHeaders? HeadersOf(string[]? texts)
+    {
+        if (texts is null or [])
+            return null;
+        var headers = new MessageHeaders();
+        foreach (string text in texts)
+        {
+            int equals = text.IndexOf('=', StringComparison.Ordinal);
+            headers.Add(text[..equals], text[(equals + 1)..]);
+        }
+        return headers;
+    }
+}

@@ -1,0 +1,50 @@
+using System.CommandLine;
+using LightQ.Client;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary>One option for each setting of a topic.</summary>
+internal sealed class TopicSettingOptions
+{
+    private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient: in memory; durable: in a journal on disk. Default: transient." };
+    private readonly Option<int> _partitions = new("--partitions") { Description = "How many partitions.", HelpName = "N" };
+    private readonly Option<long?> _ring = CommonOptions.Size("--ring");
+    private readonly Option<long?> _segment = CommonOptions.Size("--segment");
+    private readonly Option<long?> _retentionBytes = CommonOptions.Size("--retention-bytes");
+    private readonly Option<TimeSpan?> _retentionAge = CommonOptions.Duration("--retention-age");
+    private readonly Option<Durability> _ack = new("--ack") { Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics." };
+    private readonly Option<Durability> _read = new("--read") { Description = "How safe a message is before consumers see it: fsync (the default of durable topics) or written." };
+    private readonly Option<long?> _maxMessage = CommonOptions.Size("--max-message");
+    private readonly Option<SlowPolicy> _slow = new("--slow-consumer") { Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest)." };
+
+    public TopicSettingOptions()
+    {
+        _ring.Description = "Size of the ring in memory. Default 8MiB.";
+        _segment.Description = "Size of the journal's files. Default 64MiB.";
+        _retentionBytes.Description = "Keep at most this much. Default: no limit.";
+        _retentionAge.Description = "Keep messages this long, for example 7d. Default: for ever.";
+        _maxMessage.Description = "The largest message. Default 1MiB.";
+    }
+
+    public void AddTo(Command command)
+    {
+        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow })
+            command.Add(option);
+    }
+
+    public TopicSpec Read(ParseResult parsed, string name) => new(name)
+    {
+        Kind = parsed.GetValue(_kind),
+        Partitions = parsed.GetValue(_partitions),
+        RingBytes = parsed.GetValue(_ring) ?? 0,
+        SegmentBytes = parsed.GetValue(_segment) ?? 0,
+        RetentionBytes = parsed.GetValue(_retentionBytes) ?? 0,
+        RetentionAge = parsed.GetValue(_retentionAge) ?? TimeSpan.Zero,
+        AckLevel = parsed.GetValue(_ack),
+        ReadLevel = parsed.GetValue(_read),
+        MaxMessageBytes = parsed.GetValue(_maxMessage) ?? 0,
+        SlowPolicy = parsed.GetValue(_slow),
+    };
+}

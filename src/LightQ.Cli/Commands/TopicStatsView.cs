@@ -1,0 +1,82 @@
+using System.Globalization;
+using LightQ.Client;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary>A topic's figures as the tool shows them.</summary>
+internal sealed record TopicStatsView
+{
+    public required string Topic { get; init; }
+
+    public DateTimeOffset Time { get; init; }
+
+    public long MessagesReceived { get; init; }
+
+    public long MessagesSent { get; init; }
+
+    public int PublishersCount { get; init; }
+
+    public int SubscribersCount { get; init; }
+
+    public long QueueSize { get; init; }
+
+    public long TotalBytesWritten { get; init; }
+
+    public long TotalBytesRead { get; init; }
+
+    public double ReceiveRate { get; init; }
+
+    public double SendRate { get; init; }
+
+    public long StartOffset { get; init; }
+
+    public long EndOffset { get; init; }
+
+    public long DurableOffset { get; init; }
+
+    public long Gaps { get; init; }
+
+    public long Drops { get; init; }
+
+    public long StoredBytes { get; init; }
+
+    public static TopicStatsView From(TopicStats stats) => new()
+    {
+        Topic = stats.Topic,
+        Time = stats.Time,
+        MessagesReceived = stats.MessagesReceived,
+        MessagesSent = stats.MessagesSent,
+        PublishersCount = stats.PublishersCount,
+        SubscribersCount = stats.SubscribersCount,
+        QueueSize = stats.QueueSize,
+        TotalBytesWritten = stats.TotalBytesWritten,
+        TotalBytesRead = stats.TotalBytesRead,
+        ReceiveRate = stats.ReceiveRate,
+        SendRate = stats.SendRate,
+        StartOffset = stats.StartOffset,
+        EndOffset = stats.EndOffset,
+        DurableOffset = stats.DurableOffset,
+        Gaps = stats.Gaps,
+        Drops = stats.Drops,
+        StoredBytes = stats.StoredBytes,
+    };
+
+    public IEnumerable<(string Name, string Value)> Rows() =>
+    [
+        ("topic", Topic),
+        ("messages received", Number(MessagesReceived)),
+        ("messages sent", Number(MessagesSent)),
+        ("publishers", Number(PublishersCount)),
+        ("subscribers", Number(SubscribersCount)),
+        ("queue size", Number(QueueSize)),
+        ("bytes written", Number(TotalBytesWritten)),
+        ("bytes read", Number(TotalBytesRead)),
+        ("offsets", $"{StartOffset} to {EndOffset}"),
+        ("durable up to", Number(DurableOffset)),
+        ("gaps", Number(Gaps)),
+        ("drops", Number(Drops)),
+        ("bytes stored", Number(StoredBytes)),
+    ];
+
+    private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,97 @@
+using System.Globalization;
+using LightQ.Client;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary>A topic as the tool shows it.</summary>
+internal sealed record TopicView
+{
+    public required string Name { get; init; }
+
+    /// <summary>32 hexadecimal digits.</summary>
+    public required string Id { get; init; }
+
+    public required string Kind { get; init; }
+
+    public int Partitions { get; init; }
+
+    public long RingBytes { get; init; }
+
+    public long SegmentBytes { get; init; }
+
+    public long RetentionBytes { get; init; }
+
+    public double RetentionSeconds { get; init; }
+
+    public required string AckLevel { get; init; }
+
+    public required string ReadLevel { get; init; }
+
+    public long MaxMessageBytes { get; init; }
+
+    public required string SlowConsumer { get; init; }
+
+    public DateTimeOffset CreateTime { get; init; }
+
+    public required IReadOnlyList<long> StartOffsets { get; init; }
+
+    public required IReadOnlyList<long> EndOffsets { get; init; }
+
+    /// <summary>Why it takes no messages; absent when it does.</summary>
+    public string? Failure { get; init; }
+
+    public static TopicView From(TopicInfo info) => new()
+    {
+        Name = info.Name,
+        Id = info.Id,
+        Kind = Lower(info.Spec.Kind),
+        Partitions = info.Spec.Partitions,
+        RingBytes = info.Spec.RingBytes,
+        SegmentBytes = info.Spec.SegmentBytes,
+        RetentionBytes = info.Spec.RetentionBytes,
+        RetentionSeconds = info.Spec.RetentionAge.TotalSeconds,
+        AckLevel = Lower(info.Spec.AckLevel),
+        ReadLevel = Lower(info.Spec.ReadLevel),
+        MaxMessageBytes = info.Spec.MaxMessageBytes,
+        SlowConsumer = Lower(info.Spec.SlowPolicy),
+        CreateTime = info.CreateTime,
+        StartOffsets = info.StartOffsets,
+        EndOffsets = info.EndOffsets,
+        Failure = info.Failure.Length == 0 ? null : info.Failure,
+    };
+
+    /// <summary>Name and value of every field, for people.</summary>
+    public IEnumerable<(string Name, string Value)> Rows()
+    {
+        yield return ("name", Name);
+        yield return ("id", Id);
+        yield return ("kind", Kind);
+        yield return ("partitions", Partitions.ToString(CultureInfo.InvariantCulture));
+        yield return ("ring", Bytes(RingBytes));
+        if (Kind == "durable")
+        {
+            yield return ("segment", Bytes(SegmentBytes));
+            yield return ("retention", RetentionText());
+            yield return ("read level", ReadLevel);
+        }
+        yield return ("ack level", AckLevel);
+        yield return ("max message", Bytes(MaxMessageBytes));
+        yield return ("slow consumer", SlowConsumer);
+        yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
+        yield return ("offsets", string.Join(", ", StartOffsets.Zip(EndOffsets, (start, end) => $"{start} to {end}")));
+        if (Failure is not null)
+            yield return ("failure", Failure);
+    }
+
+    private static string Lower<T>(T value)
+        where T : struct, Enum => value.ToString().ToLowerInvariant();
+
+    private static string Bytes(long bytes) => bytes.ToString("N0", CultureInfo.InvariantCulture) + " bytes";
+
+    private string RetentionText()
+    {
+        string size = RetentionBytes == 0 ? "any size" : "at most " + Bytes(RetentionBytes);
+        string age = RetentionSeconds == 0 ? "for ever" : "for " + TimeSpan.FromSeconds(RetentionSeconds).ToString("c", CultureInfo.InvariantCulture);
+        return $"{size}, {age}";
+    }
+}

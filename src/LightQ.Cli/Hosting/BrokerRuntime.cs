@@ -1,0 +1,28 @@
+namespace LightQ.Cli.Hosting;
+
+/// <summary>The runtime settings of a process that is a broker and nothing else.</summary>
+/// <remarks>
+/// Socket callbacks that run where they arrive, instead of on a pool thread, halve the latency; pool threads that do not spin
+/// leave the cores of a small machine to those who work. Both change the whole process, so only the <c>server</c> command sets
+/// them, and never over what the user has set.
+/// </remarks>
+internal static class BrokerRuntime
+{
+    public const string InlineCompletions = "DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS";
+    public const string PoolSpinLimit = "DOTNET_ThreadPool_UnfairSemaphoreSpinLimit";
+
+    /// <summary>Applies the settings if the arguments say <c>server</c>.</summary>
+    public static void Prepare(string[] args)
+    {
+        if (args.Length == 0 || args[0] != "server")
+            return;
+        SetDefault(InlineCompletions, "1");
+        SetDefault(PoolSpinLimit, "0");
+    }
+
+    private static void SetDefault(string name, string value)
+    {
+        if (Environment.GetEnvironmentVariable(name) is null)
+            Environment.SetEnvironmentVariable(name, value);
+    }
+}

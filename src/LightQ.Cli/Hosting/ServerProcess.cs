@@ -1,0 +1,69 @@
+using LightQ.Cli.Output;
+using LightQ.Server;
+using LightQ.Server.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Console;
+
+namespace LightQ.Cli.Hosting;
+
+/// <summary>A broker that is this process: starts, says where it listens, stops when it is told to.</summary>
+internal sealed class ServerProcess
+{
+    /// <summary>Flags that were given, with their texts.</summary>
+    public required IReadOnlyDictionary<string, string> Flags { get; init; }
+
+    /// <summary>The configuration file; null for the usual one.</summary>
+    public string? ConfigurationFile { get; init; }
+
+    public LogLevel LogLevel { get; init; }
+
+    public OutputFormat Output { get; init; }
+
+    /// <summary>Whether it stops when standard input ends, as a child of another program does.</summary>
+    public bool EndWithInput { get; init; }
+
+    /// <summary>Shows the configuration in force.</summary>
+    public int PrintConfiguration()
+    {
+        ServerConfiguration configuration = ServerConfiguration.Load(Flags, ConfigurationFile);
+        Console.Out.WriteLine(Output == OutputFormat.Json ? ConfigurationPrinter.ToJson(configuration) : ConfigurationPrinter.ToText(configuration).TrimEnd());
+        return ExitCode.Ok;
+    }
+
+    /// <summary>Runs until the token is cancelled.</summary>
+    public async Task<int> RunAsync(CancellationToken stopping)
+    {
+        ServerConfiguration configuration = ServerConfiguration.Load(Flags, ConfigurationFile);
+        using ILoggerFactory loggers = CreateLoggers();
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping);
+        if (EndWithInput)
+            ParentLink.OnEnd(stop.Cancel);
+        await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
+        Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
+        await Task.Delay(Timeout.Infinite, stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await server.StopAsync();
+        return ExitCode.Ok;
+    }
+
+    // All of it to standard error: standard output carries the ports, and nothing else.
+    private ILoggerFactory CreateLoggers() => LoggerFactory.Create(logging =>
+    {
+        logging.SetMinimumLevel(LogLevel);
+        logging.AddSimpleConsole(line => (line.SingleLine, line.TimestampFormat, line.UseUtcTimestamp) = (true, "yyyy-MM-ddTHH:mm:ss.fffZ ", true));
+        logging.Services.Configure<ConsoleLoggerOptions>(console => console.LogToStandardErrorThreshold = LogLevel.Trace);
+    });
+
+    private void Announce(ServerPorts ports)
+    {
+        if (Output == OutputFormat.Json)
+        {
+            Console.Out.WriteLine(CliJson.Write(ports, CliJson.Default.ServerPorts));
+            return;
+        }
+        Console.Out.WriteLine($"data plane     {ports.Address}:{ports.DataPort}");
+        Console.Out.WriteLine($"control plane  {ports.Address}:{ports.ControlPort}");
+        Console.Out.WriteLine($"web            {ports.Address}:{ports.WebPort}");
+        Console.Out.WriteLine($"LightQ is ready; its data is in {ports.DataDirectory}. Ctrl-C stops it.");
+    }
+}

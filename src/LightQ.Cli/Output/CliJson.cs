@@ -1,0 +1,32 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Commands;
+using LightQ.Cli.Hosting;
+
+namespace LightQ.Cli.Output;
+
+/// <summary>Every JSON document the tool writes or reads.</summary>
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    UseStringEnumConverter = true,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(BenchReport))]
+[JsonSerializable(typeof(RunSpec))]
+[JsonSerializable(typeof(RoleMessage))]
+[JsonSerializable(typeof(ServerPorts))]
+[JsonSerializable(typeof(TopicView))]
+[JsonSerializable(typeof(TopicView[]))]
+[JsonSerializable(typeof(EnsureView))]
+[JsonSerializable(typeof(DeletedView))]
+[JsonSerializable(typeof(TruncateView))]
+[JsonSerializable(typeof(TopicStatsView))]
+[JsonSerializable(typeof(BrokerStatsView))]
+[JsonSerializable(typeof(PublishView))]
+internal sealed partial class CliJson : JsonSerializerContext
+{
+    /// <summary>The document in one line.</summary>
+    public static string Write<T>(T value, JsonTypeInfo<T> type) => JsonSerializer.Serialize(value, type);
+}

@@ -1,0 +1,59 @@
+using LightQ.Client;
+using LightQ.Protocol;
+using LightQ.Server;
+
+namespace LightQ.Cli.Output;
+
+/// <summary>What a user is told about an exception, and what the process ends with.</summary>
+/// <param name="ExitCode">One of <see cref="Output.ExitCode"/>.</param>
+/// <param name="Message">One line.</param>
+internal readonly record struct Failure(int ExitCode, string Message)
+{
+    /// <summary>Explains the failures a command expects.</summary>
+    /// <returns>False for anything else: that is a defect of the tool.</returns>
+    public static bool TryExplain(Exception exception, out Failure failure)
+    {
+        Failure? known = exception switch
+        {
+            CommandException e => new Failure(e.ExitCode, e.Message),
+            ServerStartException e => new Failure(e.ExitCode, e.Message),
+            LightQException e => new Failure(ExitCodeOf(e.Code), e.Message + Advice(e.Code)),
+            OperationCanceledException => new Failure(Output.ExitCode.Failed, "Interrupted."),
+            FileNotFoundException or DirectoryNotFoundException => new Failure(Output.ExitCode.Failed, exception.Message),
+            UnauthorizedAccessException => new Failure(Output.ExitCode.Denied, exception.Message),
+            IOException => new Failure(Output.ExitCode.Failed, exception.Message),
+            ArgumentException => new Failure(Output.ExitCode.Usage, FirstLine(exception.Message)),
+            _ => null,
+        };
+        failure = known is { } found ? found with { Message = OneLine(found.Message) } : default;
+        return known is not null;
+    }
+
+    public static string OneLine(string text) => string.Join(' ', text.Split('\n', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries));
+
+    private static int ExitCodeOf(ErrorCode code) => code switch
+    {
+        ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.ShuttingDown or ErrorCode.MalformedFrame or ErrorCode.UnsupportedVersion
+            or ErrorCode.FrameTooLarge => Output.ExitCode.Unavailable,
+        ErrorCode.Unauthenticated or ErrorCode.PermissionDenied => Output.ExitCode.Denied,
+        ErrorCode.InvalidArgument => Output.ExitCode.Usage,
+        _ => Output.ExitCode.Failed,
+    };
+
+    private static string Advice(ErrorCode code) => code switch
+    {
+        ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.MalformedFrame or ErrorCode.FrameTooLarge =>
+            " Is a broker running there ('lightq server'), and are these its data and control ports? See --server.",
+        ErrorCode.Unauthenticated => " Give user and password: --server lightq://USER:PASSWORD@HOST; the admin's is in the data directory's admin-password.",
+        ErrorCode.UnknownTopic => " 'lightq topic list' shows what there is, 'lightq topic create NAME' makes one.",
+        ErrorCode.MessageTooLarge => " 'lightq topic create --max-message BYTES' sets a topic's limit.",
+        _ => "",
+    };
+
+    // ArgumentException appends the parameter's name in brackets, which means nothing to a user of the tool.
+    private static string FirstLine(string message)
+    {
+        int parameter = message.IndexOf(" (Parameter '", StringComparison.Ordinal);
+        return parameter < 0 ? message : message[..parameter];
+    }
+}

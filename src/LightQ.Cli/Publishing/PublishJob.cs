@@ -1,0 +1,103 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Text;
+using LightQ.Cli.Commands;
+using LightQ.Cli.Output;
+using LightQ.Client;
+
+namespace LightQ.Cli.Publishing;
+
+/// <summary>What <c>pub</c> was asked to do.</summary>
+internal sealed record PublishJob
+{
+    private const int ProgressMilliseconds = 1000;
+
+    public required LightQClientOptions Client { get; init; }
+
+    public required string Topic { get; init; }
+
+    public required ProducerOptions Producer { get; init; }
+
+    /// <summary>One message; null to read lines.</summary>
+    public string? Message { get; init; }
+
+    /// <summary>The file to read; null for standard input.</summary>
+    public string? File { get; init; }
+
+    /// <summary>Whether the input is one message.</summary>
+    public bool WholeFile { get; init; }
+
+    public string? Key { get; init; }
+
+    public MessageHeaders? Headers { get; init; }
+
+    /// <summary>Messages a second; null for no limit.</summary>
+    public double? Rate { get; init; }
+
+    public OutputFormat Output { get; init; }
+
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        await using Stream? source = Message is null ? Open() : null;
+        await using var client = new LightQClient(Client);
+        await using Producer producer = await client.CreateProducerAsync(Topic, Producer, cancellationToken);
+        long start = Stopwatch.GetTimestamp();
+        long messages = 1;
+        long bytes;
+        if (source is null || WholeFile)
+        {
+            byte[] body = source is null ? Encoding.UTF8.GetBytes(Message!) : await ReadAllAsync(source, cancellationToken);
+            await producer.PublishAsync(body, Key, Headers, cancellationToken);
+            bytes = body.Length;
+        }
+        else
+        {
+            (messages, bytes) = await PublishLinesAsync(producer, source, cancellationToken);
+        }
+        Report(messages, bytes, Stopwatch.GetElapsedTime(start));
+        return ExitCode.Ok;
+    }
+
+    private static async Task<byte[]> ReadAllAsync(Stream source, CancellationToken cancellationToken)
+    {
+        using var content = new MemoryStream();
+        await source.CopyToAsync(content, cancellationToken);
+        return content.ToArray();
+    }
+
+    private async Task<(long Messages, long Bytes)> PublishLinesAsync(Producer producer, Stream source, CancellationToken cancellationToken)
+    {
+        var publisher = new LinePublisher(producer, Key, Headers, Rate is { } rate ? new PublishPace(rate) : null);
+        var console = new CommandConsole();
+        await using var progress = new Timer(
+            _ => console.Progress(string.Create(CultureInfo.InvariantCulture, $"Published {publisher.Messages:N0} messages ...")),
+            null,
+            Console.IsErrorRedirected ? Timeout.Infinite : ProgressMilliseconds,
+            ProgressMilliseconds);
+        try
+        {
+            await publisher.PublishAsync(source, cancellationToken);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            throw new CommandException(ExitCode.Failed, $"Interrupted after {publisher.Messages} messages; the last of them may not have been stored.");
+        }
+        finally
+        {
+            console.EndProgress();
+        }
+        return (publisher.Messages, publisher.Bytes);
+    }
+
+    private Stream Open() => File is null
+        ? Console.OpenStandardInput()
+        : new FileStream(File, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0, FileOptions.SequentialScan);
+
+    private void Report(long messages, long bytes, TimeSpan elapsed)
+    {
+        if (Output == OutputFormat.Json)
+            Console.Out.WriteLine(CliJson.Write(new PublishView(Topic, messages, bytes, elapsed.TotalSeconds), CliJson.Default.PublishView));
+        else
+            Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Published {messages:N0} messages, {bytes:N0} bytes, in {elapsed.TotalSeconds:F2} s."));
+    }
+}

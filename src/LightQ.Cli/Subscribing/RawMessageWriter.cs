@@ -1,0 +1,20 @@
+using LightQ.Client;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Cli.Subscribing;
+
+/// <summary>Writes bodies as they are, with or without a newline behind each.</summary>
+internal sealed class RawMessageWriter(OutputBuffer output, bool endLines) : MessageWriter(output)
+{
+    public override long Write(MessageBatch batch, long limit) => WriteEach(batch, limit);
+
+    protected override void Write(in RecordView record, MessageBatch batch)
+    {
+        int length = record.Body.Length;
+        Span<byte> room = Output.GetSpan(length + 1);
+        record.Body.CopyTo(room);
+        if (endLines)
+            room[length++] = LineFeed;
+        Output.Advance(length);
+    }
+}

@@ -1,0 +1,90 @@
+using LightQ.Cli.Output;
+using LightQ.Client;
+
+namespace LightQ.Cli.Subscribing;
+
+/// <summary>What <c>sub</c> was asked to do.</summary>
+internal sealed record SubscribeJob
+{
+    // Standard output's reader went away, as in "lightq sub orders | head": not an error.
+    private const int BrokenPipe = 32;
+
+    public required LightQClientOptions Client { get; init; }
+
+    public required string Topic { get; init; }
+
+    public required ConsumeOptions Options { get; init; }
+
+    /// <summary>Ends after so many messages.</summary>
+    public long Count { get; init; } = long.MaxValue;
+
+    /// <summary>Ends after so long a silence; null for never.</summary>
+    public TimeSpan? IdleExit { get; init; }
+
+    public MessageFormat Format { get; init; }
+
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        await using Stream stdout = Console.OpenStandardOutput();
+        var writer = MessageWriter.Create(Format, new OutputBuffer(stdout));
+        try
+        {
+            await WriteAsync(writer, ended);
+            writer.Output.Flush();
+        }
+        catch (OperationCanceledException) when (ended.IsCancellationRequested)
+        {
+            // Ctrl-C or silence: both are how a subscription ends.
+            writer.Output.Flush();
+        }
+        catch (IOException e) when (e.HResult == BrokenPipe)
+        {
+            return ExitCode.Ok;
+        }
+        return ExitCode.Ok;
+    }
+
+    private static void Report(MessageGap gap) =>
+        Console.Error.WriteLine($"lightq: messages {gap.FirstOffset} to {gap.LastOffset} of {gap.Topic} will not come ({gap.Reason.ToString().ToLowerInvariant()}).");
+
+    private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended)
+    {
+        var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        ConsumeOptions options = Options with { OnGap = Report, OnSubscribed = _ => subscribed.TrySetResult() };
+        await using var client = new LightQClient(Client);
+        await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options).GetAsyncEnumerator(ended.Token);
+        long left = Count;
+        while (left > 0)
+        {
+            ValueTask<bool> next = batches.MoveNextAsync();
+            bool more;
+            if (next.IsCompleted)
+            {
+                more = await next;
+            }
+            else
+            {
+                writer.Output.Flush();
+                more = await WaitAsync(next.AsTask(), subscribed.Task, ended);
+            }
+            if (!more)
+                break;
+            left -= writer.Write(batches.Current, left);
+        }
+    }
+
+    /// <summary>Waits for a batch, as long as the silence may last. The clock starts once the subscription stands.</summary>
+    private async Task<bool> WaitAsync(Task<bool> next, Task subscribed, CancellationTokenSource ended)
+    {
+        if (IdleExit is not { } limit)
+            return await next;
+        await Task.WhenAny(next, subscribed);
+        using var noLonger = CancellationTokenSource.CreateLinkedTokenSource(ended.Token);
+        if (await Task.WhenAny(next, Task.Delay(limit, noLonger.Token)) != next)
+            await ended.CancelAsync();
+        else
+            await noLonger.CancelAsync();
+        return await next;
+    }
+}
