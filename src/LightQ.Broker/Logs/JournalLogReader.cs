@@ -29,25 +29,24 @@ internal sealed class JournalLogReader(JournalReader reader) : LogReader
 
     public override void MoveTo(in LogCursor cursor)
     {
-        if (_lentEnd == cursor.Offset)
-        {
-            reader.Advance();
-        }
-        else if (cursor.Offset != reader.NextOffset)
-        {
-            reader.Release();
+        bool toItsEnd = _lentEnd == cursor.Offset;
+        GiveBack(advance: toItsEnd);
+        if (cursor.Offset != reader.NextOffset)
             reader.SeekToOffset(cursor.Offset);
-        }
-        _lentEnd = -1;
     }
 
-    public override void Park()
+    public override void Park() => GiveBack(advance: true);
+
+    public override void Dispose() => reader.Dispose();
+
+    private void GiveBack(bool advance)
     {
         if (_lentEnd < 0)
             return;
-        reader.Advance();
         _lentEnd = -1;
+        if (advance)
+            reader.Advance();
+        else
+            reader.Release();
     }
-
-    public override void Dispose() => reader.Dispose();
 }

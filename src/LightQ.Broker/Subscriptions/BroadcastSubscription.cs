@@ -26,9 +26,11 @@ internal sealed class BroadcastSubscription : Subscription
         _blocks = policy == SlowPolicy.Block && partition.Log is RingLog;
         (StartKind start, long value) = ResumeOf(request, partition.Log);
         _reader = partition.Log.OpenReader(start, value, holds: policy == SlowPolicy.Block, Schedule);
-        FirstOffset = start == StartKind.Offset ? Math.Max(value, _reader.Cursor.Offset) : _reader.Cursor.Offset;
-        if (start == StartKind.Offset && value < _reader.Cursor.Offset)
-            _openingGap = new LogGap(value, _reader.Cursor.Offset - 1, GapReason.Retention);
+        // The log may begin inside a batch, which then comes whole.
+        long held = Math.Max(_reader.Cursor.Offset, partition.Log.StartOffset);
+        FirstOffset = start == StartKind.Offset ? Math.Max(value, held) : held;
+        if (start == StartKind.Offset && value < held)
+            _openingGap = new LogGap(value, held - 1, GapReason.Retention);
         _nextOffset = FirstOffset;
     }
 

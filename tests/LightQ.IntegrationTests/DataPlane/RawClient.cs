@@ -35,14 +35,14 @@ internal sealed class RawClient : IAsyncDisposable
         return client;
     }
 
-    public static byte[] Batch(ulong sequence, int bodyBytes, int records = 1)
+    public static byte[] Batch(ulong sequence, int bodyBytes, int records = 1, BatchOrigin? origin = null)
     {
         byte[] bytes = new byte[BatchLayout.HeaderSize + (records * RecordWriter.SizeOf(bodyBytes)) + 8];
         byte[] body = new byte[bodyBytes];
         int at = BatchLayout.HeaderSize;
         for (int i = 0; i < records; i++)
             at += RecordWriter.Write(bytes.AsSpan(at), body);
-        return bytes[..BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, records, new BatchOrigin(0, 0, sequence), 0)];
+        return bytes[..BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, records, origin ?? new BatchOrigin(0, 0, sequence), 0)];
     }
 
     public static byte[] PublishFrame(uint stream, byte[] batch)
