@@ -65,8 +65,7 @@ public sealed class ProducerStream : OutputStream
             {
                 AppendOrWait(run);
             }
-            if (HasOutput())
-                Schedule();
+            ScheduleOutput();
             return true;
         }
     }
@@ -148,7 +147,13 @@ public sealed class ProducerStream : OutputStream
         return true;
     }
 
-    private bool HasOutput() => _creditOwed != 0 || (_acks.TryPeek(out PendingAck ack) && ack.Position <= _partition.Log.PositionOf(AckLevel));
+    private void ScheduleOutput()
+    {
+        // Pairs with the fence in Partition.OnProgress: either this sees the moved end, or that sees the waiting ack.
+        Interlocked.MemoryBarrier();
+        if (_creditOwed != 0 || (_acks.TryPeek(out PendingAck ack) && ack.Position <= _partition.Log.PositionOf(AckLevel)))
+            Schedule();
+    }
 
     private void AppendOrWait(ReadOnlySpan<byte> run)
     {
@@ -188,8 +193,7 @@ public sealed class ProducerStream : OutputStream
         lock (_acks)
         {
             DrainPending();
-            if (HasOutput())
-                Schedule();
+            ScheduleOutput();
         }
         _partition.FlushAndWake();
     }

@@ -91,35 +91,46 @@ public sealed class Group
     /// <summary>Gives a member the next run.</summary>
     internal ReadResult Take(GroupMember member, int maxBytes, out LentRun run, out LogGap gap)
     {
+        bool othersWaited;
+        ReadResult result;
         lock (_lock)
         {
-            run = default;
-            gap = default;
-            if (_reading is not null && _reading != member)
-                return ReadResult.AtEnd;
-            bool again = _returned.Count != 0;
-            LogCursor from = again ? _returned[0].Start : _cursor;
-            // The holder still stands at or before this place, so nothing is overwritten while the member's reader gets there.
-            member.Reader.MoveTo(from);
-            int limit = again ? (int)Math.Min(maxBytes, _returned[0].End.Position - from.Position) : maxBytes;
-            ReadResult result = member.Reader.TryRead(limit, out run, out gap);
-            _reading = result == ReadResult.Pending ? member : null;
-            if (result == ReadResult.Run)
-            {
-                member.Taken = run;
-                Move(again, run.End);
-            }
-            else if (result == ReadResult.Gap)
-            {
-                Move(again, member.Reader.Cursor);
-                member.Reader.Park();
-            }
-            else if (result == ReadResult.AtEnd)
-            {
-                member.Reader.Park();
-            }
-            return result;
+            othersWaited = _reading == member;
+            result = TakeLocked(member, maxBytes, out run, out gap);
         }
+        if (othersWaited && result != ReadResult.Pending)
+            WakeMembers();
+        return result;
+    }
+
+    private ReadResult TakeLocked(GroupMember member, int maxBytes, out LentRun run, out LogGap gap)
+    {
+        run = default;
+        gap = default;
+        if (_reading is not null && _reading != member)
+            return ReadResult.AtEnd;
+        bool again = _returned.Count != 0;
+        LogCursor from = again ? _returned[0].Start : _cursor;
+        // The holder still stands at or before this place, so nothing is overwritten while the member's reader gets there.
+        member.Reader.MoveTo(from);
+        int limit = again ? (int)Math.Min(maxBytes, _returned[0].End.Position - from.Position) : maxBytes;
+        ReadResult result = member.Reader.TryRead(limit, out run, out gap);
+        _reading = result == ReadResult.Pending ? member : null;
+        if (result == ReadResult.Run)
+        {
+            member.Taken = run;
+            Move(again, run.End);
+        }
+        else if (result == ReadResult.Gap)
+        {
+            Move(again, member.Reader.Cursor);
+            member.Reader.Park();
+        }
+        else if (result == ReadResult.AtEnd)
+        {
+            member.Reader.Park();
+        }
+        return result;
     }
 
     /// <summary>A member's run is in its socket.</summary>

@@ -60,6 +60,9 @@ public abstract class Subscription : OutputStream
                 _partition.Counters.Gap(gap.Reason == GapReason.Dropped ? gap.LastOffset - gap.FirstOffset + 1 : 0);
                 delivery = new Delivery(default, gap);
                 return DeliveryResult.Gap;
+            case ReadResult.Failed:
+                RequestClose(new StreamClose(ErrorCode.Internal, $"the journal of '{_partition.Topic.Name}' cannot be read at offset {NextOffset}"));
+                return DeliveryResult.Nothing;
             default:
                 return DeliveryResult.Nothing;
         }

@@ -100,6 +100,7 @@ public sealed class Partition
     /// <summary>The journal moved its written or durable end.</summary>
     internal void OnProgress()
     {
+        Interlocked.MemoryBarrier();
         foreach (ProducerStream producer in _producers)
             producer.OnProgress();
         Wake();

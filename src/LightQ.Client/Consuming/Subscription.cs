@@ -9,6 +9,7 @@ namespace LightQ.Client.Consuming;
 /// <remarks>Thread-safe. The queue survives a reconnect: the subscription resumes behind the last batch that was queued.</remarks>
 internal sealed class Subscription : ClientStream
 {
+    private long _firstWantedOffset;
     private readonly Lock _gate = new();
     private readonly BrokerLink _link;
     private readonly Queue<Delivery> _queue = new();
@@ -43,7 +44,7 @@ internal sealed class Subscription : ClientStream
     public Task FirstSubscribed => _firstSubscribed.Task;
 
     /// <summary>Messages before this offset are not wanted: a batch that begins before it comes whole.</summary>
-    public long FirstWantedOffset => Options.Start.Kind == StartKind.Offset ? Options.Start.Value : 0;
+    public long FirstWantedOffset => Volatile.Read(ref _firstWantedOffset);
 
     public override void Open(Connection connection)
     {
@@ -234,6 +235,10 @@ internal sealed class Subscription : ClientStream
     {
         bool isResumed = _firstSubscribed.Task.IsCompleted;
         (_incarnation, _lastEpoch) = (subscribed.Incarnation, subscribed.Epoch);
+        // The batch that holds the first offset comes whole. A group may still be handed back what is older than its position, and
+        // a subscription that resumes goes on between two batches, with earlier ones perhaps still queued here.
+        if (Options.Group is null && !isResumed)
+            Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
         if (_lastOffset < 0)
             _lastOffset = subscribed.NextOffset - 1;
         _firstSubscribed.TrySetResult();

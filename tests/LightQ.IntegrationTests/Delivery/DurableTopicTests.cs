@@ -168,7 +168,7 @@ public sealed class DurableTopicTests
             while (!producer.TryPublish(body))
                 await producer.WaitForRoomAsync();
         }
-        await producer.FlushAsync();
+        await producer.FlushAsync().WaitAsync(Patience);
     }
 
     private static async Task<List<long>> ReadAsync(LightQClient client, string topic, int count, string? group = null)
