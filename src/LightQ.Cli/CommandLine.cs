@@ -17,6 +17,7 @@ internal static class CommandLine
         var root = new RootCommand("LightQ, a brokered message queue: run a broker, publish, subscribe, look inside, measure.")
         {
             ServerCommand.Create(),
+            QuickstartCommand.Create(),
             TopicCommand.Create(),
             PubCommand.Create(),
             SubCommand.Create(),

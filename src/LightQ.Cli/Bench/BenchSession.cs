@@ -15,6 +15,7 @@ internal sealed class BenchSession : IAsyncDisposable
     private RoleProcess? _consumer;
     private RoleProcess? _latency;
     private LightQClient? _client;
+    private string _topic = "";
     private string _server = "";
     private string _relayIn = "";
     private string _relayOut = "";
@@ -32,7 +33,6 @@ internal sealed class BenchSession : IAsyncDisposable
         try
         {
             await session.StartBrokerAsync(cancellationToken);
-            await session.StartRelayAsync(cancellationToken);
             await session.StartNatsAsync(cancellationToken);
             return session;
         }
@@ -44,22 +44,36 @@ internal sealed class BenchSession : IAsyncDisposable
     }
 
     /// <summary>Moves messages from a producer's process to a consumer's as fast as they go.</summary>
-    public async Task<RunOutcome> RunThroughputAsync(LoadTarget target, int size, long messages, CancellationToken cancellationToken)
+    public async Task<RunOutcome> RunThroughputAsync(LoadTarget target, LoadShape shape, long messages, CancellationToken cancellationToken)
     {
         _producer ??= Add(RoleProcess.Start("produce"));
         _consumer ??= Add(RoleProcess.Start("consume"));
-        RunSpec spec = await BeginAsync(target, size, messages, cancellationToken);
+        RunSpec spec = await BeginAsync(target, shape, messages, cancellationToken);
         return await GuardAsync(target, spec, MoveAsync(spec, cancellationToken), cancellationToken);
     }
 
     /// <summary>Sends messages at a rate and measures how long each one takes.</summary>
-    public async Task<RunOutcome> RunLatencyAsync(LoadTarget target, int size, double rate, TimeSpan duration, CancellationToken cancellationToken)
+    public async Task<RunOutcome> RunLatencyAsync(LoadTarget target, LoadShape shape, double rate, TimeSpan duration, CancellationToken cancellationToken)
     {
         _latency ??= Add(RoleProcess.Start("latency"));
         long warmUp = (long)Math.Ceiling(rate / 2);
-        RunSpec spec = await BeginAsync(target, size, warmUp + (long)Math.Ceiling(rate * duration.TotalSeconds), cancellationToken);
+        RunSpec spec = await BeginAsync(target, shape, warmUp + (long)Math.Ceiling(rate * duration.TotalSeconds), cancellationToken);
         spec = spec with { Rate = rate, WarmUpMessages = warmUp, StampActual = _settings.StampActual, Api = LoadApi.Batch };
         return await GuardAsync(target, spec, MeasureAsync(spec, cancellationToken), cancellationToken);
+    }
+
+    /// <summary>How many messages of the current run have been sent to its consumer; 0 when that cannot be told now.</summary>
+    public async Task<long> CountDeliveredAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            return (await _client!.Stats.GetTopicAsync(_topic, cancellationToken)).MessagesSent;
+        }
+        catch (LightQException)
+        {
+            // Between two runs there is no topic.
+            return 0;
+        }
     }
 
     public async ValueTask DisposeAsync()
@@ -81,6 +95,8 @@ internal sealed class BenchSession : IAsyncDisposable
 
     private async Task StartRelayAsync(CancellationToken cancellationToken)
     {
+        if (_relayIn.Length > 0)
+            return;
         RoleProcess relay = Add(RoleProcess.Start("relay"));
         RoleMessage listening = await relay.ExpectAsync(RoleEvent.Listening, cancellationToken);
         _relayIn = $"127.0.0.1:{listening.Ports![0]}";
@@ -94,11 +110,13 @@ internal sealed class BenchSession : IAsyncDisposable
         _nats = _settings.NatsUrl is { } url ? NatsAddress.Parse(url) : Add(await NatsServer.StartAsync(cancellationToken)).Endpoint;
     }
 
-    private async Task<RunSpec> BeginAsync(LoadTarget target, int size, long messages, CancellationToken cancellationToken)
+    private async Task<RunSpec> BeginAsync(LoadTarget target, LoadShape shape, long messages, CancellationToken cancellationToken)
     {
-        string name = $"bench-{Guid.NewGuid():N}";
+        string name = _topic = $"bench-{Guid.NewGuid():N}";
+        if (target == LoadTarget.Relay)
+            await StartRelayAsync(cancellationToken);
         if (target == LoadTarget.LightQ)
-            await _client!.Topics.CreateAsync(new TopicSpec(name) { Kind = _settings.Kind }, cancellationToken);
+            await _client!.Topics.CreateAsync(new TopicSpec(name) { Kind = shape.Kind }, cancellationToken);
         return new RunSpec
         {
             Target = target,
@@ -110,7 +128,7 @@ internal sealed class BenchSession : IAsyncDisposable
             },
             ConsumeEndpoint = target == LoadTarget.Relay ? _relayOut : null,
             Topic = name,
-            Size = size,
+            Size = shape.Size,
             Messages = messages,
             Api = _settings.Api,
             Ack = _settings.Ack,

@@ -23,13 +23,13 @@ internal sealed class LatencyBench(BenchSettings settings, BenchSession session,
         LoadTarget[] targets = settings.AgainstNats ? [LoadTarget.Relay, LoadTarget.Nats, LoadTarget.LightQ] : [LoadTarget.Relay, LoadTarget.LightQ];
         console.Progress($"{size} B: warming up");
         foreach (LoadTarget target in targets)
-            await session.RunLatencyAsync(target, size, settings.Rate, WarmUp, cancellationToken);
+            await session.RunLatencyAsync(target, new LoadShape(settings.Kind, size), settings.Rate, WarmUp, cancellationToken);
         Dictionary<LoadTarget, List<RunOutcome>> outcomes = targets.ToDictionary(t => t, _ => new List<RunOutcome>());
         for (int pair = 1; pair <= settings.Pairs; pair++)
         {
             foreach (LoadTarget target in targets)
             {
-                RunOutcome outcome = await session.RunLatencyAsync(target, size, settings.Rate, settings.Duration, cancellationToken);
+                RunOutcome outcome = await session.RunLatencyAsync(target, new LoadShape(settings.Kind, size), settings.Rate, settings.Duration, cancellationToken);
                 outcomes[target].Add(outcome);
                 console.Progress(string.Create(
                     CultureInfo.InvariantCulture,

@@ -29,7 +29,7 @@ internal sealed class ThroughputBench(BenchSettings settings, BenchSession sessi
         {
             foreach (LoadTarget target in targets)
             {
-                RunOutcome outcome = await session.RunThroughputAsync(target, size, messages, cancellationToken);
+                RunOutcome outcome = await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken);
                 outcomes[target].Add(outcome);
                 console.Progress(string.Create(
                     CultureInfo.InvariantCulture, $"{size} B, pair {pair} of {settings.Pairs}: {target.ToString().ToLowerInvariant()} {outcome.MessagesPerSecond:N0} messages/s"));
@@ -46,9 +46,9 @@ internal sealed class ThroughputBench(BenchSettings settings, BenchSession sessi
         foreach (LoadTarget target in targets)
         {
             long messages = Math.Min(FirstMessages, settings.Messages ?? long.MaxValue);
-            double rate = (await session.RunThroughputAsync(target, size, messages, cancellationToken)).MessagesPerSecond;
+            double rate = (await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken)).MessagesPerSecond;
             messages = settings.Messages ?? Math.Max(messages, (long)rate);
-            rate = (await session.RunThroughputAsync(target, size, messages, cancellationToken)).MessagesPerSecond;
+            rate = (await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken)).MessagesPerSecond;
             slowest = Math.Min(slowest, rate);
         }
         return settings.Messages ?? Math.Max(FewestMessages, (long)(slowest * settings.Duration.TotalSeconds) / RoundTo * RoundTo);

@@ -9,8 +9,8 @@ namespace LightQ.Cli.Commands;
 /// <summary>The options that all benches share.</summary>
 internal sealed class BenchOptions
 {
-    private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient or durable topics.", DefaultValueFactory = _ => TopicKind.Transient };
-    private readonly Option<Durability> _ack = new("--ack") { Description = "The ack level. Default: memory for transient, fsync for durable topics." };
+    private readonly Option<TopicKind> _kind = new("--kind") { Description = "Which topics. Default: transient.", HelpName = "transient|durable", DefaultValueFactory = _ => TopicKind.Transient };
+    private readonly Option<Durability> _ack = new("--ack") { Description = "The ack level. Default: memory for transient, fsync for durable topics.", HelpName = "memory|written|fsync" };
     private readonly Option<int> _pairs = new("--pairs") { Description = "How often yardstick and product run, alternately.", DefaultValueFactory = _ => BenchSettings.UsualPairs, HelpName = "N" };
     private readonly Option<string?> _server = new("--server") { Description = "Measure this broker instead of starting one.", HelpName = "URL" };
     private readonly Option<string?> _data = new("--data") { Description = "Where the broker that is started keeps its data. Default: the temporary directory.", HelpName = "DIR" };

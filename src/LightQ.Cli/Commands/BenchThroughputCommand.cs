@@ -22,7 +22,7 @@ internal static class BenchThroughputCommand
         Option<long?> messages = new("--messages", "-n") { Description = "Messages of a run. Default: as many as take --duration.", HelpName = "N" };
         Option<TimeSpan?> duration = CommonOptions.Duration("--duration");
         duration.Description = "How long a run lasts, about. Default 2.5s.";
-        Option<LoadApi> api = new("--api") { Description = "batch: whole batches; message: TryPublish and await foreach; publish: every ack awaited." };
+        Option<LoadApi> api = new("--api") { Description = "batch: whole batches; message: TryPublish and await foreach; publish: every ack awaited.", HelpName = "batch|message|publish" };
         Option<int> inFlight = new("--in-flight") { Description = "Publishes without an ack at most, with --api publish.", DefaultValueFactory = _ => 1000, HelpName = "N" };
         BenchOptions.AtLeast(messages, 1);
         BenchOptions.AtLeast(inFlight, 1);

@@ -22,7 +22,7 @@ internal static class CommonOptions
     public static Option<OutputFormat> Output() => new("--output")
     {
         Description = "table for people, json for programs.",
-        DefaultValueFactory = _ => OutputFormat.Table,
+        HelpName = "table|json",
     };
 
     /// <summary>A topic's name.</summary>

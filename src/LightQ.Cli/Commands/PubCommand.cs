@@ -18,7 +18,7 @@ internal static class PubCommand
         Option<string?> key = new("--key", "-k") { Description = "The messages' key." };
         Option<string[]> header = new("--header", "-H") { Description = "A header of every message; may be given again.", HelpName = "NAME=VALUE" };
         Option<double?> rate = new("--rate") { Description = "At most this many messages a second.", HelpName = "N" };
-        Option<Durability> ack = new("--ack") { Description = "Wait until messages are this safe. Default: what the topic says." };
+        Option<Durability> ack = new("--ack") { Description = "Wait until messages are this safe. Default: what the topic says.", HelpName = "memory|written|fsync" };
         Option<string?> producerName = new("--producer-name") { Description = "Makes the producer idempotent: what is sent again after a reconnect is stored once.", HelpName = "NAME" };
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();

@@ -14,7 +14,7 @@ internal static class ServerCommand
     {
         Option<string?> config = new("--config") { Description = "The configuration file. Default: lightq.json in the working directory, if it is there.", HelpName = "FILE" };
         Option<bool> printConfig = new("--print-config") { Description = "Show every setting, its value and where it comes from, and do not start." };
-        Option<LogLevel> logLevel = new("--log-level") { Description = "What is logged to standard error.", DefaultValueFactory = _ => LogLevel.Warning };
+        Option<LogLevel> logLevel = new("--log-level") { Description = "What is logged to standard error. Default: warning.", HelpName = "LEVEL", DefaultValueFactory = _ => LogLevel.Warning };
         Option<bool> endWithInput = new("--end-with-input") { Description = "Stop when standard input ends.", Hidden = true };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(

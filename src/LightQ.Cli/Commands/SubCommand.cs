@@ -26,7 +26,7 @@ internal static class SubCommand
         Option<long?> count = new("--count", "-n") { Description = "Exit after this many messages.", HelpName = "N" };
         Option<TimeSpan?> idleExit = CommonOptions.Duration("--idle-exit");
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
-        Option<MessageFormat> format = new("--format") { Description = "text; json; raw: the body and a newline, the inverse of pub --file; bytes: the body alone." };
+        Option<MessageFormat> format = new("--format") { Description = "text; json; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.", HelpName = "FORMAT" };
         Option<OutputFormat> output = CommonOptions.Output();
         Option<string?> server = CommonOptions.Server();
         var command = new ExampleCommand(

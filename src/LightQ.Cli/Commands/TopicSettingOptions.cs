@@ -8,16 +8,16 @@ namespace LightQ.Cli.Commands;
 /// <summary>One option for each setting of a topic.</summary>
 internal sealed class TopicSettingOptions
 {
-    private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient: in memory; durable: in a journal on disk. Default: transient." };
+    private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient: in memory; durable: in a journal on disk. Default: transient.", HelpName = "transient|durable" };
     private readonly Option<int> _partitions = new("--partitions") { Description = "How many partitions.", HelpName = "N" };
     private readonly Option<long?> _ring = CommonOptions.Size("--ring");
     private readonly Option<long?> _segment = CommonOptions.Size("--segment");
     private readonly Option<long?> _retentionBytes = CommonOptions.Size("--retention-bytes");
     private readonly Option<TimeSpan?> _retentionAge = CommonOptions.Duration("--retention-age");
-    private readonly Option<Durability> _ack = new("--ack") { Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics." };
-    private readonly Option<Durability> _read = new("--read") { Description = "How safe a message is before consumers see it: fsync (the default of durable topics) or written." };
+    private readonly Option<Durability> _ack = new("--ack") { Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.", HelpName = "LEVEL" };
+    private readonly Option<Durability> _read = new("--read") { Description = "How safe a message is before consumers see it: fsync (the default of durable topics) or written.", HelpName = "LEVEL" };
     private readonly Option<long?> _maxMessage = CommonOptions.Size("--max-message");
-    private readonly Option<SlowPolicy> _slow = new("--slow-consumer") { Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest)." };
+    private readonly Option<SlowPolicy> _slow = new("--slow-consumer") { Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).", HelpName = "POLICY" };
 
     public TopicSettingOptions()
     {

@@ -5,6 +5,7 @@ using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Hosting;
+using LightQ.Cli.Tours;
 
 namespace LightQ.Cli.Output;
 
@@ -17,6 +18,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(RunSpec))]
 [JsonSerializable(typeof(RoleMessage))]
 [JsonSerializable(typeof(ServerPorts))]
+[JsonSerializable(typeof(QuickstartView))]
 [JsonSerializable(typeof(TopicView))]
 [JsonSerializable(typeof(TopicView[]))]
 [JsonSerializable(typeof(EnsureView))]

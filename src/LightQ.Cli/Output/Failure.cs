@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Server;
@@ -17,7 +18,10 @@ internal readonly record struct Failure(int ExitCode, string Message)
         {
             CommandException e => new Failure(e.ExitCode, e.Message),
             ServerStartException e => new Failure(e.ExitCode, e.Message),
+            LightQException e when IsOtherProtocol(e) => new Failure(Output.ExitCode.Unavailable, e.Message + Advice(ErrorCode.Unavailable)),
             LightQException e => new Failure(ExitCodeOf(e.Code), e.Message + Advice(e.Code)),
+            ProtocolException e => new Failure(Output.ExitCode.Failed, e.Message),
+            SocketException e => new Failure(Output.ExitCode.Unavailable, e.Message),
             OperationCanceledException => new Failure(Output.ExitCode.Failed, "Interrupted."),
             FileNotFoundException or DirectoryNotFoundException => new Failure(Output.ExitCode.Failed, exception.Message),
             UnauthorizedAccessException => new Failure(Output.ExitCode.Denied, exception.Message),
@@ -30,6 +34,14 @@ internal readonly record struct Failure(int ExitCode, string Message)
     }
 
     public static string OneLine(string text) => string.Join(' ', text.Split('\n', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries));
+
+    // Some other HTTP service, for example the broker's own web port.
+    private static bool IsOtherProtocol(Exception? exception)
+    {
+        while (exception is not (null or HttpRequestException))
+            exception = exception.InnerException;
+        return exception is HttpRequestException { HttpRequestError: HttpRequestError.HttpProtocolError or HttpRequestError.VersionNegotiationError };
+    }
 
     private static int ExitCodeOf(ErrorCode code) => code switch
     {

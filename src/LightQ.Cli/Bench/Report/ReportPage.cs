@@ -1,7 +1,84 @@
+using System.Globalization;
+using System.Net;
+using System.Text;
+
 namespace LightQ.Cli.Bench.Report;
 
-/// <summary>A report as one self-contained page.</summary>
+/// <summary>A report as one page that needs nothing else: style, plots and figures are inside.</summary>
 internal static class ReportPage
 {
-    public static string Create(BenchReport report) => report.Scenario;
+    private const double BytesPerMiB = 1024 * 1024;
+
+    private const string Style = """
+        body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
+        table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
+        th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: right } th { font-weight: 600 }
+        svg { max-width: 100%; height: auto } svg text { font: 12px system-ui, sans-serif; fill: currentColor }
+        .bad { color: #b3261e; font-weight: 600 } .dim { color: #59636e }
+        @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } th, td { border-color: #30363d } .dim { color: #9198a1 } .bad { color: #ff8a80 } }
+        """;
+
+    public static string Create(BenchReport report)
+    {
+        var page = new StringBuilder();
+        BenchMachine machine = report.Machine;
+        page.Append(CultureInfo.InvariantCulture, $"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>LightQ {Escape(report.Scenario)}</title>\n<style>\n{Style}\n</style>\n");
+        page.Append(CultureInfo.InvariantCulture, $"<h1>LightQ: {Escape(report.Scenario)}</h1>\n");
+        page.Append(
+            CultureInfo.InvariantCulture,
+            $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}.</p>\n");
+        foreach (string remark in report.Remarks)
+            page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(remark)}</p>\n");
+        if (report.Results.Any(r => r.LatencyUs is not null))
+            AppendLatency(page, report.Results);
+        else
+            AppendThroughput(page, report.Results);
+        foreach (BenchResult r in report.Results.Where(r => !r.IsSound))
+        {
+            page.Append(
+                CultureInfo.InvariantCulture,
+                $"<p class=\"bad\">At {r.Size} B: {r.Lost} lost, {r.Duplicated} duplicated, {r.Reordered} reordered, {r.Damaged} damaged.</p>\n");
+        }
+        return page.Append("</html>\n").ToString();
+    }
+
+    private static void AppendThroughput(StringBuilder page, IReadOnlyList<BenchResult> results)
+    {
+        page.Append("<h2>Throughput by size</h2>\n");
+        page.Append(SvgPlot.Bars("messages a second", [.. results.GroupBy(r => r.Size).Select(ToBars)]));
+        page.Append("<table><tr><th>size<th>topic<th>ack<th>api<th>messages/s<th>MiB/s<th>yardstick<th>its messages/s<th>ratio</tr>\n");
+        foreach (BenchResult r in results)
+        {
+            page.Append(
+                CultureInfo.InvariantCulture,
+                $"<tr><td>{r.Size} B<td>{r.Kind}<td>{r.Ack}<td>{r.Api}<td>{r.MessagesPerSecond:N0}<td>{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}<td>{r.Yardstick}<td>{r.YardstickMessagesPerSecond:N0}<td>{r.Ratio:F2}</tr>\n");
+        }
+        page.Append("</table>\n");
+    }
+
+    private static void AppendLatency(StringBuilder page, IReadOnlyList<BenchResult> results)
+    {
+        foreach (IGrouping<int, BenchResult> group in results.GroupBy(r => r.Size))
+        {
+            BenchResult first = group.First();
+            page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, {first.Kind}, ack {first.Ack}</h2>\n");
+            List<PlotSeries> series = [new("lightq", [.. first.LatencyUs!.Points()])];
+            series.AddRange(group.Select(r => new PlotSeries(r.Yardstick, [.. r.YardstickLatencyUs!.Points()])));
+            page.Append(SvgPlot.Lines("microseconds", series));
+            page.Append("<table><tr><th>through");
+            page.AppendJoin("", first.LatencyUs.Points().Select(p => $"<th>{p.Name}")).Append("</tr>\n");
+            foreach (PlotSeries line in series)
+            {
+                page.Append(CultureInfo.InvariantCulture, $"<tr><td>{line.Name}");
+                page.AppendJoin("", line.Points.Select(p => string.Create(CultureInfo.InvariantCulture, $"<td>{p.Value:N1}"))).Append("</tr>\n");
+            }
+            page.Append("</table>\n");
+        }
+    }
+
+    private static PlotSeries ToBars(IGrouping<int, BenchResult> group) => new(
+        string.Create(CultureInfo.InvariantCulture, $"{group.Key} B"),
+        [("lightq", group.First().MessagesPerSecond ?? 0), .. group.Select(r => (r.Yardstick, r.YardstickMessagesPerSecond ?? 0))]);
+
+    private static string Escape(string text) => WebUtility.HtmlEncode(text);
 }

@@ -1,0 +1,28 @@
+using System.CommandLine;
+using LightQ.Cli.Output;
+using LightQ.Cli.Tours;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary><c>lightq quickstart</c>.</summary>
+internal static class QuickstartCommand
+{
+    private const long UsualMessages = 1_000_000;
+
+    public static Command Create()
+    {
+        Option<long?> messages = new("--messages") { Description = "Messages of each run.", Hidden = true };
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(
+            "quickstart",
+            "Start a broker for a moment, move four million messages through transient and durable topics, check every one, and show how fast it was.",
+            "lightq quickstart")
+        {
+            messages, output,
+        };
+        BenchOptions.AtLeast(messages, 1);
+        command.SetAction((parsed, cancellationToken) =>
+            new Tour(parsed.GetValue(messages) ?? UsualMessages, parsed.GetValue(output)).RunAsync(cancellationToken));
+        return command;
+    }
+}

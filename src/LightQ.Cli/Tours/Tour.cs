@@ -1,0 +1,105 @@
+using System.Globalization;
+using LightQ.Cli.Bench;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using Spectre.Console;
+
+namespace LightQ.Cli.Tours;
+
+/// <summary>Shows the broker at work: both kinds of topics, two sizes, every message checked.</summary>
+internal sealed class Tour(long messages, OutputFormat output)
+{
+    private const long WarmUpMessages = 100_000;
+    private const double PacedRate = 1000;
+
+    private static readonly TimeSpan PacedDuration = TimeSpan.FromSeconds(0.5);
+    private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
+    private static readonly int[] Sizes = [100, 1024];
+
+    private static readonly string[] Next =
+    [
+        "lightq server --data ./lightq-data",
+        "lightq topic create hello --kind durable",
+        "lightq pub hello 'Hello, LightQ' && lightq sub hello --from earliest --count 1",
+    ];
+
+    private readonly CommandConsole _console = new();
+
+    public async Task<int> RunAsync(CancellationToken cancellationToken)
+    {
+        var runs = new List<QuickstartRun>();
+        try
+        {
+            _console.Progress("Starting a broker ...");
+            await using BenchSession session = await BenchSession.StartAsync(new BenchSettings(), cancellationToken);
+            await session.RunThroughputAsync(LoadTarget.LightQ, new LoadShape(TopicKind.Transient, Sizes[0]), Math.Min(messages, WarmUpMessages), cancellationToken);
+            foreach (TopicKind kind in new[] { TopicKind.Transient, TopicKind.Durable })
+            {
+                foreach (int size in Sizes)
+                    runs.Add(await RunAsync(session, new LoadShape(kind, size), cancellationToken));
+            }
+        }
+        finally
+        {
+            _console.EndProgress();
+        }
+        Write(runs);
+        return runs.All(r => r.Lost + r.Duplicated + r.Reordered + r.Damaged == 0) ? ExitCode.Ok : ExitCode.Failed;
+    }
+
+    private async Task<QuickstartRun> RunAsync(BenchSession session, LoadShape shape, CancellationToken cancellationToken)
+    {
+        var settings = new BenchSettings { Kind = shape.Kind };
+        string name = $"{settings.KindName} topic, {shape.Size} B";
+        Task<RunOutcome> moving = session.RunThroughputAsync(LoadTarget.LightQ, shape, messages, cancellationToken);
+        await FollowAsync(session, name, moving, cancellationToken);
+        RunOutcome moved = await moving;
+        _console.Progress($"{name}: measuring latency at {PacedRate} messages/s ...");
+        RunOutcome paced = await session.RunLatencyAsync(LoadTarget.LightQ, shape, PacedRate, PacedDuration, cancellationToken);
+        return QuickstartRun.Of(settings, shape, messages, moved, paced);
+    }
+
+    /// <summary>Shows how far a run is; without a terminal only that it began.</summary>
+    private async Task FollowAsync(BenchSession session, string name, Task run, CancellationToken cancellationToken)
+    {
+        _console.Progress(string.Create(CultureInfo.InvariantCulture, $"{name}: moving {messages:N0} messages ..."));
+        while (await Task.WhenAny(run, Task.Delay(ProgressInterval, cancellationToken)) != run && !cancellationToken.IsCancellationRequested)
+        {
+            if (Console.IsErrorRedirected)
+                continue;
+            long delivered = await session.CountDeliveredAsync(cancellationToken);
+            _console.Progress(string.Create(CultureInfo.InvariantCulture, $"{name}: {delivered:N0} of {messages:N0} messages"));
+        }
+    }
+
+    private void Write(List<QuickstartRun> runs)
+    {
+        if (output == OutputFormat.Json)
+        {
+            CommandConsole.Line(CliJson.Write(new QuickstartView(runs, Next), CliJson.Default.QuickstartView));
+            return;
+        }
+        Table table = CommandConsole.Table("topic", "size", "messages", "messages/s", "MiB/s", "p50 us", "p99 us", "acknowledged when", "checked");
+        foreach (QuickstartRun run in runs)
+        {
+            long faults = run.Lost + run.Duplicated + run.Reordered + run.Damaged;
+            table.AddRow(
+                run.Kind,
+                Text($"{run.Size} B"),
+                Text($"{run.Messages:N0}"),
+                Text($"{run.MessagesPerSecond:N0}"),
+                Text($"{run.MibPerSecond:N0}"),
+                Text($"{run.LatencyP50Us:N0}"),
+                Text($"{run.LatencyP99Us:N0}"),
+                run.Durability == "fsync" ? "on disk (fdatasync)" : "in memory",
+                faults == 0 ? "all, in order" : $"{run.Lost} lost, {run.Duplicated} repeated, {run.Reordered} reordered, {run.Damaged} damaged");
+        }
+        _console.Tables.Write(table);
+        CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's. Try next:");
+        foreach (string command in Next)
+            CommandConsole.Line($"  {command}");
+    }
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

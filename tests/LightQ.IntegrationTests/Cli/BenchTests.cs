@@ -1,0 +1,127 @@
+using System.Diagnostics;
+using System.Text.Json;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Cli;
+
+/// <summary>The benches run, count right and say it in their schema. What they measure is no test's business.</summary>
+public sealed class BenchTests
+{
+    private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
+
+    [Fact]
+    public async Task Throughput_reports_every_size_in_its_schema_and_as_a_page()
+    {
+        using var directory = new TemporaryDirectory();
+        string page = Path.Combine(directory.Path, "report.html");
+
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "throughput", "--pairs", "1", "--messages", "200000", "--sizes", "100,1024", "--output", "json", "--report", page)).Succeeded();
+
+        JsonElement report = JsonDocument.Parse(run.Output).RootElement;
+        Assert.Equal("throughput", report.GetProperty("scenario").GetString());
+        foreach (string field in new[] { "cpu", "cores", "memory_bytes", "runtime", "gc" })
+            Assert.NotEqual(JsonValueKind.Null, report.GetProperty("machine").GetProperty(field).ValueKind);
+        JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
+        Assert.Equal([100, 1024], results.Select(r => r.GetProperty("size").GetInt32()));
+        Assert.All(results, AssertThroughput);
+        string html = await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken);
+        Assert.Contains("<svg", html, StringComparison.Ordinal);
+        Assert.DoesNotContain("http", html, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("message", "transient")]
+    [InlineData("publish", "transient")]
+    [InlineData("batch", "durable")]
+    public async Task Every_api_and_kind_moves_every_message_once(string api, string kind)
+    {
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "throughput", "--pairs", "1", "--messages", "20000", "--sizes", "100", "--api", api, "--kind", kind, "--output", "json")).Succeeded();
+
+        JsonElement result = JsonDocument.Parse(run.Output).RootElement.GetProperty("results")[0];
+        Assert.Equal((api, kind), (result.GetProperty("api").GetString(), result.GetProperty("kind").GetString()));
+    }
+
+    [Fact]
+    public async Task Latency_reports_percentiles_in_order_beside_those_of_the_relay()
+    {
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "latency", "-sz", "512", "-tr", "500", "-tt", "1s", "--pairs", "1", "--output", "json")).Succeeded();
+
+        JsonElement result = JsonDocument.Parse(run.Output).RootElement.GetProperty("results")[0];
+        foreach (string whose in new[] { "latency_us", "yardstick_latency_us" })
+        {
+            double[] values = [.. Percentiles.Select(p => result.GetProperty(whose).GetProperty(p).GetDouble())];
+            Assert.Equal(values.Order(), values);
+            Assert.True(values[0] > 0);
+        }
+    }
+
+    [Fact]
+    public async Task A_nats_server_can_be_the_second_yardstick()
+    {
+        Assert.SkipUnless(File.Exists("/usr/sbin/nats-server") || File.Exists("/usr/bin/nats-server"), "nats-server is not installed");
+
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "throughput", "--pairs", "1", "--messages", "20000", "--sizes", "100", "--against", "nats", "--output", "json")).Succeeded();
+
+        Assert.Equal(
+            ["relay", "nats"],
+            JsonDocument.Parse(run.Output).RootElement.GetProperty("results").EnumerateArray().Select(r => r.GetProperty("yardstick").GetString()));
+    }
+
+    [Fact]
+    public async Task A_bench_against_nobody_fails_instead_of_hanging() =>
+        (await LightQTool.RunAsync(null, "bench", "throughput", "--pairs", "1", "--messages", "1000", "--server", "lightq://127.0.0.1:1?control=1"))
+            .FailedLastWith(69);
+
+    [Fact]
+    public async Task Quickstart_moves_and_checks_both_kinds_in_both_sizes()
+    {
+        ToolResult run = (await LightQTool.RunAsync(null, "quickstart", "--messages", "20000", "--output", "json")).Succeeded();
+
+        JsonElement[] runs = [.. JsonDocument.Parse(run.Output).RootElement.GetProperty("runs").EnumerateArray()];
+        Assert.Equal(
+            [("transient", 100), ("transient", 1024), ("durable", 100), ("durable", 1024)],
+            runs.Select(r => (r.GetProperty("kind").GetString()!, r.GetProperty("size").GetInt32())));
+        Assert.All(runs, r => Assert.Equal((20000, 0), (r.GetProperty("messages").GetInt32(), r.GetProperty("lost").GetInt32())));
+    }
+
+    [Fact]
+    public async Task Its_processes_end_with_a_bench_that_is_killed()
+    {
+        using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
+        Process[] children = [];
+        while (children.Length < 4)
+            children = ChildrenOf(bench.Id);
+        bench.Kill();
+
+        foreach (Process child in children)
+        {
+            await LightQTool.EndAsync(child);
+            child.Dispose();
+        }
+    }
+
+    private static void AssertThroughput(JsonElement result)
+    {
+        Assert.True(result.GetProperty("messages_per_second").GetDouble() > 0);
+        Assert.True(result.GetProperty("yardstick_messages_per_second").GetDouble() > 0);
+        Assert.True(result.GetProperty("ratio").GetDouble() > 0);
+        Assert.True(result.GetProperty("broker_peak_rss_bytes").GetInt64() > 0);
+        Assert.Equal(
+            (200000, "relay", "transient", "memory", "batch"),
+            (result.GetProperty("messages").GetInt32(), result.GetProperty("yardstick").GetString(), result.GetProperty("kind").GetString(),
+                result.GetProperty("ack").GetString(), result.GetProperty("api").GetString()));
+        foreach (string fault in new[] { "lost", "duplicated", "reordered" })
+            Assert.Equal(0, result.GetProperty(fault).GetInt64());
+        Assert.True(result.TryGetProperty("broker_cpu_seconds", out _));
+    }
+
+    private static Process[] ChildrenOf(int id)
+    {
+        string children = File.ReadAllText($"/proc/{id}/task/{id}/children");
+        return [.. children.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(c => Process.GetProcessById(int.Parse(c, System.Globalization.CultureInfo.InvariantCulture)))];
+    }
+}

@@ -1,0 +1,94 @@
+using System.Globalization;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Cli;
+
+/// <summary>What goes wrong is said in one line on standard error, with an exit code a script can rely on.</summary>
+public sealed class ErrorTests
+{
+    private const int Failed = 1;
+    private const int Usage = 2;
+    private const int Unavailable = 69;
+    private const int Denied = 77;
+    private const int Configuration = 78;
+
+    [Fact]
+    public async Task An_unknown_topic_fails_every_command_that_names_it()
+    {
+        using var directory = new TemporaryDirectory();
+        await using ToolServer server = await ToolServer.StartAsync(directory.Path);
+
+        (await LightQTool.RunAsync(server.Url, "pub", "nobody", "x")).FailedWith(Failed, "nobody");
+        (await LightQTool.RunAsync(server.Url, "sub", "nobody")).FailedWith(Failed, "nobody");
+        (await LightQTool.RunAsync(server.Url, "topic", "show", "nobody")).FailedWith(Failed, "nobody");
+        (await LightQTool.RunAsync(server.Url, "topic", "delete", "nobody")).FailedWith(Failed, "nobody");
+        (await LightQTool.RunAsync(server.Url, "stats", "nobody")).FailedWith(Failed, "nobody");
+    }
+
+    [Fact]
+    public async Task The_wrong_port_of_each_plane_is_told_apart_from_a_broker()
+    {
+        using var directory = new TemporaryDirectory();
+        await using ToolServer server = await ToolServer.StartAsync(directory.Path);
+
+        foreach (int port in new[] { server.ControlPort, server.WebPort })
+            (await LightQTool.RunAsync($"lightq://127.0.0.1:{port}", "pub", "t", "x")).FailedWith(Unavailable, port.ToString(CultureInfo.InvariantCulture));
+        foreach (int port in new[] { server.DataPort, server.WebPort })
+            (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list")).FailedWith(Unavailable, "port");
+    }
+
+    [Fact]
+    public async Task Nobody_there_is_unavailable()
+    {
+        const string Nowhere = "lightq://127.0.0.1:1?control=1";
+        (await LightQTool.RunAsync(Nowhere, "pub", "t", "x")).FailedWith(Unavailable, "127.0.0.1:1");
+        (await LightQTool.RunAsync(Nowhere, "topic", "list")).FailedWith(Unavailable, "127.0.0.1:1");
+        (await LightQTool.RunAsync(Nowhere, "stats")).FailedWith(Unavailable, "127.0.0.1:1");
+    }
+
+    [Fact]
+    public async Task A_port_in_use_and_a_data_directory_in_use_are_unavailable()
+    {
+        using var directory = new TemporaryDirectory();
+        string data = Path.Combine(directory.Path, "data"), other = Path.Combine(directory.Path, "other");
+        await using ToolServer server = await ToolServer.StartAsync(data);
+        string port = server.DataPort.ToString(CultureInfo.InvariantCulture);
+
+        (await LightQTool.RunAsync(null, "server", "--data", other, "--data-port", port, "--control-port", "0", "--web-port", "0")).FailedWith(Unavailable, port);
+        (await LightQTool.RunAsync(null, "server", "--data", data, "--data-port", "0", "--control-port", "0", "--web-port", "0")).FailedWith(Unavailable, data);
+    }
+
+    [Fact]
+    public async Task A_data_directory_that_cannot_be_written_is_refused()
+    {
+        Assert.SkipWhen(Environment.UserName == "root", "root may write everywhere");
+
+        (await LightQTool.RunAsync(null, "server", "--data", "/proc/lightq", "--data-port", "0", "--control-port", "0", "--web-port", "0"))
+            .FailedWith(Denied, "/proc/lightq");
+    }
+
+    [Theory]
+    [InlineData("--bind", "0.0.0.0")]
+    [InlineData("--data-port", "99999")]
+    [InlineData("--data-port", "many")]
+    [InlineData("--bind", "somewhere")]
+    [InlineData("--config", "/nowhere/lightq.json")]
+    public async Task A_setting_that_is_not_allowed_is_a_configuration_error(string flag, string value) =>
+        (await LightQTool.RunAsync(null, "server", "--data", "/tmp/unused", flag, value)).FailedWith(Configuration, value);
+
+    [Fact]
+    public async Task Wrong_arguments_are_usage()
+    {
+        (await LightQTool.RunAsync(null, "pub")).FailedWith(Usage, "--help");
+        (await LightQTool.RunAsync("http://127.0.0.1", "topic", "list")).FailedWith(Usage, "lightq://");
+        (await LightQTool.RunAsync(null, "pub", "t", "--file", "/nowhere/file")).FailedWith(Failed, "/nowhere/file");
+    }
+
+    [Fact]
+    public async Task Print_config_shows_values_and_where_they_come_from()
+    {
+        ToolResult shown = (await LightQTool.RunAsync(null, "server", "--print-config", "--data-port", "6000")).Succeeded();
+
+        Assert.Matches("DataPort +6000 +--data-port", shown.Text);
+    }
+}

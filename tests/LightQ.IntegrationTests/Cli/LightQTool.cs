@@ -1,0 +1,68 @@
+using System.Diagnostics;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Cli;
+
+/// <summary>Runs the built tool as users do: a process with arguments, standard streams and an exit code.</summary>
+internal static class LightQTool
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(4);
+
+    /// <summary>Runs a command to its end.</summary>
+    /// <param name="server">The broker, or null for none.</param>
+    /// <param name="input">Standard input; null for an empty one.</param>
+    /// <param name="arguments">The arguments.</param>
+    public static async Task<ToolResult> RunAsync(string? server, byte[]? input, params string[] arguments)
+    {
+        using Process process = Start(server, arguments);
+        Task<byte[]> output = ReadAsync(process.StandardOutput.BaseStream);
+        Task<string> errors = process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
+        if (input is not null)
+            await process.StandardInput.BaseStream.WriteAsync(input, TestContext.Current.CancellationToken);
+        process.StandardInput.Close();
+        await EndAsync(process);
+        return new ToolResult(process.ExitCode, await output, await errors);
+    }
+
+    /// <summary>Runs a command that needs no input.</summary>
+    public static Task<ToolResult> RunAsync(string? server, params string[] arguments) => RunAsync(server, input: null, arguments);
+
+    /// <summary>Starts a command; the caller ends it.</summary>
+    public static Process Start(string? server, params string[] arguments)
+    {
+        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        foreach (string name in start.Environment.Keys.Where(k => k.StartsWith("LIGHTQ_", StringComparison.Ordinal)).ToArray())
+            start.Environment.Remove(name);
+        if (server is not null)
+            start.Environment["LIGHTQ_SERVER"] = server;
+        return Process.Start(start)!;
+    }
+
+    /// <summary>Waits for a process; one that does not end is killed and fails the test.</summary>
+    public static async Task EndAsync(Process process)
+    {
+        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+        timeout.CancelAfter(Patience);
+        try
+        {
+            await process.WaitForExitAsync(timeout.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            process.Kill(entireProcessTree: true);
+            Assert.Fail($"'{process.StartInfo.FileName} {string.Join(' ', process.StartInfo.ArgumentList)}' did not end.");
+        }
+    }
+
+    private static async Task<byte[]> ReadAsync(Stream stream)
+    {
+        using var content = new MemoryStream();
+        await stream.CopyToAsync(content, TestContext.Current.CancellationToken);
+        return content.ToArray();
+    }
+}

@@ -1,0 +1,150 @@
+using System.CommandLine;
+using System.CommandLine.Invocation;
+using LightQ.Cli;
+using LightQ.Cli.Commands;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Protocol;
+using Xunit;
+
+namespace LightQ.Tests.Cli;
+
+/// <summary>What the command line takes, what it refuses, and what an exception becomes.</summary>
+public sealed class OptionTests
+{
+    [Theory]
+    [InlineData("server --data x --data-port 0 --require-auth --insecure false --output json")]
+    [InlineData("topic create orders --kind durable --ring 16MiB --retention-age 7d --ack written --slow-consumer dropoldest")]
+    [InlineData("topic truncate orders/0 --before 10")]
+    [InlineData("pub orders hello --key 1 --header a=b --header c=d --ack fsync")]
+    [InlineData("pub orders --file - --rate 10.5 --producer-name p")]
+    [InlineData("pub orders -")]
+    [InlineData("sub orders/3 --from earliest --count 3 --idle-exit 3s --format raw")]
+    [InlineData("sub orders --from 2026-01-31T12:00:00Z")]
+    [InlineData("sub orders --from 15m --group billing")]
+    [InlineData("stats orders --watch --interval 500ms")]
+    [InlineData("bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable")]
+    [InlineData("bench latency -sz 512 -tr 1000 -tt 5s --stamp actual")]
+    public void It_is_taken(string line) =>
+        Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("pub")]
+    [InlineData("nonsense")]
+    [InlineData("pub bad*name x")]
+    [InlineData("pub orders/x y")]
+    [InlineData("pub orders hello --file f")]
+    [InlineData("pub orders --whole-file")]
+    [InlineData("pub orders x --header nothing")]
+    [InlineData("pub orders x --rate 0")]
+    [InlineData("pub orders x --ack sometimes")]
+    [InlineData("sub orders --from yesterdayish")]
+    [InlineData("sub orders --idle-exit soon")]
+    [InlineData("sub orders --count 0")]
+    [InlineData("stats --watch")]
+    [InlineData("topic create orders --ring many")]
+    [InlineData("bench throughput --sizes 100,x")]
+    [InlineData("bench throughput --sizes 8")]
+    [InlineData("bench throughput --pairs 0")]
+    [InlineData("bench throughput --against rabbit")]
+    [InlineData("bench latency --rate 0")]
+    public void It_is_refused(string line) =>
+        Assert.IsType<ParseErrorAction>(CommandLine.CreateRoot().Parse(line).Action);
+
+    [Fact]
+    public void Every_command_has_a_description_and_every_visible_leaf_an_example()
+    {
+        foreach (Command command in All(CommandLine.CreateRoot()).Where(c => c is not RootCommand))
+        {
+            Assert.False(string.IsNullOrEmpty(command.Description), command.Name);
+            Assert.NotEmpty(Assert.IsType<ExampleCommand>(command).Examples);
+            Assert.All(command.Options, option => Assert.False(string.IsNullOrEmpty(option.Description), $"{command.Name} {option.Name}"));
+        }
+    }
+
+    [Fact]
+    public void Every_example_is_taken()
+    {
+        foreach (string example in All(CommandLine.CreateRoot()).OfType<ExampleCommand>().SelectMany(c => c.Examples))
+        {
+            string line = example[example.IndexOf("lightq ", StringComparison.Ordinal)..].Split(" > ")[0];
+            Assert.Empty(CommandLine.CreateRoot().Parse(line["lightq ".Length..]).Errors);
+        }
+    }
+
+    [Theory]
+    [InlineData("500ms", 0.5)]
+    [InlineData("3s", 3)]
+    [InlineData("1.5m", 90)]
+    [InlineData("2h", 7200)]
+    [InlineData("7d", 604800)]
+    [InlineData("4", 4)]
+    public void A_duration_is_a_number_and_a_unit(string text, double seconds)
+    {
+        Assert.True(DurationText.TryParse(text, out TimeSpan duration));
+        Assert.Equal(seconds, duration.TotalSeconds);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("s")]
+    [InlineData("3x")]
+    [InlineData("-3s")]
+    [InlineData("99999999999999999d")]
+    public void Anything_else_is_not_a_duration(string text) => Assert.False(DurationText.TryParse(text, out _));
+
+    [Theory]
+    [InlineData("4096", 4096)]
+    [InlineData("64KiB", 65536)]
+    [InlineData("1mib", 1048576)]
+    [InlineData("10GiB", 10737418240)]
+    public void A_size_is_a_number_and_perhaps_a_unit(string text, long bytes)
+    {
+        Assert.True(SizeText.TryParse(text, out long size));
+        Assert.Equal(bytes, size);
+    }
+
+    [Theory]
+    [InlineData("earliest")]
+    [InlineData("latest")]
+    [InlineData("17")]
+    [InlineData("15m")]
+    [InlineData("2026-01-31")]
+    public void A_start_is_a_word_an_offset_an_age_or_a_time(string text) => Assert.True(StartText.TryParse(text, DateTimeOffset.UnixEpoch, out _));
+
+    [Fact]
+    public void Starts_mean_what_they_say()
+    {
+        var now = new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero);
+        StartText.TryParse("15m", now, out StartPosition age);
+        StartText.TryParse("17", now, out StartPosition offset);
+        StartText.TryParse("2026-01-31T11:45:00", now, out StartPosition time);
+
+        Assert.Equal(StartPosition.Time(now.AddMinutes(-15)), age);
+        Assert.Equal(StartPosition.Offset(17), offset);
+        Assert.Equal(age, time);
+    }
+
+    [Theory]
+    [InlineData(ErrorCode.Unavailable, ExitCode.Unavailable)]
+    [InlineData(ErrorCode.TimedOut, ExitCode.Unavailable)]
+    [InlineData(ErrorCode.MalformedFrame, ExitCode.Unavailable)]
+    [InlineData(ErrorCode.Unauthenticated, ExitCode.Denied)]
+    [InlineData(ErrorCode.PermissionDenied, ExitCode.Denied)]
+    [InlineData(ErrorCode.InvalidArgument, ExitCode.Usage)]
+    [InlineData(ErrorCode.UnknownTopic, ExitCode.Failed)]
+    public void A_code_becomes_an_exit_code_and_one_line(ErrorCode code, int exitCode)
+    {
+        Assert.True(Failure.TryExplain(new LightQException(code, "first\nsecond"), out Failure failure));
+        Assert.Equal(exitCode, failure.ExitCode);
+        Assert.StartsWith("first second", failure.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain('\n', failure.Message);
+    }
+
+    [Fact]
+    public void A_defect_is_not_explained_away() => Assert.False(Failure.TryExplain(new InvalidOperationException("x"), out _));
+
+    private static IEnumerable<Command> All(Command command) =>
+        command.Hidden ? [] : command.Subcommands.SelectMany(All).Prepend(command);
+}
