@@ -24,7 +24,6 @@ public sealed class ProducerStream : OutputStream
     private long _windowUsed;
     private long _creditOwed;
     private bool _broken;
-    private bool _released;
 
     internal ProducerStream(IStreamOwner owner, uint id, Partition partition, ProducerState? state, uint producerEpoch, Durability ackLevel, int window)
         : base(owner, id)
@@ -50,7 +49,7 @@ public sealed class ProducerStream : OutputStream
     {
         lock (_acks)
         {
-            if (_broken || _released)
+            if (_broken || IsReleased)
                 return true;
             bool wasIdle = _windowUsed == 0;
             _windowUsed += run.Length;
@@ -93,14 +92,10 @@ public sealed class ProducerStream : OutputStream
         }
     }
 
-    /// <inheritdoc/>
-    public override void Release()
+    private protected override void LeaveTopic()
     {
         lock (_acks)
         {
-            if (_released)
-                return;
-            _released = true;
             _pending.Clear();
         }
         _partition.Detach(this);
@@ -170,7 +165,7 @@ public sealed class ProducerStream : OutputStream
     private void DrainPending()
     {
         bool registered = false;
-        while (!_pending.IsEmpty && !_broken && !_released)
+        while (!_pending.IsEmpty && !_broken && !IsReleased)
         {
             ReadOnlySpan<byte> first = _pending.First;
             int length = first.Length;

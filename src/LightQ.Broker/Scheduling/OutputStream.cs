@@ -4,6 +4,8 @@ namespace LightQ.Broker.Scheduling;
 public abstract class OutputStream
 {
     private int _queued;
+    private int _released;
+    private StreamClose? _close;
 
     private protected OutputStream(IStreamOwner owner, uint id)
     {
@@ -37,11 +39,18 @@ public abstract class OutputStream
             Schedule();
     }
 
-    private StreamClose? _close;
-
     /// <summary>Why the stream is to end; null while it lives.</summary>
     public StreamClose? CloseRequested => Volatile.Read(ref _close);
 
-    /// <summary>Takes the stream off its topic. Called by the owner's output turn, or after it has ended; never with a send under way.</summary>
-    public abstract void Release();
+    /// <summary>Whether the stream has ended; it may still be in its owner's queue.</summary>
+    public bool IsReleased => Volatile.Read(ref _released) != 0;
+
+    /// <summary>Takes the stream off its topic, once. Called by the owner's output turn, or after it has ended; never with a send under way.</summary>
+    public void Release()
+    {
+        if (Interlocked.Exchange(ref _released, 1) == 0)
+            LeaveTopic();
+    }
+
+    private protected abstract void LeaveTopic();
 }

@@ -38,7 +38,7 @@ internal sealed class BroadcastSubscription : Subscription
 
     private protected override bool Blocks => _blocks;
 
-    public override void Release()
+    private protected override void LeaveTopic()
     {
         Partition.Detach(this);
         _reader.Dispose();

@@ -37,7 +37,7 @@ internal sealed class GroupMember : Subscription
     /// <summary>The run it was given and that is not yet in its socket; guarded by the group's lock.</summary>
     internal LentRun Taken { get; set; }
 
-    public override void Release()
+    private protected override void LeaveTopic()
     {
         Partition.Detach(this);
         _group.Leave(this, Taken);

@@ -27,6 +27,7 @@ internal sealed class ConnectionOutput : WorkItem
     private readonly BlockPool _blocks;
     private readonly Action<OutputStream> _streamEnded;
     private readonly Action _closed;
+    private readonly Action<Exception> _crashed;
     private readonly Lock _answersLock = new();
     private readonly Queue<OutputStream> _turn = new();
     private AnswerBuffer _answers = new();
@@ -47,8 +48,10 @@ internal sealed class ConnectionOutput : WorkItem
     /// <param name="blocks">Buffers for turns.</param>
     /// <param name="streamEnded">Called in a turn for every stream that has ended, before it is released.</param>
     /// <param name="closed">Called once, when the input has ended and no send is under way: streams can be released.</param>
-    public ConnectionOutput(FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed)
+    /// <param name="crashed">Called when a turn failed inside the broker; the connection is then cut.</param>
+    public ConnectionOutput(FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed, Action<Exception> crashed)
     {
+        _crashed = crashed;
         _sender = sender;
         _blocks = blocks;
         _streamEnded = streamEnded;
@@ -99,6 +102,23 @@ internal sealed class ConnectionOutput : WorkItem
 
     /// <inheritdoc/>
     public override void Run()
+    {
+        try
+        {
+            RunTurn();
+        }
+#pragma warning disable CA1031 // The last line of defence of one connection: it runs on whatever thread woke it, which must not pay for its defects.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            _crashed(e);
+            Fail();
+            Volatile.Write(ref _state, Running);
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false); // To the end, once the reading has ended too.
+        }
+    }
+
+    private void RunTurn()
     {
         int sends = 0;
         long bytes = 0;
@@ -211,6 +231,8 @@ internal sealed class ConnectionOutput : WorkItem
         TakeScheduled();
         while (_turn.TryDequeue(out OutputStream? stream))
         {
+            if (stream.IsReleased)
+                continue; // It was queued again before it ended.
             _buffer ??= _blocks.Rent();
             bool full = stream is Subscription subscription ? FillFrom(subscription, out tail) : FillFrom((ProducerStream)stream);
             if (full || _buffer.Length - _filled < ControlRoom + SmallRun)

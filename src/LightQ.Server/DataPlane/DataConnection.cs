@@ -33,7 +33,7 @@ internal sealed class DataConnection
         _input = new SocketPipeReader(socket, blocks.Receive);
         _sender = new SocketFrameSender(socket);
         Session = new Session(broker, authenticator, options, id);
-        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed);
+        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote));
     }
 
     /// <summary>Names the connection.</summary>
