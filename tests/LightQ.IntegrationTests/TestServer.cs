@@ -76,9 +76,11 @@ internal sealed class TestServer : IAsyncDisposable
     }
 
     /// <summary>Stops the server and starts another on the same directory; free ports are others then.</summary>
-    public async Task RestartAsync()
+    /// <param name="between">Done while no server runs.</param>
+    public async Task RestartAsync(Action? between = null)
     {
         await StopAsync();
+        between?.Invoke();
         await StartAgainAsync();
     }
 

@@ -106,7 +106,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
 
     private static TimeSpan IntervalOf(Duration? requested)
     {
-        if (requested is null || requested == new Duration())
+        if (requested is null || requested.Equals(new Duration()))
             return DefaultInterval;
         try
         {

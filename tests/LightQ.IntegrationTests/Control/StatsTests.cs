@@ -61,6 +61,20 @@ public sealed class StatsTests
     }
 
     [Fact]
+    public async Task No_interval_and_a_zero_one_mean_the_default()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await TopicsTests.CreateAsync(server, "orders");
+        foreach (Duration? interval in new[] { null, new Duration() })
+        {
+            await using IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control
+                .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "orders", Interval = interval })
+                .GetAsyncEnumerator(TestContext.Current.CancellationToken);
+            Assert.True(await watch.MoveNextAsync());
+        }
+    }
+
+    [Fact]
     public async Task A_stop_ends_a_watch_with_UNAVAILABLE()
     {
         await using TestServer server = await TestServer.StartAsync();

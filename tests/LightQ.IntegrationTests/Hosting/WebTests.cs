@@ -1,8 +1,10 @@
 using System.Net;
+using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
+using TopicKind = LightQ.Protocol.Control.TopicKind;
 
 namespace LightQ.IntegrationTests.Hosting;
 
@@ -43,6 +45,33 @@ public sealed class WebTests
         Assert.Contains("lightq_topic_failed{topic=\"bills\"} 0", lines);
         Assert.Contains(lines, l => l.StartsWith("process_resident_memory_bytes ", StringComparison.Ordinal));
         Assert.Equal("", lines[^1]);
+    }
+
+    [Fact]
+    public async Task A_damaged_topic_degrades_the_server_and_the_others_are_served()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        Topic damaged = await TopicsTests.CreateAsync(server, "damaged", new TopicSettings { Kind = TopicKind.Durable });
+        await TopicsTests.CreateAsync(server, "healthy", new TopicSettings { Kind = TopicKind.Durable });
+        await using (var client = new LightQClient(server.ConnectionString))
+        await using (Producer producer = await client.CreateProducerAsync("damaged", cancellationToken: TestContext.Current.CancellationToken))
+            await producer.PublishAsync(new byte[1000], cancellationToken: TestContext.Current.CancellationToken);
+        await server.RestartAsync(() =>
+        {
+            foreach (string file in Directory.EnumerateFiles(Path.Combine(server.Directory, "topics", damaged.Id), "*.seg", SearchOption.AllDirectories))
+                File.WriteAllBytes(file, [.. Enumerable.Repeat((byte)0xFF, 8192)]);
+        });
+        Assert.Equal("ready, degraded: 1 of 2 topics have failed\n", await server.Web.GetStringAsync("/healthz/ready", TestContext.Current.CancellationToken));
+        string metrics = await server.Web.GetStringAsync("/metrics", TestContext.Current.CancellationToken);
+        Assert.Contains("lightq_topic_failed{topic=\"damaged\"} 1\n", metrics, StringComparison.Ordinal);
+        Assert.Contains("lightq_topic_failed{topic=\"healthy\"} 0\n", metrics, StringComparison.Ordinal);
+        GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "damaged" });
+        Assert.NotEmpty(got.Topic.Failure);
+        Assert.Single(server.Log.Errors, e => e.StartsWith("Topic damaged takes no messages", StringComparison.Ordinal));
+        await ControlCalls.FailsAsync(
+            () => server.Control.CallAsync<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", new() { Name = "damaged" }),
+            GrpcStatusCode.FailedPrecondition,
+            "TopicFailed");
     }
 
     [Fact]

@@ -1,0 +1,158 @@
+using System.Net;
+using System.Text.Json;
+using LightQ.Server;
+using LightQ.Server.Configuration;
+using Xunit;
+
+namespace LightQ.Tests.Server;
+
+public sealed class ServerConfigurationTests : IDisposable
+{
+    private static readonly Dictionary<string, string> NoEnvironment = [];
+    private readonly string _file = Path.Combine(Directory.CreateTempSubdirectory("lightq-test-").FullName, "lightq.json");
+
+    public void Dispose() => Directory.Delete(Path.GetDirectoryName(_file)!, recursive: true);
+
+    [Fact]
+    public void Without_any_source_every_value_is_the_default()
+    {
+        ServerConfiguration configuration = Load();
+        Assert.Equal(new LightQServerOptions { DataDirectory = "lightq-data" }, configuration.Options);
+        Assert.All(configuration.Values, v => Assert.Equal("default", v.Source));
+        Assert.Equal(ServerSettings.All, configuration.Values.Select(v => v.Setting));
+    }
+
+    [Fact]
+    public void Flags_win_over_the_environment_and_that_over_the_file()
+    {
+        Write("""{ "DataPort": 1, "ControlPort": 1, "WebPort": 1, "DataPlane": { "Heartbeat": "20s" } } // a comment""");
+        ServerConfiguration configuration = Load(
+            new() { ["--web-port"] = "3" },
+            new() { ["LIGHTQ__ControlPort"] = "2", ["LIGHTQ__WebPort"] = "2", ["LIGHTQ__Broker__SlowTimeout"] = "00:00:30", ["LIGHTQ_SERVER"] = "not ours" });
+        Assert.Equal((1, 2, 3), (configuration.Options.DataPort, configuration.Options.ControlPort, configuration.Options.WebPort));
+        Assert.Equal(TimeSpan.FromSeconds(20), configuration.Options.DataPlane.Heartbeat);
+        Assert.Equal(TimeSpan.FromSeconds(30), configuration.Options.Broker.SlowTimeout);
+        Assert.Equal(_file, SourceOf(configuration, "DataPort"));
+        Assert.Equal("environment LIGHTQ__ControlPort", SourceOf(configuration, "ControlPort"));
+        Assert.Equal("--web-port", SourceOf(configuration, "WebPort"));
+        Assert.Equal(_file, SourceOf(configuration, "DataPlane:Heartbeat"));
+        Assert.Equal("environment LIGHTQ__Broker__SlowTimeout", SourceOf(configuration, "Broker:SlowTimeout"));
+        Assert.Equal("default", SourceOf(configuration, "Broker:MaxTopics"));
+    }
+
+    [Fact]
+    public void Every_setting_reads_back_what_it_wrote()
+    {
+        var odd = new LightQServerOptions
+        {
+            DataDirectory = "/data",
+            Bind = IPAddress.IPv6Loopback,
+            DataPort = 1,
+            ControlPort = 2,
+            WebPort = 3,
+            RequireAuth = true,
+            Insecure = true,
+            StopTimeout = TimeSpan.FromSeconds(1.5),
+            DataPlane = new() { MaxFrameBytes = 65536, Heartbeat = TimeSpan.FromSeconds(1), HandshakeTimeout = TimeSpan.FromSeconds(2), MaxConnections = 4, MaxStreams = 5 },
+            Broker = new()
+            {
+                PublishWindowBytes = 65536,
+                SlowTimeout = TimeSpan.FromSeconds(3),
+                RestAfter = TimeSpan.FromDays(4),
+                ProducerExpiry = TimeSpan.FromHours(5),
+                PositionInterval = TimeSpan.FromMilliseconds(6),
+                JournalWriters = 7,
+                MaxTopics = 8,
+            },
+        };
+        Write(JsonSerializer.Serialize(ServerSettings.All.ToDictionary(s => s.Key, s => s.Read(odd))));
+        ServerConfiguration configuration = Load();
+        Assert.Equal(odd, configuration.Options);
+        Assert.All(configuration.Values, v => Assert.Equal(_file, v.Source));
+        Assert.All(ServerSettings.All, s => Assert.NotEqual(s.Read(odd), s.Read(new LightQServerOptions { DataDirectory = "lightq-data" })));
+    }
+
+    [Theory]
+    [InlineData("--data-port", "70000", "DataPort is '70000' (--data-port); allowed: 0 (a free port) to 65535.")]
+    [InlineData("--data-port", "many", "DataPort is 'many' (--data-port); allowed: a whole number.")]
+    [InlineData("--bind", "1", "Bind is '1' (--bind); allowed: localhost, an IPv4 or an IPv6 address.")]
+    [InlineData("--require-auth", "maybe", "RequireAuth is 'maybe' (--require-auth); allowed: true or false.")]
+    [InlineData("--stop-timeout", "10", "StopTimeout is '10' (--stop-timeout); allowed: a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10.")]
+    [InlineData("--stop-timeout", "11m", "StopTimeout is '11m' (--stop-timeout); allowed: 00:00:00 to 00:10:00.")]
+    [InlineData("--data", " ", "DataDirectory is ' ' (--data); allowed: a path.")]
+    [InlineData("--none", "1", "There is no flag --none.")]
+    public void A_bad_value_names_the_key_the_value_its_source_and_what_is_allowed(string flag, string value, string message) =>
+        Assert.Equal(message, Refused(() => Load(new() { [flag] = value })).Message);
+
+    [Fact]
+    public void An_unknown_key_is_named_with_its_source_but_not_its_value()
+    {
+        Write("""{ "DataPrt": "secret" }""");
+        Assert.Equal($"There is no setting DataPrt ({_file}); did you mean DataPort?", Refused(() => Load()).Message);
+        Write("{}");
+        Assert.Equal(
+            "There is no setting Heartbeat (environment LIGHTQ__Heartbeat); did you mean DataPlane:Heartbeat?",
+            Refused(() => Load(null, new() { ["LIGHTQ__Heartbeat"] = "1s" })).Message);
+        Assert.Equal(
+            "There is no setting Password (environment LIGHTQ__Password); 'lightq server --print-config' shows every key.",
+            Refused(() => Load(null, new() { ["LIGHTQ__Password"] = "secret" })).Message);
+    }
+
+    [Theory]
+    [InlineData("{ \"DataPort\": ", "is not JSON, line 1")]
+    [InlineData("[1]", "cannot be used")]
+    [InlineData("{ \"DataPort\": [1, 2] }", "There is no setting DataPort:")]
+    public void A_file_that_is_no_configuration_is_named(string text, string reason)
+    {
+        Write(text);
+        string message = Refused(() => Load()).Message;
+        Assert.Contains(_file, message, StringComparison.Ordinal);
+        Assert.Contains(reason, message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_named_file_must_exist() =>
+        Assert.Contains(_file, Refused(() => ServerConfiguration.Load(null, _file, NoEnvironment)).Message, StringComparison.Ordinal);
+
+    [Fact]
+    public void Keys_are_compared_without_case()
+    {
+        Write("""{ "dataPort": 7, "requireauth": true }""");
+        Assert.Equal((7, true), (Load().Options.DataPort, Load().Options.RequireAuth));
+    }
+
+    [Fact]
+    public void Printed_text_has_a_line_for_every_setting()
+    {
+        string[] lines = ConfigurationPrinter.ToText(Load(new() { ["--data-port"] = "7" })).TrimEnd('\n').Split('\n');
+        Assert.Equal(ServerSettings.All.Count, lines.Length);
+        Assert.Matches(@"^DataPort +7 +--data-port$", lines[2]);
+    }
+
+    [Fact]
+    public void Printed_JSON_tells_key_value_and_source()
+    {
+        using JsonDocument json = JsonDocument.Parse(ConfigurationPrinter.ToJson(Load(new() { ["--data-port"] = "7" })));
+        Assert.Equal(ServerSettings.All.Count, json.RootElement.GetArrayLength());
+        JsonElement port = json.RootElement[2];
+        Assert.Equal(("DataPort", "7", "--data-port"), (port.GetProperty("key").GetString(), port.GetProperty("value").GetString(), port.GetProperty("source").GetString()));
+    }
+
+    private static string SourceOf(ServerConfiguration configuration, string key) => configuration.Values.Single(v => v.Setting.Key == key).Source;
+
+    private static ServerStartException Refused(Action load)
+    {
+        ServerStartException error = Assert.Throws<ServerStartException>(load);
+        Assert.Equal((ServerStartFailure.Configuration, 78), (error.Failure, error.ExitCode));
+        return error;
+    }
+
+    private void Write(string json) => File.WriteAllText(_file, json);
+
+    private ServerConfiguration Load(Dictionary<string, string>? flags = null, Dictionary<string, string>? environment = null)
+    {
+        if (!File.Exists(_file))
+            Write("{}");
+        return ServerConfiguration.Load(flags, _file, environment ?? NoEnvironment);
+    }
+}

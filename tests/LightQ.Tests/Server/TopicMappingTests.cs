@@ -1,0 +1,96 @@
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Server.Control;
+using Xunit;
+using Proto = LightQ.Protocol.Control;
+
+namespace LightQ.Tests.Server;
+
+public sealed class TopicMappingTests
+{
+    private static readonly TopicSettings Odd = new TopicSettings
+    {
+        Kind = TopicKind.Durable,
+        RingBytes = 16 << 20,
+        SegmentBytes = 128 << 20,
+        RetentionBytes = 1L << 40,
+        RetentionAge = TimeSpan.FromHours(1),
+        AckLevel = Durability.Written,
+        ReadLevel = Durability.Written,
+        MaxMessageBytes = 2 << 20,
+        SlowPolicy = SlowPolicy.DropOldest,
+    }.Complete();
+
+    [Fact]
+    public void Settings_come_back_as_they_went() =>
+        Assert.Equal(Odd, TopicMapping.Apply(TopicMapping.ToProto(Odd), new TopicSettings()));
+
+    [Fact]
+    public void The_table_has_every_field_of_the_message_in_order() =>
+        Assert.Equal(Proto.TopicSettings.Descriptor.Fields.InFieldNumberOrder().Select(f => f.Name), TopicMapping.Fields.Select(f => f.Name));
+
+    [Fact]
+    public void Fields_at_zero_change_nothing()
+    {
+        Assert.Same(Odd, TopicMapping.Apply(null, Odd));
+        Assert.Equal(Odd, TopicMapping.Apply(new Proto.TopicSettings { RetentionAge = new Duration() }, Odd));
+    }
+
+    [Fact]
+    public void Every_difference_is_named_once_with_both_values()
+    {
+        TopicSettings plain = new TopicSettings().Complete();
+        string[] differences = [.. TopicMapping.Compare(plain, Odd).Select(d => $"{d.Change.Setting}: {d.Change.From} -> {d.Change.To}{(d.Field.IsImmutable ? "!" : "")}")];
+        Assert.Equal(
+            [
+                "kind: transient -> durable!",
+                "ring_bytes: 8388608 -> 16777216!",
+                "segment_bytes: 0 -> 134217728!",
+                "retention_bytes: 0 -> 1099511627776",
+                "retention_age: 00:00:00 -> 01:00:00",
+                "ack_level: memory -> written",
+                "read_level: memory -> written!",
+                "max_message_bytes: 1048576 -> 2097152!",
+                "slow_consumer_policy: block -> drop_oldest",
+            ],
+            differences);
+    }
+
+    public static TheoryData<Proto.TopicSettings, string> Refusals() => new()
+    {
+        { new() { Kind = (Proto.TopicKind)7 }, "kind is 7; allowed: transient, durable." },
+        { new() { AckLevel = (Proto.DurabilityLevel)(-1) }, "ack_level is " },
+        { new() { AckLevel = (Proto.DurabilityLevel)257 }, "ack_level is " },
+        { new() { SlowConsumerPolicy = (Proto.SlowConsumerPolicy)9 }, "slow_consumer_policy is 9" },
+        { new() { RingBytes = ulong.MaxValue }, "ring_bytes is 18446744073709551615; allowed: at most 1073741824." },
+        { new() { RetentionBytes = ulong.MaxValue }, "retention_bytes is 18446744073709551615" },
+        { new() { RetentionAge = new Duration { Seconds = 1, Nanos = -1 } }, "retention_age is " },
+        { new() { RetentionAge = new Duration { Seconds = long.MaxValue } }, "retention_age is " },
+    };
+
+    [Theory]
+    [MemberData(nameof(Refusals))]
+    public void A_value_outside_its_range_is_named(Proto.TopicSettings requested, string message)
+    {
+        BrokerException error = Assert.Throws<BrokerException>(() => TopicMapping.Apply(requested, new TopicSettings()));
+        Assert.Equal(ErrorCode.InvalidArgument, error.Code);
+        Assert.StartsWith(message, error.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(typeof(TopicKind), typeof(Proto.TopicKind))]
+    [InlineData(typeof(Durability), typeof(Proto.DurabilityLevel))]
+    [InlineData(typeof(SlowPolicy), typeof(Proto.SlowConsumerPolicy))]
+    public void Enumerations_have_the_same_numbers_on_both_sides(System.Type engine, System.Type wire)
+    {
+        foreach (object value in System.Enum.GetValues(wire))
+        {
+            int number = Convert.ToInt32(value, System.Globalization.CultureInfo.InvariantCulture);
+            if (number != 0)
+                Assert.Equal(value.ToString(), System.Enum.GetName(engine, Convert.ChangeType(number, System.Enum.GetUnderlyingType(engine), System.Globalization.CultureInfo.InvariantCulture)));
+        }
+    }
+}
