@@ -22,13 +22,13 @@ public sealed class DurableTopicTests
         {
             await server.CreateTopicAsync("t", TopicKind.Durable);
             await using var client = new LightQClient(server.ConnectionString);
-            await using Producer producer = await client.CreateProducerAsync("t");
+            await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
             for (int i = 0; i < Messages; i++)
             {
                 while (!producer.TryPublish(BitConverter.GetBytes(i)))
-                    await producer.WaitForRoomAsync();
+                    await producer.WaitForRoomAsync(TestContext.Current.CancellationToken);
             }
-            PublishAck ack = await producer.PublishAsync(BitConverter.GetBytes(Messages));
+            PublishAck ack = await producer.PublishAsync(BitConverter.GetBytes(Messages), cancellationToken: TestContext.Current.CancellationToken);
             Assert.Equal((Messages, Durability.Fsync), (ack.Offset, ack.Durability));
         }
 
@@ -160,13 +160,13 @@ public sealed class DurableTopicTests
 
     private static async Task PublishAsync(LightQClient client, int first, int count, int bodyBytes = 4)
     {
-        await using Producer producer = await client.CreateProducerAsync("t");
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
         byte[] body = new byte[bodyBytes];
         for (int i = 0; i < count; i++)
         {
             BitConverter.TryWriteBytes(body, first + i);
             while (!producer.TryPublish(body))
-                await producer.WaitForRoomAsync();
+                await producer.WaitForRoomAsync(TestContext.Current.CancellationToken);
         }
         await producer.FlushAsync().WaitAsync(Patience);
     }
