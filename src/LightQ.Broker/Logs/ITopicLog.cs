@@ -1,5 +1,5 @@
-using LightQ.Protocol.Frames;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;

@@ -1,7 +1,7 @@
 using LightQ.Disruptor;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;

@@ -12,10 +12,10 @@ public readonly struct TurnScope : IDisposable
     private const int OwnItems = 16;
 
     [ThreadStatic]
-    private static Queue<WorkItem>? t_items;
+    private static Queue<WorkItem>? _items;
 
     [ThreadStatic]
-    private static bool t_inScope;
+    private static bool _inScope;
 
     private readonly int _limit;
 
@@ -25,18 +25,18 @@ public readonly struct TurnScope : IDisposable
     /// <param name="limit">How many posted items this thread runs itself at the end.</param>
     public static TurnScope Enter(int limit = OwnItems)
     {
-        if (t_inScope)
+        if (_inScope)
             return default;
-        t_inScope = true;
-        t_items ??= new Queue<WorkItem>();
+        _inScope = true;
+        _items ??= new Queue<WorkItem>();
         return new TurnScope(limit);
     }
 
     /// <summary>Runs <paramref name="item"/> soon: at the end of this thread's scope, or on the pool.</summary>
     public static void Post(WorkItem item)
     {
-        if (t_inScope)
-            t_items!.Enqueue(item);
+        if (_inScope)
+            _items!.Enqueue(item);
         else
             ThreadPool.UnsafeQueueUserWorkItem(item, preferLocal: false);
     }
@@ -46,7 +46,7 @@ public readonly struct TurnScope : IDisposable
     {
         if (_limit == 0)
             return;
-        Queue<WorkItem> items = t_items!;
+        Queue<WorkItem> items = _items!;
         try
         {
             for (int i = 0; i < _limit && items.TryDequeue(out WorkItem? item); i++)
@@ -54,7 +54,7 @@ public readonly struct TurnScope : IDisposable
         }
         finally
         {
-            t_inScope = false;
+            _inScope = false;
             while (items.TryDequeue(out WorkItem? item))
                 ThreadPool.UnsafeQueueUserWorkItem(item, preferLocal: false);
         }

@@ -1,8 +1,8 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
-using LightQ.Protocol.Frames;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Subscriptions;

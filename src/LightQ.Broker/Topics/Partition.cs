@@ -3,8 +3,8 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol.Batches;
 using LightQ.Protocol;
+using LightQ.Protocol.Batches;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
