@@ -1,0 +1,54 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using LightQ.Cli;
+using LightQ.Cli.Output;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>What the documents tell people to type is what the tool understands.</summary>
+public sealed class CommandLineTests
+{
+    public static TheoryData<string, string> CommandLines =>
+        [.. from path in new[] { "README.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md" } from line in Document.Read(path).ToolCommandLines select (path, line)];
+
+    public static TheoryData<string> Documents => ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "benchmarks/RESULTS.md"];
+
+    [Theory]
+    [MemberData(nameof(CommandLines))]
+    public void A_command_line_of_the_documents_parses(string path, string line)
+    {
+        ParseResult parsed = CommandLine.CreateRoot().Parse(Split(line));
+        Assert.True(parsed.Errors.Count == 0, $"{path}: lightq {line}: {string.Join(' ', parsed.Errors.Select(e => e.Message))}");
+        Assert.NotNull(parsed.CommandResult.Command.Action);
+    }
+
+    [Fact]
+    public void The_README_shows_every_command()
+    {
+        HashSet<string> shown = [.. Document.Read("README.md").ToolCommandLines.Select(line => Split(line)[0])];
+        Assert.Subset(shown, CommandLine.CreateRoot().Subcommands.Where(c => !c.Hidden).Select(c => c.Name).ToHashSet());
+    }
+
+    [Fact]
+    public void A_wrong_command_line_does_not_parse() => Assert.NotEmpty(CommandLine.CreateRoot().Parse(Split("pub orders --fiel lines.txt 'a b'")).Errors);
+
+    [Fact]
+    public void The_README_lists_the_exit_codes()
+    {
+        string text = Document.Read("README.md").Text;
+        int[] codes = [ExitCode.Ok, ExitCode.Failed, ExitCode.Usage, ExitCode.Unavailable, ExitCode.Denied, ExitCode.Configuration];
+        Assert.All(codes, code => Assert.Contains($"\n| {code} | ", text, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [MemberData(nameof(Documents))]
+    public void Links_lead_somewhere(string path)
+    {
+        string folder = Path.GetDirectoryName(SourceTree.PathOf(path))!;
+        Assert.All(Document.Read(path).LocalLinks, link => Assert.True(Path.Exists(Path.Combine(folder, link)), link));
+    }
+
+    // The splitter knows double quotes only.
+    private static string[] Split(string line) => [.. CommandLineParser.SplitCommandLine(line.Replace('\'', '"'))];
+}

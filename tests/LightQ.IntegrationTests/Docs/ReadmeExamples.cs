@@ -1,0 +1,68 @@
+using LightQ.Client;
+using LightQ.Server;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>The README's C#, word for word between the markers; what it writes to the console is kept.</summary>
+internal sealed class ReadmeExamples
+{
+    /// <summary>Stands for <see cref="System.Console"/> in the examples.</summary>
+    private StringWriter Console { get; } = new();
+
+    public IReadOnlyList<string> Lines => Console.ToString().Split(Console.NewLine, StringSplitOptions.RemoveEmptyEntries);
+
+    public async Task PublishAndConsumeAsync()
+    {
+        // README: publish and consume
+        await using LightQServer server = await LightQServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+
+        await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable });
+
+        await using Producer producer = await client.CreateProducerAsync("orders");
+        PublishAck ack = await producer.PublishAsync("first"u8, key: "42");     // waits until it is on the disk
+        Console.WriteLine($"offset {ack.Offset}, safe as {ack.Durability}");
+
+        for (int i = 0; i < 1000; i++)
+        {
+            while (!producer.TryPublish("another"u8))                           // waits for nothing; false: the window is full
+                await producer.WaitForRoomAsync();
+        }
+        await producer.FlushAsync();                                            // all acknowledged, or the first error
+
+        int count = 0;
+        await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
+        {
+            if (message.Offset == 0)
+                Console.WriteLine($"{message.GetText()} at {message.AppendTime:O}");
+            if (++count == 1001)
+                break;                                                          // leaving the loop ends the subscription
+        }
+        Console.WriteLine($"consumed {count}");
+        // README: end
+    }
+
+    public async Task RestartAsync(string directory)
+    {
+        // README: a broker inside your tests
+        LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = directory };
+        await using (LightQServer first = await LightQServer.StartAsync(options))
+        {
+            await using var client = new LightQClient(first.ConnectionString);
+            await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable });
+            await using Producer producer = await client.CreateProducerAsync("orders");
+            await producer.PublishAsync("kept"u8);
+        }
+
+        await using (LightQServer second = await LightQServer.StartAsync(options))
+        {
+            await using var client = new LightQClient(second.ConnectionString);
+            await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
+            {
+                Console.WriteLine(message.GetText());
+                break;
+            }
+        }
+        // README: end
+    }
+}

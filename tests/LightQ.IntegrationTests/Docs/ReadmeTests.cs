@@ -1,0 +1,84 @@
+using System.Text;
+using LightQ.Server;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>The README's C# is what these tests compile and run.</summary>
+public sealed class ReadmeTests
+{
+    private const string Marker = "// README: ";
+
+    [Fact]
+    public void The_examples_are_those_of_the_README_word_for_word()
+    {
+        string source = SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ReadmeExamples.cs");
+        string[] shown = [.. Document.Read("README.md").Blocks("csharp").Select(WithoutUsings)];
+        Assert.Equal(2, shown.Length);
+        Assert.Equal(Examples(source), shown);
+    }
+
+    [Fact]
+    public void The_examples_need_no_other_namespaces_than_the_README_names()
+    {
+        string source = SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ReadmeExamples.cs");
+        Assert.Equal(Usings(source), Usings(Document.Read("README.md").Blocks("csharp").First()));
+    }
+
+    [Fact]
+    public async Task Publish_and_consume_as_shown()
+    {
+        var examples = new ReadmeExamples();
+        await examples.PublishAndConsumeAsync().WaitAsync(TestContext.Current.CancellationToken);
+        Assert.Collection(
+            examples.Lines,
+            line => Assert.Equal("offset 0, safe as Fsync", line),
+            line => Assert.StartsWith("first at 20", line, StringComparison.Ordinal),
+            line => Assert.Equal("consumed 1001", line));
+    }
+
+    [Fact]
+    public async Task A_broker_inside_a_test_keeps_durable_topics_as_shown()
+    {
+        using var directory = new TemporaryDirectory();
+        var examples = new ReadmeExamples();
+        await examples.RestartAsync(directory.Path).WaitAsync(TestContext.Current.CancellationToken);
+        Assert.Equal(["kept"], examples.Lines);
+    }
+
+    [Fact]
+    public void The_ports_are_the_defaults()
+    {
+        var options = new LightQServerOptions();
+        string text = Document.Read("README.md").Text;
+        Assert.Contains($"| {options.DataPort} | data plane |", text, StringComparison.Ordinal);
+        Assert.Contains($"| {options.ControlPort} | control plane |", text, StringComparison.Ordinal);
+        Assert.Contains($"| {options.WebPort} | web ", text, StringComparison.Ordinal);
+    }
+
+    private static IEnumerable<string> Usings(string code) => code.Split('\n').Where(line => line.StartsWith("using LightQ.", StringComparison.Ordinal));
+
+    private static string WithoutUsings(string block) =>
+        string.Join('\n', block.Split('\n').SkipWhile(line => line.StartsWith("using LightQ.", StringComparison.Ordinal) || line.Length == 0));
+
+    /// <summary>The parts between markers, moved to the left margin.</summary>
+    private static IEnumerable<string> Examples(string source)
+    {
+        StringBuilder? example = null;
+        int indent = 0;
+        foreach (string line in source.Split('\n'))
+        {
+            if (line.TrimStart().StartsWith(Marker, StringComparison.Ordinal))
+            {
+                if (example is not null)
+                    yield return example.ToString();
+                example = example is null ? new StringBuilder() : null;
+                indent = line.IndexOf('/', StringComparison.Ordinal);
+            }
+            else
+            {
+                example?.Append(line.Length < indent ? line : line[indent..]).Append('\n');
+            }
+        }
+    }
+}
