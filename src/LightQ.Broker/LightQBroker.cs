@@ -178,6 +178,8 @@ public sealed class LightQBroker : IAsyncDisposable
         (ulong producerId, uint epoch, ProducerState? state) = NameProducer(partition, request.ProducerName);
         var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes);
         partition.Attach(stream);
+        if (ack == Durability.Written)
+            partition.Log.NotifyWritten();
         opened = new ProducerOpenedFrame(
             topic.Id, partition.Index, topic.Settings.Partitions, 1, partition.Log.Incarnation, partition.Log.Epoch,
             producerId, epoch, state?.NextSequence ?? 0, (uint)_options.PublishWindowBytes, (uint)partition.MaxBatchBytes, ack);

@@ -50,6 +50,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>The position below which everything has reached <paramref name="durability"/>.</summary>
     long PositionOf(Durability durability);
 
+    /// <summary>From now on progress is also announced when bytes are written, not only when they are durable.</summary>
+    void NotifyWritten();
+
     /// <summary>Opens a reader.</summary>
     /// <param name="start">Where to begin: earliest, latest, offset or timestamp.</param>
     /// <param name="value">The offset, or unix microseconds.</param>

@@ -46,6 +46,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
         _ => long.MaxValue,
     };
 
+    public void NotifyWritten() => journal.NotifyWritten = true;
+
     public LogReader OpenReader(StartKind start, long value, bool holds, Action ready)
     {
         var reader = new JournalReader(journal, ready);

@@ -78,6 +78,11 @@ internal sealed class RingLog : ITopicLog
 
     public long PositionOf(Durability durability) => durability == Durability.Memory ? Ring.Published : -1;
 
+    public void NotifyWritten()
+    {
+        // A ring has nothing beyond memory.
+    }
+
     public LogReader OpenReader(StartKind start, long value, bool holds, Action ready)
     {
         lock (_appendLock)

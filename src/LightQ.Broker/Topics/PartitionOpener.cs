@@ -43,7 +43,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             Listener = new Listener(partition),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition));
-        journal.NotifyWritten = settings.ReadLevel == Durability.Written || settings.AckLevel == Durability.Written;
+        journal.NotifyWritten = settings.ReadLevel == Durability.Written;
         return journal;
     }
 

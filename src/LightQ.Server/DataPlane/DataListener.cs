@@ -111,21 +111,25 @@ internal sealed class DataListener : IAsyncDisposable
 
     private void Open(Socket socket)
     {
-        if (_connections.Count >= _options.MaxConnections)
-        {
-            DataPlaneLog.TooMany(_logger, socket.RemoteEndPoint, _options.MaxConnections);
-            socket.Dispose();
-            return;
-        }
         try
         {
+            if (_connections.Count >= _options.MaxConnections)
+            {
+                DataPlaneLog.TooMany(_logger, socket.RemoteEndPoint, _options.MaxConnections);
+                socket.Dispose();
+                return;
+            }
             socket.NoDelay = true;
+            Begin(socket);
         }
         catch (SocketException)
         {
             socket.Dispose(); // The peer has gone already.
-            return;
         }
+    }
+
+    private void Begin(Socket socket)
+    {
         uint id = ++_lastId;
         var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _logger);
         _connections.TryAdd(id, connection);

@@ -60,7 +60,8 @@ internal sealed class JournalRecovery
         long durable = checkpoint?.Durable.Offset ?? 0;
         foreach (long ordinal in blank)
         {
-            if (ordinal < last || ordinal <= checkpoint?.Durable.Ordinal)
+            // Files are prepared with a zero header page. Without a checkpoint nothing says that another page was never used.
+            if (ordinal < last || ordinal <= checkpoint?.Durable.Ordinal || (checkpoint is null && !HasZeroHeader(ordinal)))
                 throw Corrupt(ordinal, 0, FirstOffsetOf(ordinal), Math.Max(FirstOffsetOf(last), durable) - 1, "the header page of a used segment is not valid");
         }
         for (int i = 1; i < _segments.Count; i++)
@@ -98,7 +99,7 @@ internal sealed class JournalRecovery
             if (!isLast && (end.Position != segment.EndPosition || end.Offset != _segments[i + 1].BaseOffset || end.ChainCrc != _segments[i + 1].Header.PreviousCrc))
             {
                 // The next segment was begun, so this one had been synced.
-                Keep(segment);
+                Keep(segment.Path);
                 throw Corrupt(segment.Header.Ordinal, segment.FilePosition(end.Position), end.Offset, _segments[i + 1].BaseOffset - 1, "a batch is not valid");
             }
         }
@@ -124,7 +125,7 @@ internal sealed class JournalRecovery
         }
         if (proof >= 0)
         {
-            Keep(last);
+            Keep(last.Path);
             throw Corrupt(last.Header.Ordinal, last.FilePosition(end.Position), end.Offset, proof, "a batch is not valid, and one behind it shows that it had been durable");
         }
         TailRepair.Cut(last.File, last, end);
@@ -133,7 +134,11 @@ internal sealed class JournalRecovery
     private void RemoveBlank(List<long> blank)
     {
         foreach (long ordinal in blank)
+        {
+            if (!HasZeroHeader(ordinal))
+                Keep(PathOf(ordinal, SegmentName.Log)); // Most likely the torn header of a segment that was about to begin.
             _files.Delete(PathOf(ordinal, SegmentName.Log));
+        }
         long newest = _segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal;
         foreach (string name in _files.List(_options.Directory))
         {
@@ -143,6 +148,13 @@ internal sealed class JournalRecovery
                 _files.Delete(Path.Combine(_options.Directory, name));
         }
         _files.SyncDirectory(_options.Directory);
+    }
+
+    private bool HasZeroHeader(long ordinal)
+    {
+        Span<byte> page = stackalloc byte[SegmentHeader.PageSize];
+        using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
+        return !page[..file.Read(page, 0)].ContainsAnyExcept((byte)0);
     }
 
     private uint RaiseEpoch(Checkpoint? checkpoint, bool clean, long firstOffset)
@@ -181,7 +193,7 @@ internal sealed class JournalRecovery
             LogEnd reached = BatchScan.Run(new FileWindow(segment.File, WalkBytes), segment, StartOf(segment), segment.EndPosition, payloads: false, behind);
             if (reached.Position != segment.EndPosition)
             {
-                Keep(segment);
+                Keep(segment.Path);
                 throw Corrupt(segment.Header.Ordinal, segment.FilePosition(reached.Position), reached.Offset, end.Offset - 1, "a batch header is not valid");
             }
         }
@@ -202,14 +214,15 @@ internal sealed class JournalRecovery
     }
 
     /// <summary>Copies a damaged segment aside, before anyone tries to mend it.</summary>
-    private void Keep(Segment segment)
+    private void Keep(string path)
     {
         string directory = Path.Combine(_options.Directory, Quarantine);
         _files.CreateDirectory(directory);
-        using IStorageFile copy = _files.Open(Path.Combine(directory, Path.GetFileName(segment.Path)), OpenMode.Create);
+        using IStorageFile file = _files.Open(path, OpenMode.Read);
+        using IStorageFile copy = _files.Open(Path.Combine(directory, Path.GetFileName(path)), OpenMode.Create);
         byte[] buffer = new byte[ScanBytes];
         int read;
-        for (long position = 0; (read = segment.File.Read(buffer, position)) > 0; position += read)
+        for (long position = 0; (read = file.Read(buffer, position)) > 0; position += read)
             copy.Write(buffer.AsSpan(0, read), position);
         copy.Sync();
         _files.SyncDirectory(directory);

@@ -6,6 +6,8 @@ using Xunit;
 namespace LightQ.IntegrationTests.DataPlane;
 
 /// <summary>Whoever stands still holds back only what depends on it, and costs a bounded amount of memory.</summary>
+[CollectionDefinition(nameof(BackPressureTests), DisableParallelization = true)]
+[Collection(nameof(BackPressureTests))]
 public sealed class BackPressureTests
 {
     private const int BodyBytes = 32 * 1024;

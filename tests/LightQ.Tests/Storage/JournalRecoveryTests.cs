@@ -125,6 +125,22 @@ public sealed class JournalRecoveryTests
     }
 
     [Fact]
+    public async Task Files_that_are_all_overwritten_are_not_taken_for_an_empty_log()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 5);
+        await host.KillAsync();
+        foreach (string name in host.FileNames("*"))
+        {
+            byte[] garbage = await File.ReadAllBytesAsync(host.PathOf(name), TestContext.Current.CancellationToken);
+            garbage.AsSpan().Fill(0xFF);
+            await File.WriteAllBytesAsync(host.PathOf(name), garbage, TestContext.Current.CancellationToken);
+        }
+        Assert.Throws<JournalCorruptException>(() => host.Open());
+    }
+
+    [Fact]
     public async Task A_missing_segment_refuses_to_open()
     {
         await using var host = new JournalHost();
