@@ -1,0 +1,65 @@
+// A program as a user of the packages writes one: it references LightQ.Client and nothing else. It publishes to and consumes from a broker of
+// another process, and looks into the packages.
+// Usage: app CONNECTION-STRING PACKAGE-FOLDER
+using System.IO.Compression;
+using System.Xml.Linq;
+using LightQ.Client;
+
+await PublishAndConsumeAsync(args[0], 10_000);
+foreach (string path in Directory.GetFiles(args[1], "*.nupkg").Order(StringComparer.Ordinal))
+    Check(path);
+return 0;
+
+static async Task PublishAndConsumeAsync(string connectionString, int messages)
+{
+    using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+    await using var client = new LightQClient(connectionString);
+    await client.Topics.CreateAsync(new TopicSpec("smoke") { Kind = TopicKind.Durable }, patience.Token);
+    await using Producer producer = await client.CreateProducerAsync("smoke", cancellationToken: patience.Token);
+    for (int i = 0; i < messages; i++)
+    {
+        while (!producer.TryPublish(BitConverter.GetBytes(i)))
+            await producer.WaitForRoomAsync(patience.Token);
+    }
+    await producer.FlushAsync(patience.Token);
+
+    int next = 0;
+    await foreach (Message message in client.ConsumeAsync("smoke", new() { Start = StartPosition.Earliest }).WithCancellation(patience.Token))
+    {
+        int got = BitConverter.ToInt32(message.BodySpan);
+        Require(message.Offset == next && got == next, $"message {next} came as {got} at offset {message.Offset}");
+        if (++next == messages)
+            break;
+    }
+    Console.WriteLine($"{next} messages published and consumed");
+}
+
+static void Check(string path)
+{
+    string name = Path.GetFileName(path);
+    using ZipArchive package = ZipFile.OpenRead(path);
+    ZipArchiveEntry specification = package.Entries.Single(e => e.FullName == e.Name && e.Name.EndsWith(".nuspec", StringComparison.Ordinal));
+    using Stream stream = specification.Open();
+    XElement metadata = XDocument.Load(stream).Root!.Elements().Single(e => e.Name.LocalName == "metadata");
+    XElement? Field(string field) => metadata.Elements().SingleOrDefault(e => e.Name.LocalName == field);
+
+    XElement? license = Field("license");
+    Require(license?.Attribute("type")?.Value == "expression" && license.Value == "Apache-2.0", $"{name} has no licence expression");
+    Require(Field("readme")?.Value == "README.md" && package.GetEntry("README.md") is { Length: > 1000 }, $"{name} has no README");
+    Require(Field("description")?.Value is { Length: > 20 } text && text != "Package Description", $"{name} has no description");
+    // The address joins it when the clone has a remote; the commit is there always.
+    Require(Field("repository")?.Attribute("commit")?.Value.Length == 40, $"{name} does not say which commit it was built from");
+    Require(File.Exists(Path.ChangeExtension(path, ".snupkg")), $"{name} has no symbols");
+
+    bool isTool = Field("packageTypes")?.Elements().Any(e => e.Attribute("name")?.Value == "DotnetTool") ?? false;
+    string assembly = isTool ? "tools/net10.0/any/lightq.dll" : $"lib/net10.0/{Field("id")!.Value}.dll";
+    Require(package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
+    Require(isTool || package.GetEntry(Path.ChangeExtension(assembly, ".xml")) is not null, $"{name} has no documentation of its members");
+    Console.WriteLine($"{name}: {package.Entries.Count} files");
+}
+
+static void Require(bool condition, string otherwise)
+{
+    if (!condition)
+        throw new InvalidOperationException(otherwise);
+}
