@@ -9,8 +9,10 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>What the documents tell people to type is what the tool understands.</summary>
 public sealed class CommandLineTests
 {
+    private static readonly string[] Instructions = ["README.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md"];
+
     public static TheoryData<string, string> CommandLines =>
-        [.. from path in new[] { "README.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md" } from line in Document.Read(path).ToolCommandLines select (path, line)];
+        [.. from path in Instructions from line in Document.Read(path).ToolCommandLines select (path, line)];
 
     public static TheoryData<string> Documents => ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "benchmarks/RESULTS.md"];
 
