@@ -8,6 +8,9 @@ namespace LightQ.Cli.Bench;
 /// <summary>The processes of a bench, and runs through them. Every process serves all runs, so that product and yardstick meet equally warm code.</summary>
 internal sealed class BenchSession : IAsyncDisposable
 {
+    /// <summary>What a durable topic keeps: enough that its reader never falls behind it, little enough that its segments come round soon.</summary>
+    private const long DurableRetentionBytes = 512L * 1024 * 1024;
+
     private readonly List<IAsyncDisposable> _children = [];
     private readonly BenchSettings _settings;
     private EmbeddedBroker? _broker;
@@ -16,6 +19,7 @@ internal sealed class BenchSession : IAsyncDisposable
     private RoleProcess? _latency;
     private LightQClient? _client;
     private string _topic = "";
+    private string? _durableTopic;
     private string _server = "";
     private string _relayIn = "";
     private string _relayOut = "";
@@ -79,7 +83,11 @@ internal sealed class BenchSession : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (_client is not null)
+        {
+            if (_settings.Server is not null && _durableTopic is not null)
+                await _client.Topics.DeleteAsync(_durableTopic);
             await _client.DisposeAsync();
+        }
         for (int i = _children.Count - 1; i >= 0; i--)
             await _children[i].DisposeAsync();
         _children.Clear();
@@ -112,11 +120,13 @@ internal sealed class BenchSession : IAsyncDisposable
 
     private async Task<RunSpec> BeginAsync(LoadTarget target, LoadShape shape, long messages, CancellationToken cancellationToken)
     {
-        string name = _topic = $"bench-{Guid.NewGuid():N}";
+        // A durable topic is measured in its steady state: one topic for all runs, whose expired segments are used again.
+        bool isDurable = shape.Kind == TopicKind.Durable;
+        string name = _topic = isDurable ? _durableTopic ??= NewTopicName() : NewTopicName();
         if (target == LoadTarget.Relay)
             await StartRelayAsync(cancellationToken);
         if (target == LoadTarget.LightQ)
-            await _client!.Topics.CreateAsync(new TopicSpec(name) { Kind = shape.Kind }, cancellationToken);
+            await _client!.Topics.EnsureAsync(new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? DurableRetentionBytes : 0 }, cancellationToken);
         return new RunSpec
         {
             Target = target,
@@ -145,9 +155,12 @@ internal sealed class BenchSession : IAsyncDisposable
         if (_broker is not null)
             await _broker.WhileAliveAsync(run);
         RunOutcome outcome = (await run) with { BrokerCpuSeconds = BrokerUsage.CpuSeconds - cpuBefore };
-        await _client!.Topics.DeleteAsync(spec.Topic, cancellationToken);
+        if (spec.Topic != _durableTopic)
+            await _client!.Topics.DeleteAsync(spec.Topic, cancellationToken);
         return outcome;
     }
+
+    private static string NewTopicName() => $"bench-{Guid.NewGuid():N}";
 
     private async Task<RunOutcome> MoveAsync(RunSpec spec, CancellationToken cancellationToken)
     {

@@ -184,7 +184,7 @@ internal sealed class GrpcClientCall<TRequest, TResponse> : IDisposable
         if (FindLocalCause(error, cancellationToken) is { } cause) return cause;
         return error is OperationCanceledException or ObjectDisposedException
             ? new GrpcException(GrpcStatusCode.Unavailable, $"{_channel.Address.Authority} could not be reached: {(error.InnerException ?? error).Message}", error)
-            : GrpcTransportError.From(error, _channel.Address);
+            : GrpcTransportError.From(error, _channel.Address, responding: _reader is not null);
     }
 
     /// <summary>A failed write says little; the response, which the server may have given early, says why.</summary>

@@ -6,9 +6,12 @@ namespace LightQ.Grpc.Calls;
 /// <summary>Turns what HTTP says about a failed call into the status gRPC gives it.</summary>
 internal static class GrpcTransportError
 {
-    public static GrpcException From(Exception error, Uri address)
+    /// <param name="error">What HTTP threw.</param>
+    /// <param name="address">Who was called.</param>
+    /// <param name="responding">Whether a response had begun: whoever sends one does speak HTTP/2.</param>
+    public static GrpcException From(Exception error, Uri address, bool responding)
     {
-        if (FindProtocolError(error) is { } protocolError) return FromHttp2(protocolError, address, responding: error is not HttpRequestException);
+        if (FindProtocolError(error) is { } protocolError) return FromHttp2(protocolError, address, responding);
         HttpRequestError? kind = (error as HttpRequestException)?.HttpRequestError ?? (error as HttpIOException)?.HttpRequestError;
         string message = kind switch
         {
@@ -36,8 +39,8 @@ internal static class GrpcTransportError
 
     private static GrpcException FromHttp2(HttpProtocolException error, Uri address, bool responding)
     {
-        // What comes from a server of another protocol fails as an HTTP/2 frame in one of these two ways.
-        if (!responding && error.ErrorCode is (0x1 or 0x6)) // PROTOCOL_ERROR, FRAME_SIZE_ERROR
+        // What comes from a server of another protocol fails as an HTTP/2 frame in one of the first two ways; the third is a plain HTTP/1.1 server's.
+        if (!responding && error.ErrorCode is (0x1 or 0x6 or 0xD)) // PROTOCOL_ERROR, FRAME_SIZE_ERROR, HTTP_1_1_REQUIRED
             return new GrpcException(GrpcStatusCode.Unavailable, NotHttp2(address), error);
 
         // The codes of RFC 9113, section 7, as gRPC's protocol description maps them.

@@ -13,7 +13,8 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
     /// <summary>Refuse to make a file unless so many of its size would fit: room for deletions, compaction and the next ones.</summary>
     private const int Reserve = 3;
 
-    private const int MaxSpares = 2;
+    /// <summary>Expired files kept for use again: what a busy topic expires in one round of housekeeping.</summary>
+    private const int MaxSpares = 4;
 
     /// <summary>Files up to this size are filled with zeros at once; it costs less than a commit or two on unwritten blocks.</summary>
     private const int ZeroAtOnceBytes = 1 << 20;
