@@ -28,6 +28,7 @@ public class JournalBenchmarks : IJournalListener, IDisposable
             _environment);
         _small = MakeBatch(512);
         _large = MakeBatch(64 * 1024);
+        AppendUntilDurable(_large); // To full-grown segments: a young journal rolls often, and a roll allocates.
     }
 
     /// <summary>Batches of one message of 512 bytes.</summary>

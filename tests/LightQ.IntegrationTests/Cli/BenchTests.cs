@@ -92,9 +92,9 @@ public sealed class BenchTests
     public async Task Its_processes_end_with_a_bench_that_is_killed()
     {
         using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
-        Process[] children = [];
-        while (children.Length < 4)
-            children = ChildrenOf(bench.Id);
+        await Eventually.TrueAsync(() => bench.HasExited || ChildrenOf(bench.Id).Length >= 4, TimeSpan.FromSeconds(60), () => "The bench did not start its processes.");
+        Process[] children = ChildrenOf(bench.Id);
+        Assert.NotEmpty(children);
         bench.Kill();
 
         foreach (Process child in children)
@@ -119,9 +119,22 @@ public sealed class BenchTests
         Assert.True(result.TryGetProperty("broker_cpu_seconds", out _));
     }
 
+    /// <summary>A child belongs to the thread that started it.</summary>
     private static Process[] ChildrenOf(int id)
     {
-        string children = File.ReadAllText($"/proc/{id}/task/{id}/children");
-        return [.. children.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(c => Process.GetProcessById(int.Parse(c, System.Globalization.CultureInfo.InvariantCulture)))];
+        IEnumerable<string> children = Directory.EnumerateDirectories($"/proc/{id}/task").SelectMany(ReadChildren);
+        return [.. children.Select(c => Process.GetProcessById(int.Parse(c, System.Globalization.CultureInfo.InvariantCulture)))];
+    }
+
+    private static string[] ReadChildren(string task)
+    {
+        try
+        {
+            return File.ReadAllText(Path.Combine(task, "children")).Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        }
+        catch (IOException)
+        {
+            return []; // The thread has ended meanwhile.
+        }
     }
 }
