@@ -64,6 +64,8 @@ internal sealed class ServerProcess
         Console.Out.WriteLine($"data plane     {ports.Address}:{ports.DataPort}");
         Console.Out.WriteLine($"control plane  {ports.Address}:{ports.ControlPort}");
         Console.Out.WriteLine($"web            {ports.Address}:{ports.WebPort}");
-        Console.Out.WriteLine($"LightQ is ready; its data is in {ports.DataDirectory}. Ctrl-C stops it.");
+        Console.Out.WriteLine($"data directory {ports.DataDirectory}");
+        Console.Out.WriteLine("LightQ is ready; Ctrl-C stops it. Clients connect with");
+        Console.Out.WriteLine(ports.ConnectionString);
     }
 }
