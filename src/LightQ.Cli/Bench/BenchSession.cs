@@ -1,6 +1,7 @@
 using LightQ.Cli.Bench.Nats;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
+using LightQ.Cli.Output;
 using LightQ.Client;
 
 namespace LightQ.Cli.Bench;
@@ -10,6 +11,9 @@ internal sealed class BenchSession : IAsyncDisposable
 {
     /// <summary>What a durable topic keeps: enough that its reader never falls behind it, little enough that its segments come round soon.</summary>
     private const long DurableRetentionBytes = 512L * 1024 * 1024;
+
+    // Behind the consumer's end; by then the consumer has waited for a while itself.
+    private static readonly TimeSpan ProducerPatience = TimeSpan.FromSeconds(30);
 
     private readonly List<IAsyncDisposable> _children = [];
     private readonly BenchSettings _settings;
@@ -149,11 +153,11 @@ internal sealed class BenchSession : IAsyncDisposable
     /// <summary>Runs, counts what the broker used meanwhile, and cleans up behind. A broker that dies ends the run at once.</summary>
     private async Task<RunOutcome> GuardAsync(LoadTarget target, RunSpec spec, Task<RunOutcome> run, CancellationToken cancellationToken)
     {
-        if (target != LoadTarget.LightQ)
-            return await run;
         double cpuBefore = BrokerUsage.CpuSeconds;
         if (_broker is not null)
             await _broker.WhileAliveAsync(run);
+        if (target != LoadTarget.LightQ)
+            return await run;
         RunOutcome outcome = (await run) with { BrokerCpuSeconds = BrokerUsage.CpuSeconds - cpuBefore };
         if (spec.Topic != _durableTopic)
             await _client!.Topics.DeleteAsync(spec.Topic, cancellationToken);
@@ -173,7 +177,10 @@ internal sealed class BenchSession : IAsyncDisposable
         Task<RoleMessage> consuming = _consumer.ExpectAsync(RoleEvent.Done, cancellationToken);
         // Whichever fails first ends the run.
         await await Task.WhenAny(producing, consuming);
-        return RunOutcome.Of(await producing, await consuming);
+        RoleMessage consumed = await consuming;
+        if (await Task.WhenAny(producing, Task.Delay(ProducerPatience, cancellationToken)) != producing)
+            throw new CommandException(ExitCode.Failed, $"The producer did not finish: {consumed.Lost} messages never arrived. Did the broker go away?");
+        return RunOutcome.Of(await producing, consumed);
     }
 
     private async Task<RunOutcome> MeasureAsync(RunSpec spec, CancellationToken cancellationToken)

@@ -104,6 +104,27 @@ public sealed class BenchTests
         }
     }
 
+    [Fact]
+    public async Task A_broker_that_dies_midway_ends_the_bench_with_an_error()
+    {
+        using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
+        Process[] children = [];
+        while (children.Length < 4)
+            children = ChildrenOf(bench.Id);
+        Process broker = children.Single(c => File.ReadAllText($"/proc/{c.Id}/cmdline").Contains("\0server\0", StringComparison.Ordinal));
+        broker.Kill();
+        string errors = await bench.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
+        await LightQTool.EndAsync(bench);
+
+        Assert.Equal(1, bench.ExitCode);
+        Assert.Contains("lightq: The broker process ended unexpectedly", errors, StringComparison.Ordinal);
+        foreach (Process child in children)
+        {
+            await LightQTool.EndAsync(child);
+            child.Dispose();
+        }
+    }
+
     private static void AssertThroughput(JsonElement result)
     {
         Assert.True(result.GetProperty("messages_per_second").GetDouble() > 0);
