@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Text.Json;
 using Xunit;
 
@@ -7,6 +8,7 @@ namespace LightQ.IntegrationTests.Cli;
 /// <summary>The benches run, count right and say it in their schema. What they measure is no test's business.</summary>
 public sealed class BenchTests
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
     [Fact]
@@ -92,37 +94,25 @@ public sealed class BenchTests
     public async Task Its_processes_end_with_a_bench_that_is_killed()
     {
         using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
-        await Eventually.TrueAsync(() => bench.HasExited || ChildrenOf(bench.Id).Length >= 4, TimeSpan.FromSeconds(60), () => "The bench did not start its processes.");
-        Process[] children = ChildrenOf(bench.Id);
-        Assert.NotEmpty(children);
+        int[] children = await ChildrenOfAsync(bench);
         bench.Kill();
 
-        foreach (Process child in children)
-        {
-            await LightQTool.EndAsync(child);
-            child.Dispose();
-        }
+        await EndedAsync(children);
     }
 
     [Fact]
     public async Task A_broker_that_dies_midway_ends_the_bench_with_an_error()
     {
         using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
-        Process[] children = [];
-        while (children.Length < 4)
-            children = ChildrenOf(bench.Id);
-        Process broker = children.Single(c => File.ReadAllText($"/proc/{c.Id}/cmdline").Contains("\0server\0", StringComparison.Ordinal));
+        int[] children = await ChildrenOfAsync(bench);
+        using Process broker = Process.GetProcessById(children.Single(id => File.ReadAllText($"/proc/{id}/cmdline").Contains("\0server\0", StringComparison.Ordinal)));
         broker.Kill();
         string errors = await bench.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
         await LightQTool.EndAsync(bench);
 
         Assert.Equal(1, bench.ExitCode);
         Assert.Contains("lightq: The broker process ended unexpectedly", errors, StringComparison.Ordinal);
-        foreach (Process child in children)
-        {
-            await LightQTool.EndAsync(child);
-            child.Dispose();
-        }
+        await EndedAsync(children);
     }
 
     private static void AssertThroughput(JsonElement result)
@@ -140,22 +130,40 @@ public sealed class BenchTests
         Assert.True(result.TryGetProperty("broker_cpu_seconds", out _));
     }
 
-    /// <summary>A child belongs to the thread that started it.</summary>
-    private static Process[] ChildrenOf(int id)
+    /// <summary>Waits until a bench has all its processes: broker, producer, consumer and relay.</summary>
+    private static async Task<int[]> ChildrenOfAsync(Process bench)
     {
-        IEnumerable<string> children = Directory.EnumerateDirectories($"/proc/{id}/task").SelectMany(ReadChildren);
-        return [.. children.Select(c => Process.GetProcessById(int.Parse(c, System.Globalization.CultureInfo.InvariantCulture)))];
+        int[] children = [];
+        await Eventually.TrueAsync(() => (children = ChildrenOf(bench.Id)).Length == 4, Patience, () => $"The bench has {children.Length} processes.");
+        return children;
     }
 
-    private static string[] ReadChildren(string task)
+    // A child belongs to the thread that started it, and threads come and go meanwhile.
+    private static int[] ChildrenOf(int id) =>
+    [
+        .. Directory.EnumerateDirectories($"/proc/{id}/task").Select(task => ReadIfThere(Path.Combine(task, "children")))
+            .SelectMany(children => children.Split(' ', StringSplitOptions.RemoveEmptyEntries)).Select(c => int.Parse(c, CultureInfo.InvariantCulture)),
+    ];
+
+    /// <summary>Waits until processes have ended. An orphan that nobody has collected yet has ended, too.</summary>
+    private static Task EndedAsync(int[] processes) => Eventually.TrueAsync(() => !processes.Any(IsRunning), Patience, () => "A process of the bench is still there.");
+
+    private static bool IsRunning(int id)
+    {
+        string stat = ReadIfThere($"/proc/{id}/stat");
+        return stat.Length > 0 && stat[stat.LastIndexOf(')') + 2] != 'Z';
+    }
+
+    // What a process or thread shows of itself is gone as soon as it ends, even between opening and reading.
+    private static string ReadIfThere(string path)
     {
         try
         {
-            return File.ReadAllText(Path.Combine(task, "children")).Split(' ', StringSplitOptions.RemoveEmptyEntries);
+            return File.ReadAllText(path);
         }
         catch (IOException)
         {
-            return []; // The thread has ended meanwhile.
+            return "";
         }
     }
 }
