@@ -9,7 +9,7 @@ namespace LightQ.Broker.Producers;
 
 /// <summary>One producer stream of a connection: checks batches, appends them in order, waits when the log is full, and collects acks.</summary>
 /// <remarks>
-/// <see cref="Publish"/> is called by the connection's reading thread, <see cref="TakeOutput"/> by its output turn, the rest by whoever
+/// <see cref="Publish"/> and <see cref="Flush"/> are called by the connection's reading thread, <see cref="TakeOutput"/> by its output turn, the rest by whoever
 /// makes room or moves the durable end. All meet under this object's lock, which nothing holds for longer than one run's copy.
 /// </remarks>
 public sealed class ProducerStream : OutputStream
@@ -64,9 +64,19 @@ public sealed class ProducerStream : OutputStream
             {
                 AppendOrWait(run);
             }
-            ScheduleOutput();
             return true;
         }
+    }
+
+    /// <summary>Gets what was published on its way, and the acks: once for all that one receive brought.</summary>
+    public void Flush()
+    {
+        bool readersFirst = _partition.ReadersFirst;
+        if (!readersFirst)
+            LockAndScheduleOutput();
+        _partition.FlushAndWake();
+        if (readersFirst)
+            LockAndScheduleOutput();
     }
 
     /// <summary>Writes what can be acknowledged by now.</summary>
@@ -148,6 +158,12 @@ public sealed class ProducerStream : OutputStream
         Interlocked.MemoryBarrier();
         if (_creditOwed != 0 || (_acks.TryPeek(out PendingAck ack) && ack.Position <= _partition.Log.PositionOf(AckLevel)))
             Schedule();
+    }
+
+    private void LockAndScheduleOutput()
+    {
+        lock (_acks)
+            ScheduleOutput();
     }
 
     private void AppendOrWait(ReadOnlySpan<byte> run)

@@ -16,6 +16,7 @@ namespace LightQ.Broker.Topics;
 /// </remarks>
 public sealed class Partition
 {
+    private const int FewReaders = 4;
     private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5), LongestEnd = TimeSpan.FromSeconds(30);
     private readonly TimeProvider _time;
     private readonly Dictionary<string, Group> _groups = [];
@@ -83,6 +84,13 @@ public sealed class Partition
         return result;
     }
 
+    /// <summary>Whether readers are served before the producer's ack.</summary>
+    /// <remarks>
+    /// Every send costs some ten microseconds, and a reader waits for the message where the producer only waits for word of it. Behind
+    /// many readers the ack would come too late.
+    /// </remarks>
+    internal bool ReadersFirst => _subscriptions.Length <= FewReaders;
+
     /// <summary>Gets appended batches on their way: once for all that one receive brought.</summary>
     public void FlushAndWake()
     {
@@ -101,9 +109,13 @@ public sealed class Partition
     internal void OnProgress()
     {
         Interlocked.MemoryBarrier();
+        bool readersFirst = ReadersFirst;
+        if (readersFirst)
+            Wake();
         foreach (ProducerStream producer in _producers)
             producer.OnProgress();
-        Wake();
+        if (!readersFirst)
+            Wake();
         RoomMade();
     }
 

@@ -26,7 +26,7 @@ internal sealed class Session : IStreamOwner
     private readonly DataPlaneOptions _options;
     private readonly FrameReader _frames = new();
     private readonly Dictionary<uint, OutputStream> _streams = [];
-    private readonly List<Partition> _touched = [];
+    private readonly List<ProducerStream> _touched = [];
     private ConnectionOutput _output = null!;
     private ProducerStream? _lastProducer;
     private bool _welcomed;
@@ -135,7 +135,7 @@ internal sealed class Session : IStreamOwner
     /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
     public bool IsRefused => Volatile.Read(ref _refused);
 
-    /// <summary>Handles the whole frames in <paramref name="left"/>, wakes each touched log once, and then runs what that posted.</summary>
+    /// <summary>Handles the whole frames in <paramref name="left"/>, flushes each producer that published once, and then runs what that posted.</summary>
     /// <returns>Work that has to be awaited before the next frame; null when all are handled.</returns>
     private Task? HandleFrames(ref ReadOnlySequence<byte> left)
     {
@@ -149,8 +149,8 @@ internal sealed class Session : IStreamOwner
             }
             finally
             {
-                foreach (Partition partition in _touched)
-                    partition.FlushAndWake();
+                foreach (ProducerStream producer in _touched)
+                    producer.Flush();
                 _touched.Clear();
             }
             return slow;
@@ -200,8 +200,8 @@ internal sealed class Session : IStreamOwner
         }
         if (!producer.Publish(body))
             throw new ProtocolException(ErrorCode.WindowExceeded, $"Stream {id} sent more than its publish window allows.");
-        if (!_touched.Contains(producer.Partition))
-            _touched.Add(producer.Partition);
+        if (!_touched.Contains(producer))
+            _touched.Add(producer);
     }
 
     private Task? Greet(HelloFrame hello)

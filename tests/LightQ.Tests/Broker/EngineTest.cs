@@ -93,7 +93,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         using (TurnScope.Enter())
         {
             bool accepted = producer.Publish(run);
-            Partition.FlushAndWake();
+            producer.Flush();
             return accepted;
         }
     }
