@@ -4,7 +4,6 @@ using LightQ.Broker;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
