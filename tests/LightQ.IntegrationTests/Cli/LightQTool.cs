@@ -28,7 +28,13 @@ internal static class LightQTool
     public static Task<ToolResult> RunAsync(string? server, params string[] arguments) => RunAsync(server, input: null, arguments);
 
     /// <summary>Starts a command; the caller ends it.</summary>
-    public static Process Start(string? server, params string[] arguments)
+    public static Process Start(string? server, params string[] arguments) => Start(server, [], arguments);
+
+    /// <summary>Starts a command with settings in its environment; the caller ends it.</summary>
+    /// <param name="server">The broker, or null for none.</param>
+    /// <param name="settings">Settings by their keys, such as <c>Broker:JournalWriters</c>.</param>
+    /// <param name="arguments">The arguments.</param>
+    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments)
     {
         var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments])
         {
@@ -40,6 +46,8 @@ internal static class LightQTool
             start.Environment.Remove(name);
         if (server is not null)
             start.Environment["LIGHTQ_SERVER"] = server;
+        foreach ((string key, string value) in settings)
+            start.Environment["LIGHTQ__" + key.Replace(":", "__", StringComparison.Ordinal)] = value;
         return Process.Start(start)!;
     }
 

@@ -1,0 +1,141 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Text.RegularExpressions;
+using LightQ.Client;
+using LightQ.IntegrationTests.Cli;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Faults;
+
+/// <summary><c>lightq server</c> as a child process that is killed and started again: always on the same ports, so that clients find it again.</summary>
+internal sealed partial class FaultBroker(string directory, params (string Key, string Value)[] settings) : IAsyncDisposable
+{
+    // Below the ports that the system hands out: between two starts nobody else may get them, nor may a client connect to itself.
+    private const int FirstPort = 20_000;
+    private const int LastPort = 32_000;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly int _port = FreePorts();
+    private readonly ConcurrentQueue<string> _log = new();
+    private Process? _process;
+
+    /// <summary>The data directory.</summary>
+    public string Directory { get; } = directory;
+
+    public int DataPort => _port;
+
+    public int ProcessId => _process!.Id;
+
+    /// <summary>What the broker of the last start wrote to standard error.</summary>
+    public string Log => string.Join('\n', _log);
+
+    /// <summary>From the start of the process until it says that it is ready.</summary>
+    public TimeSpan Ready { get; private set; }
+
+    /// <summary>The part of it that the broker itself counts: recovery and listening, without the runtime's start.</summary>
+    public TimeSpan Opened { get; private set; }
+
+    /// <summary>A client that comes back at once.</summary>
+    public LightQClient Connect() => new(new LightQClientOptions
+    {
+        DataPort = _port,
+        ControlPort = _port + 1,
+        ReconnectDelay = TimeSpan.FromMilliseconds(5),
+        MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
+    });
+
+    /// <summary>Starts it and waits until it is ready.</summary>
+    public async Task StartAsync()
+    {
+        var watch = Stopwatch.StartNew();
+        Process process = Launch();
+        Task<string?> announced = process.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken).AsTask();
+        string? line = await announced.WaitAsync(Patience, TestContext.Current.CancellationToken);
+        Ready = watch.Elapsed;
+        if (line is null)
+        {
+            await process.WaitForExitAsync(TestContext.Current.CancellationToken);
+            Assert.Fail($"The broker did not start:\n{Log}");
+        }
+        await Eventually.TrueAsync(() => StartedIn().IsMatch(Log), Patience, () => $"The broker does not say how long it took:\n{Log}");
+        Opened = TimeSpan.FromMilliseconds(int.Parse(StartedIn().Match(Log).Groups[1].ValueSpan, CultureInfo.InvariantCulture));
+    }
+
+    /// <summary>Starts it and kills it before or while it recovers.</summary>
+    public async Task StartAndKillAsync(TimeSpan after)
+    {
+        Launch();
+        await Task.Delay(after, TestContext.Current.CancellationToken);
+        await KillAsync();
+    }
+
+    /// <summary>Starts a broker that is expected to refuse.</summary>
+    /// <returns>Its exit code; <see cref="Log"/> has the reason.</returns>
+    public async Task<int> StartInVainAsync()
+    {
+        Process process = Launch();
+        await LightQTool.EndAsync(process);
+        return process.ExitCode;
+    }
+
+    /// <summary>kill -9.</summary>
+    public async Task KillAsync()
+    {
+        _process!.Kill();
+        await LightQTool.EndAsync(_process);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_process is not { } process)
+            return;
+        if (!process.HasExited)
+            process.Kill();
+        await process.WaitForExitAsync(CancellationToken.None);
+        process.Dispose();
+    }
+
+    private Process Launch()
+    {
+        _process?.Dispose();
+        _log.Clear();
+        Process process = LightQTool.Start(
+            null, settings, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
+            "--output", "json", "--log-level", "Information");
+        process.ErrorDataReceived += (_, line) => _log.Enqueue(line.Data ?? "");
+        process.BeginErrorReadLine();
+        return _process = process;
+    }
+
+    private static int FreePorts()
+    {
+        while (true)
+        {
+            int first = Random.Shared.Next(FirstPort, LastPort);
+            if (Enumerable.Range(first, 3).All(IsFree))
+                return first;
+        }
+    }
+
+    private static bool IsFree(int port)
+    {
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
+            return true;
+        }
+        catch (SocketException)
+        {
+            return false;
+        }
+    }
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    [GeneratedRegex(@"started in (\d+) ms")]
+    private static partial Regex StartedIn();
+}

@@ -1,0 +1,116 @@
+using LightQ.Client;
+using LightQ.Protocol;
+using LightQ.Tests.Shared;
+
+namespace LightQ.IntegrationTests.Faults;
+
+/// <summary>
+/// The load of the crash rows: four producers of all ack levels, idempotent and not, four consumers, and topics that come and go,
+/// on one topic that keeps everything and one whose small segments roll, expire and are used again all the time.
+/// </summary>
+internal sealed class FaultLoad : IAsyncDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly FaultTopic _kept = new(new TopicSpec("kept") { Kind = TopicKind.Durable, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 });
+    private readonly FaultTopic _recycled = new(new TopicSpec("recycled") { Kind = TopicKind.Durable, MaxMessageBytes = 8 * 1024, SegmentBytes = 288 * 1024, RetentionBytes = 1024 * 1024 });
+    private readonly FaultProducer[] _producers;
+    private readonly FaultConsumer[] _consumers;
+    private readonly TopicChurn _churn;
+    private readonly CancellationTokenSource _end = new();
+    private readonly Durability _survives;
+    private LightQClient? _client;
+
+    /// <param name="variant">Even or odd: which of the producers are idempotent.</param>
+    /// <param name="survives">The ack level that survives the fault.</param>
+    public FaultLoad(int variant, Durability survives)
+    {
+        _survives = survives;
+        bool mayFail = survives == Durability.Fsync;
+        (FaultTopic Topic, Durability Level)[] plan =
+            [(_kept, Durability.Fsync), (_kept, Durability.Written), (_recycled, Durability.Written), (_recycled, Durability.Memory)];
+        _producers = [.. plan.Select((p, i) => new FaultProducer(i, p.Topic.Spec.Name, p.Topic.Ledger, Options(p.Level, i, variant), mayFail))];
+        _consumers =
+        [
+            new FaultConsumer("kept", _kept.Ledger, null, mayLoseToRetention: false),
+            new FaultConsumer("kept", _kept.Ledger, "group", mayLoseToRetention: false),
+            new FaultConsumer("recycled", _recycled.Ledger, null, mayLoseToRetention: true),
+            new FaultConsumer("recycled", _recycled.Ledger, null, mayLoseToRetention: true),
+        ];
+        _churn = new TopicChurn(_kept.Ledger, "churn-");
+    }
+
+    /// <summary>What should not have happened.</summary>
+    public IEnumerable<string> Violations => _kept.Ledger.Violations.Concat(_recycled.Ledger.Violations);
+
+    /// <summary>Creates the topics.</summary>
+    public async Task BeginAsync(FaultBroker broker)
+    {
+        _client = broker.Connect();
+        await _client.Topics.CreateAsync(_kept.Spec);
+        await _client.Topics.CreateAsync(_recycled.Spec);
+    }
+
+    /// <summary>Publishes and consumes until the token is cancelled: cancel it at the crash.</summary>
+    public Task RunAsync(Random random, CancellationToken stop)
+    {
+        foreach (FaultConsumer consumer in _consumers)
+            consumer.Start(_client!, _end.Token);
+        int seed = random.Next();
+        IEnumerable<Task> producers = _producers.Select((p, i) => Task.Run(() => p.RunAsync(_client!, new Random(seed + i), stop), CancellationToken.None));
+        return Task.WhenAll(producers.Append(Task.Run(() => _churn.RunAsync(_client!, new Random(seed - 1), stop), CancellationToken.None)));
+    }
+
+    /// <summary>Judges a crash, once the broker is back.</summary>
+    public async Task VerifyAsync()
+    {
+        foreach (FaultConsumer consumer in _consumers)
+            consumer.Start(_client!, _end.Token);
+        foreach (FaultProducer producer in _producers)
+            await producer.SettleAsync(Patience);
+        await _kept.VerifyAsync(_client!, _survives);
+        await _recycled.VerifyAsync(_client!, _survives);
+        await _churn.VerifyAsync(_client!);
+    }
+
+    /// <summary>At the end of a data directory: everything is read again, and the consumers have got it all.</summary>
+    public async Task VerifyAllAsync()
+    {
+        await _kept.VerifyAllAsync(_client!);
+        await _recycled.VerifyAllAsync(_client!);
+        for (int i = 0; i < _consumers.Length; i++)
+        {
+            FaultTopic topic = i < 2 ? _kept : _recycled;
+            await _consumers[i].CatchUpAsync(topic.StartOffset, topic.EndOffset, Patience);
+        }
+    }
+
+    /// <summary>Adds its figures to a report.</summary>
+    public void AddTo(FaultRun run)
+    {
+        run.Count("acknowledged", _producers.Sum(p => p.Acknowledged));
+        run.Count("outcome unknown", _producers.Sum(p => p.Unknown));
+        run.Count("read back", _kept.Verified + _recycled.Verified);
+        run.Count("consumed", _consumers.Sum(c => c.Received));
+        run.Count("lost as the ack allows", _kept.Gone + _recycled.Gone);
+        run.Count("topics created and deleted", _churn.Made);
+        run.Count("violations", Violations.Count());
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _end.CancelAsync();
+        foreach (FaultProducer producer in _producers)
+            await producer.DisposeAsync();
+        if (_client is { } client)
+            await client.DisposeAsync();
+        _end.Dispose();
+    }
+
+    private static ProducerOptions Options(Durability level, int number, int variant) => new()
+    {
+        AckLevel = level,
+        Name = (number + variant) % 2 == 0 ? $"producer-{number}" : null,
+        DisposeTimeout = TimeSpan.Zero,
+    };
+}
