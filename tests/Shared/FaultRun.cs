@@ -10,7 +10,8 @@ namespace LightQ.Tests.Shared;
 /// <list type="bullet">
 /// <item><c>LIGHTQ_TIER</c>: absent for the short run of plain <c>dotnet test</c>, <c>C</c> for the gate, <c>N</c> for the long run on demand.</item>
 /// <item><c>LIGHTQ_SEED</c>: repeats a run whose seed was printed; absent for a new seed.</item>
-/// <item><c>LIGHTQ_FAULT_REPORT</c>: a directory that gets one JSON file a row; absent for none.</item>
+/// <item><c>LIGHTQ_FAULT_REPORT</c>: a directory that gets one JSON file a row and tier; absent for none.</item>
+/// <item><c>LIGHTQ_COMMIT</c>: the version that runs, for the report.</item>
 /// </list>
 /// </remarks>
 internal sealed class FaultRun
@@ -59,8 +60,9 @@ internal sealed class FaultRun
         if (Environment.GetEnvironmentVariable("LIGHTQ_FAULT_REPORT") is not { Length: > 0 } directory)
             return;
         Directory.CreateDirectory(directory);
-        var row = new { id = _id, fault = _fault, tier = Tier, seed = Seed, seconds = Math.Round(_watch.Elapsed.TotalSeconds, 1), counts = _counts };
-        File.WriteAllText(Path.Combine(directory, $"{_id}.json"), JsonSerializer.Serialize(row, Indented));
+        string commit = Environment.GetEnvironmentVariable("LIGHTQ_COMMIT") ?? "";
+        var row = new { id = _id, fault = _fault, tier = Tier, commit, seed = Seed, seconds = Math.Round(_watch.Elapsed.TotalSeconds), counts = _counts };
+        File.WriteAllText(Path.Combine(directory, $"{_id}.{Tier}.json"), JsonSerializer.Serialize(row, Indented) + "\n");
     }
 
     // Not System.HashCode, which differs from process to process.

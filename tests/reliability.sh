@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs rows of the fault matrix and writes their figures into RELIABILITY.md:
+#   tests/reliability.sh C             every row as the gate runs it
+#   tests/reliability.sh N D1 D2       two rows at full length (up to an hour each)
+#   LIGHTQ_SEED=1 tests/reliability.sh C D3
+# Rows that need root, loop devices or xfsprogs are skipped without them and keep their old figures.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tier=${1:?"which tier: C or N"}
+shift
+filter="Fault~D"
+if [ $# -gt 0 ]; then filter=$(printf '|Fault=%s' "$@"); filter=${filter#|}; fi
+LIGHTQ_COMMIT=$(git describe --always --dirty --abbrev=10)
+export LIGHTQ_TIER=$tier LIGHTQ_COMMIT LIGHTQ_FAULT_REPORT=$PWD/tests/reliability
+code=0
+dotnet test -c Release --filter "$filter" || code=$?
+LIGHTQ_TIER= LIGHTQ_WRITE_DOCS=1 dotnet test -c Release --no-build tests/LightQ.IntegrationTests --filter "FullyQualifiedName~ReliabilityTableTests"
+exit "$code"
