@@ -38,6 +38,13 @@ public sealed record BrokerOptions
         init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(PositionInterval), value, "above zero");
     } = TimeSpan.FromSeconds(1);
 
+    /// <summary>How often a busy topic's checkpoint is written. Default 10 s: a start after a crash reads again what was written since.</summary>
+    public TimeSpan CheckpointInterval
+    {
+        get;
+        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(CheckpointInterval), value, "above zero");
+    } = TimeSpan.FromSeconds(10);
+
     /// <summary>Threads that write journals, 1 to 64. Default 8.</summary>
     public int JournalWriters
     {

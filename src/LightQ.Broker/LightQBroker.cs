@@ -38,7 +38,12 @@ public sealed class LightQBroker : IAsyncDisposable
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
-            _environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = options.JournalWriters, TimeProvider = time });
+            _environment = new JournalEnvironment(new JournalEnvironmentOptions
+            {
+                Writers = options.JournalWriters,
+                CheckpointInterval = options.CheckpointInterval,
+                TimeProvider = time,
+            });
             Id = BrokerIdentity.ReadOrCreate(directory);
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);

@@ -26,6 +26,7 @@ public static class ServerSettings
         Time("Broker:RestAfter", null, "After how long unused a transient topic gives its memory, and what it held, back.", (o, v) => o with { Broker = o.Broker with { RestAfter = v } }, o => o.Broker.RestAfter),
         Time("Broker:ProducerExpiry", null, "After how long without a batch a named producer is forgotten.", (o, v) => o with { Broker = o.Broker with { ProducerExpiry = v } }, o => o.Broker.ProducerExpiry),
         Time("Broker:PositionInterval", null, "How often group positions reach the disk.", (o, v) => o with { Broker = o.Broker with { PositionInterval = v } }, o => o.Broker.PositionInterval),
+        Time("Broker:CheckpointInterval", null, "How often a busy durable topic's checkpoint is written.", (o, v) => o with { Broker = o.Broker with { CheckpointInterval = v } }, o => o.Broker.CheckpointInterval),
         Number("Broker:JournalWriters", null, "Threads that write journals.", (o, v) => o with { Broker = o.Broker with { JournalWriters = v } }, o => o.Broker.JournalWriters),
         Number("Broker:MaxTopics", null, "Most topics.", (o, v) => o with { Broker = o.Broker with { MaxTopics = v } }, o => o.Broker.MaxTopics),
     ];

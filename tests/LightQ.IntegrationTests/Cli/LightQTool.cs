@@ -44,6 +44,7 @@ internal static class LightQTool
         };
         foreach (string name in start.Environment.Keys.Where(k => k.StartsWith("LIGHTQ_", StringComparison.Ordinal)).ToArray())
             start.Environment.Remove(name);
+        start.Environment["DOTNET_EnableDiagnostics"] = "0"; // A killed process would leave its diagnostic sockets behind.
         if (server is not null)
             start.Environment["LIGHTQ_SERVER"] = server;
         foreach ((string key, string value) in settings)

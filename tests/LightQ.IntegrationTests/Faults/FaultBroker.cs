@@ -64,13 +64,8 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         Opened = TimeSpan.FromMilliseconds(int.Parse(StartedIn().Match(Log).Groups[1].ValueSpan, CultureInfo.InvariantCulture));
     }
 
-    /// <summary>Starts it and kills it before or while it recovers.</summary>
-    public async Task StartAndKillAsync(TimeSpan after)
-    {
-        Launch();
-        await Task.Delay(after, TestContext.Current.CancellationToken);
-        await KillAsync();
-    }
+    /// <summary>Starts it and does not wait: for a crash before or while it recovers.</summary>
+    public void Begin() => Launch();
 
     /// <summary>Starts a broker that is expected to refuse.</summary>
     /// <returns>Its exit code; <see cref="Log"/> has the reason.</returns>
@@ -96,6 +91,7 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
             process.Kill();
         await process.WaitForExitAsync(CancellationToken.None);
         process.Dispose();
+        _process = null;
     }
 
     private Process Launch()

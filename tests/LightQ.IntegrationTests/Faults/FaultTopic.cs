@@ -37,7 +37,10 @@ internal sealed class FaultTopic(TopicSpec spec)
     {
         TopicInfo topic = await client.Topics.GetAsync(Spec.Name).WaitAsync(Patience);
         if (topic.Failure.Length != 0)
+        {
             Ledger.Report($"{Spec.Name} was not recovered: {topic.Failure}");
+            return;
+        }
         EndOffset = topic.EndOffsets[0];
         await ReadAsync(client, _verifiedTo, VerifyNew);
         _verifiedTo = EndOffset;

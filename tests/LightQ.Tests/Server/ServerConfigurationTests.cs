@@ -61,6 +61,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 RestAfter = TimeSpan.FromDays(4),
                 ProducerExpiry = TimeSpan.FromHours(5),
                 PositionInterval = TimeSpan.FromMilliseconds(6),
+                CheckpointInterval = TimeSpan.FromMilliseconds(7),
                 JournalWriters = 7,
                 MaxTopics = 8,
             },

@@ -1,0 +1,108 @@
+using LightQ.Protocol;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Faults;
+
+/// <summary>Load, crash, restart, verify, again and again on one data directory and then on the next. Several can run beside each other.</summary>
+/// <param name="run">The run and its figures.</param>
+/// <param name="id">The row, for what is kept of a failure.</param>
+/// <param name="survives">The ack level that survives the crash.</param>
+internal sealed class CrashCycles(FaultRun run, string id, Durability survives)
+{
+    private const int CyclesOfADirectory = 25;
+    private static readonly TimeSpan ReadyLimit = TimeSpan.FromSeconds(5);
+
+    private readonly Lock _lock = new();
+    private readonly ReadyTimes _ready = new();
+    private readonly List<string> _violations = [];
+
+    /// <summary>Runs cycles until there are enough, or one shows a violation.</summary>
+    /// <param name="lane">Tells those apart that run beside each other.</param>
+    /// <param name="cycles">How many.</param>
+    /// <param name="parent">Where data directories are made.</param>
+    /// <param name="crash">Ends the broker and does what there is to be done before it can be started again.</param>
+    public async Task RunAsync(int lane, int cycles, string parent, Func<FaultBroker, Random, Task> crash)
+    {
+        for (int done = 0; done < cycles && _violations.Count == 0; done += CyclesOfADirectory)
+        {
+            string directory = Path.Combine(parent, $"data-{lane}-{done}");
+            await RunDirectoryAsync(lane + (done / CyclesOfADirectory), (lane << 20) + done, Math.Min(CyclesOfADirectory, cycles - done), directory, crash);
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    /// <summary>Writes the report and judges.</summary>
+    public void Conclude()
+    {
+        _ready.AddTo(run);
+        run.Report();
+        Assert.True(_violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', _violations.Take(40))}");
+        // The control: acks that promise less are lost now and then, so the crashes do hit what is under way.
+        Assert.True(FaultRun.Tier.Length == 0 || run["lost as the ack allows"] > 0, "No crash cost anything that was not yet safe.");
+        Assert.True(_ready.P99 <= ReadyLimit, $"ready p99 {_ready.P99}");
+    }
+
+    private async Task RunDirectoryAsync(int variant, int firstCycle, int cycles, string directory, Func<FaultBroker, Random, Task> crash)
+    {
+        await using var broker = new FaultBroker(directory, ("Broker:CheckpointInterval", "100ms"));
+        await using var load = new FaultLoad(variant, survives);
+        var violations = new List<string>();
+        try
+        {
+            await RunCyclesAsync(firstCycle, cycles, broker, load, crash);
+        }
+        catch (Exception e) when (e is not OperationCanceledException)
+        {
+            violations.Add(e.ToString()); // Fails the test at the end, with the evidence.
+        }
+        violations.AddRange(load.Violations);
+        await broker.DisposeAsync();
+        lock (_lock)
+        {
+            load.AddTo(run);
+            if (violations.Count != 0)
+                _violations.AddRange([.. violations, $"the broker said:\n{broker.Log}", $"the data is kept in {Evidence.Keep(id, run.Seed, directory)}"]);
+        }
+    }
+
+    private async Task RunCyclesAsync(int firstCycle, int cycles, FaultBroker broker, FaultLoad load, Func<FaultBroker, Random, Task> crash)
+    {
+        await broker.StartAsync();
+        await load.BeginAsync(broker);
+        for (int cycle = 0; cycle < cycles && !load.Violations.Any(); cycle++)
+        {
+            Random random = run.RandomFor(firstCycle + cycle);
+            await CrashUnderLoadAsync(broker, load, random, crash);
+            if (random.Next(8) == 0)
+            {
+                broker.Begin();
+                await Task.Delay(random.Next(50, 800), TestContext.Current.CancellationToken);
+                await crash(broker, random);
+                Count("crashes of a start");
+            }
+            await broker.StartAsync();
+            _ready.Add(broker);
+            await load.VerifyAsync();
+            Count("cycles");
+        }
+        if (!load.Violations.Any())
+            await load.VerifyAllAsync();
+    }
+
+    private static async Task CrashUnderLoadAsync(FaultBroker broker, FaultLoad load, Random random, Func<FaultBroker, Random, Task> crash)
+    {
+        using var stop = new CancellationTokenSource();
+        Task working = load.RunAsync(random, stop.Token);
+        await Task.Delay(random.Next(20, 500), TestContext.Current.CancellationToken);
+        await crash(broker, random);
+        await stop.CancelAsync();
+        await working;
+    }
+
+    private void Count(string figure)
+    {
+        lock (_lock)
+            run.Count(figure);
+    }
+}
