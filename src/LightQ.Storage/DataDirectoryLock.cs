@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using LightQ.Storage.Files;
 
 namespace LightQ.Storage;
 
@@ -30,7 +31,8 @@ public sealed class DataDirectoryLock : IDisposable
         FileStream? file = null;
         try
         {
-            System.IO.Directory.CreateDirectory(full);
+            if (!System.IO.Directory.Exists(full))
+                PlatformFileSystem.Choose().CreateDirectory(full);
             file = new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, bufferSize: 1);
             file.SetLength(0);
             file.Write(Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture) + "\n"));

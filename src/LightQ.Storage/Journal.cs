@@ -115,6 +115,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept
 
     internal CatchUpThreads Disk => _environment.Disk;
 
+    /// <summary>Whether the writer's thread has nothing to do with this journal: for tests that go step by step.</summary>
+    internal bool IsIdle => Volatile.Read(ref _scheduled) == 0;
+
     internal long TailBytes => _environment.Options.TailBytes;
 
     private JournalEnding Ending => (JournalEnding)Volatile.Read(ref _ending);

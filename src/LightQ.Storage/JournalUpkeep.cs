@@ -124,11 +124,13 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
 
     private void MoveStart(long offset)
     {
-        if (offset <= _log.StartOffset)
-            return;
-        _log.StartOffset = offset;
-        WriteCheckpoint(clean: false); // Before any name goes: a missing segment below the start is then no damage.
-        Segment[] removed = _log.Segments.RemoveBefore(offset);
+        if (offset > _log.StartOffset)
+        {
+            _log.StartOffset = offset;
+            WriteCheckpoint(clean: false); // Before any name goes: a missing segment below the start is then no damage.
+        }
+        // What has been written may be gone after a power cut, a segment's header page too: the last segment that is durable stays.
+        Segment[] removed = _log.Segments.RemoveBefore(_log.StartOffset, _log.Durable.Read().Ordinal);
         if (removed.Length == 0)
             return;
         foreach (Segment segment in removed)

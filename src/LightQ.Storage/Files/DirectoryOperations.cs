@@ -21,17 +21,9 @@ internal abstract class DirectoryOperations : IFileSystem
             Directory.Delete(path);
     }
 
-    public void CreateDirectory(string path)
-    {
-        if (Directory.Exists(path))
-            return;
-        string? parent = Path.GetDirectoryName(path);
-        if (parent is { Length: > 0 } && !Directory.Exists(parent))
-            CreateDirectory(parent);
-        Directory.CreateDirectory(path);
-        if (parent is { Length: > 0 })
-            SyncDirectory(parent);
-    }
+    public void MakeDirectory(string path) => Directory.CreateDirectory(path);
+
+    public bool HasEntries(string directory) => Directory.Exists(directory) && Directory.EnumerateFileSystemEntries(directory).Any();
 
     public bool Exists(string path) => File.Exists(path);
 

@@ -16,8 +16,11 @@ internal interface IFileSystem
     /// <summary>Removes an empty directory; no error when there is none.</summary>
     void DeleteDirectory(string path);
 
-    /// <summary>Makes a directory and those above it.</summary>
-    void CreateDirectory(string path);
+    /// <summary>Makes one directory, in one that exists; no error when it is there.</summary>
+    void MakeDirectory(string path);
+
+    /// <summary>Whether there is a directory with something in it.</summary>
+    bool HasEntries(string directory);
 
     /// <summary>Makes creations, renames and removals in a directory survive a power cut.</summary>
     void SyncDirectory(string path);

@@ -15,6 +15,8 @@ internal sealed class JournalRecovery
     private readonly IFileSystem _files;
     private readonly CheckpointFile _checkpoints;
     private List<Segment> _segments = [];
+    private List<long> _blank = [];
+    private List<long> _expired = [];
 
     private JournalRecovery(JournalOptions options, IFileSystem files, CheckpointFile checkpoints)
     {
@@ -30,9 +32,10 @@ internal sealed class JournalRecovery
 
     private RecoveredLog Run(IRecoveredBatchVisitor? visitor)
     {
-        (_segments, List<long> blank) = SegmentFiles.Find(_options, _files);
+        (_segments, _blank) = SegmentFiles.Find(_options, _files);
         Checkpoint? checkpoint = _checkpoints.Last;
-        CheckSequence(checkpoint, blank);
+        SetExpiredAside(checkpoint);
+        CheckSequence(checkpoint);
 
         bool clean = checkpoint is { Clean: true } && checkpoint.Value.Durable.Ordinal == (_segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal);
         if (_segments.Count > 0)
@@ -41,8 +44,8 @@ internal sealed class JournalRecovery
         if (_segments.Count > 0)
             _segments[^1].EndPosition = end.Position;
         if (!clean && _segments.Count > 0)
-            RepairTail(end, blank);
-        RemoveBlank(blank);
+            RepairTail(end);
+        RemoveLeftovers();
         uint epoch = RaiseEpoch(checkpoint, clean, end.Offset);
         if (visitor is not null)
             WalkProducers(visitor, end);
@@ -50,15 +53,28 @@ internal sealed class JournalRecovery
         long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
         start = Math.Min(start, end.Offset);
         _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epoch, Clean: false));
+        RemoveExpired();
         return new RecoveredLog(_segments, start, end, epoch);
     }
 
+    /// <summary>Segments below the log's start count no more: after a power cut any of their names may be back, and not all of them.</summary>
+    private void SetExpiredAside(Checkpoint? checkpoint)
+    {
+        int first = checkpoint is { } known ? _segments.FindLastIndex(segment => segment.BaseOffset <= known.StartOffset) : -1;
+        if (first < 0)
+            return;
+        long ordinal = _segments[first].Header.Ordinal;
+        _expired = [.. _segments[..first].Select(segment => segment.Header.Ordinal), .. _blank.Where(blank => blank < ordinal)];
+        _segments.RemoveRange(0, first);
+        _blank.RemoveAll(blank => blank < ordinal);
+    }
+
     /// <summary>Every segment that must be there is there.</summary>
-    private void CheckSequence(Checkpoint? checkpoint, List<long> blank)
+    private void CheckSequence(Checkpoint? checkpoint)
     {
         long last = _segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal;
         long durable = checkpoint?.Durable.Offset ?? 0;
-        foreach (long ordinal in blank)
+        foreach (long ordinal in _blank)
         {
             // Files are prepared with a zero header page. Without a checkpoint nothing says that another page was never used.
             if (ordinal < last || ordinal <= checkpoint?.Durable.Ordinal || (checkpoint is null && !HasZeroHeader(ordinal)))
@@ -95,7 +111,7 @@ internal sealed class JournalRecovery
             bool isLast = i == _segments.Count - 1;
             if (i > first)
                 end = StartOf(segment);
-            end = BatchScan.Run(new FileWindow(segment.File, ScanBytes), segment, end, isLast ? segment.Limit : segment.EndPosition, payloads: true);
+            end = BatchScan.Run(new FileWindow(segment.File, (int)Math.Min(ScanBytes, segment.FileBytes)), segment, end, isLast ? segment.Limit : segment.EndPosition, payloads: true);
             if (!isLast && (end.Position != segment.EndPosition || end.Offset != _segments[i + 1].BaseOffset || end.ChainCrc != _segments[i + 1].Header.PreviousCrc))
             {
                 // The next segment was begun, so this one had been synced.
@@ -114,11 +130,11 @@ internal sealed class JournalRecovery
             SegmentIndexFile.TryRead(_files, PathOf(last.Header.Ordinal, SegmentName.Index), last.Index, last.Crc, last.BasePosition, known.Durable.Position);
     }
 
-    private void RepairTail(LogEnd end, List<long> blank)
+    private void RepairTail(LogEnd end)
     {
         Segment last = _segments[^1];
         long proof = TailRepair.FindProof(last.File, last.FilePosition(end.Position), end.Offset);
-        foreach (long ordinal in blank)
+        foreach (long ordinal in _blank)
         {
             using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
             proof = Math.Max(proof, TailRepair.FindProof(file, SegmentHeader.PageSize, end.Offset));
@@ -131,9 +147,9 @@ internal sealed class JournalRecovery
         TailRepair.Cut(last.File, last, end);
     }
 
-    private void RemoveBlank(List<long> blank)
+    private void RemoveLeftovers()
     {
-        foreach (long ordinal in blank)
+        foreach (long ordinal in _blank)
         {
             if (!HasZeroHeader(ordinal))
                 Keep(PathOf(ordinal, SegmentName.Log)); // Most likely the torn header of a segment that was about to begin.
@@ -148,6 +164,13 @@ internal sealed class JournalRecovery
                 _files.Delete(Path.Combine(_options.Directory, name));
         }
         _files.SyncDirectory(_options.Directory);
+    }
+
+    /// <summary>Only behind the new checkpoint: the start that was read may not have been on the disk.</summary>
+    private void RemoveExpired()
+    {
+        foreach (long ordinal in _expired)
+            _files.Delete(PathOf(ordinal, SegmentName.Log));
     }
 
     private bool HasZeroHeader(long ordinal)

@@ -19,8 +19,8 @@ internal static class TailRepair
     public static long FindProof(IStorageFile file, long from, long endOffset)
     {
         long proof = -1;
-        byte[] buffer = new byte[ChunkBytes + BatchLayout.MaxHeaderSize];
         long fileBytes = file.Length;
+        byte[] buffer = new byte[Math.Clamp(fileBytes - from, 0, ChunkBytes + BatchLayout.MaxHeaderSize)];
         for (long chunk = from; chunk < fileBytes; chunk += ChunkBytes)
         {
             int read = file.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, fileBytes - chunk)), chunk);
@@ -39,14 +39,15 @@ internal static class TailRepair
     /// <summary>Zeroes everything behind the end, so that nothing there is ever taken for a batch, and syncs.</summary>
     public static void Cut(IStorageFile file, Segment segment, LogEnd end)
     {
-        byte[] zeros = new byte[ChunkBytes];
-        byte[] buffer = new byte[ChunkBytes];
-        long fileBytes = segment.FileBytes;
-        for (long position = segment.FilePosition(end.Position); position < fileBytes; position += ChunkBytes)
+        long fileBytes = segment.FileBytes, from = segment.FilePosition(end.Position);
+        byte[] buffer = new byte[Math.Clamp(fileBytes - from, 0, ChunkBytes)];
+        for (long position = from; position < fileBytes; position += buffer.Length)
         {
-            int read = file.Read(buffer.AsSpan(0, (int)Math.Min(ChunkBytes, fileBytes - position)), position);
-            if (buffer.AsSpan(0, read).ContainsAnyExcept((byte)0))
-                file.Write(zeros.AsSpan(0, read), position);
+            Span<byte> bytes = buffer.AsSpan(0, file.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, fileBytes - position)), position));
+            if (!bytes.ContainsAnyExcept((byte)0))
+                continue;
+            bytes.Clear();
+            file.Write(bytes, position);
         }
         file.Sync();
     }

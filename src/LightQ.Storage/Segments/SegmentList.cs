@@ -21,14 +21,16 @@ internal sealed class SegmentList
             Volatile.Write(ref _segments, [.. _segments, segment]);
     }
 
-    /// <summary>Takes out the segments that end at or before an offset, never the last one.</summary>
-    public Segment[] RemoveBefore(long offset)
+    /// <summary>Takes out the segments that end at or before an offset and are older than one that must stay.</summary>
+    public Segment[] RemoveBefore(long offset, long ordinal)
     {
         lock (_lock)
         {
             int count = 0;
-            while (count < _segments.Length - 1 && _segments[count + 1].BaseOffset <= offset)
+            while (count < _segments.Length - 1 && _segments[count + 1].BaseOffset <= offset && _segments[count].Header.Ordinal < ordinal)
                 count++;
+            if (count == 0)
+                return [];
             Segment[] removed = _segments[..count];
             Volatile.Write(ref _segments, _segments[count..]);
             return removed;

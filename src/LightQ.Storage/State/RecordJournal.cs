@@ -84,6 +84,7 @@ public sealed class RecordJournal : IDisposable
         try
         {
             LogEnd end = Replay(directory, newest, replay);
+            files.SyncDirectory(directory); // A process killed after the rename may have left a name that is not on the disk.
             foreach (Segment old in generations[..^1])
                 files.Delete(old.Path);
             return new RecordJournal(directory, files, newest, end);

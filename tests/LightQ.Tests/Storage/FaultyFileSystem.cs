@@ -31,7 +31,9 @@ internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
 
     public void DeleteDirectory(string path) => inner.DeleteDirectory(path);
 
-    public void CreateDirectory(string path) => inner.CreateDirectory(path);
+    public void MakeDirectory(string path) => inner.MakeDirectory(path);
+
+    public bool HasEntries(string directory) => inner.HasEntries(directory);
 
     public void SyncDirectory(string path) => inner.SyncDirectory(path);
 
