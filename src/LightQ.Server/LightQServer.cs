@@ -127,7 +127,7 @@ public sealed class LightQServer : IAsyncDisposable
         try
         {
             return new DataListener(
-                new IPEndPoint(_options.Bind, _options.DataPort), broker, authenticator, _options.DataPlane, loggers.CreateLogger("LightQ.Server.DataPlane"));
+                new IPEndPoint(_options.Bind, _options.DataPort), broker, authenticator, _options.DataPlane, _options.TimeProvider, loggers.CreateLogger("LightQ.Server.DataPlane"));
         }
         catch (SocketException e)
         {

@@ -50,11 +50,8 @@ internal sealed class TestServer : IAsyncDisposable
     /// <summary>What the server logs.</summary>
     public RecordedLog Log { get; } = new();
 
-    public static Task<TestServer> StartAsync(TimeSpan? slowTimeout = null, string? directory = null) => StartAsync(o => o with
-    {
-        DataDirectory = directory,
-        Broker = slowTimeout is { } timeout ? o.Broker with { SlowTimeout = timeout } : o.Broker,
-    });
+    public static Task<TestServer> StartAsync(string? directory = null, TimeProvider? time = null) =>
+        StartAsync(o => o with { DataDirectory = directory, TimeProvider = time ?? o.TimeProvider });
 
     /// <summary>Starts a server.</summary>
     /// <param name="configure">Changes the options of a server inside a test: loopback, free ports.</param>

@@ -34,7 +34,7 @@ internal sealed class ProducerStream : ClientStream
     {
         _link = link;
         _options = options;
-        _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null);
+        _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null, link.Options.TimeProvider);
         Topic = topic;
     }
 

@@ -14,6 +14,7 @@ internal sealed class PublishQueue
 
     private readonly Queue<SendBatch> _sealed = new();
     private readonly Queue<SendBatch> _inFlight = new();
+    private readonly TimeProvider _time;
     private readonly bool _isRepeatable;
     private readonly int _maxInFlight;
     private SendBatchPool _batches;
@@ -23,8 +24,10 @@ internal sealed class PublishQueue
     /// <summary>Makes an empty queue.</summary>
     /// <param name="batchBytes">The size of ordinary batches.</param>
     /// <param name="isRepeatable">Whether batches may have to be sent again, so that their memory is kept until the ack.</param>
-    public PublishQueue(int batchBytes, bool isRepeatable)
+    /// <param name="time">The clock of the batches' timestamps.</param>
+    public PublishQueue(int batchBytes, bool isRepeatable, TimeProvider time)
     {
+        _time = time;
         _isRepeatable = isRepeatable;
         _maxInFlight = isRepeatable
             ? Math.Clamp(ProtocolLimits.UnacknowledgedBytes / batchBytes, 16, ProtocolLimits.RememberedBatches)
@@ -149,7 +152,7 @@ internal sealed class PublishQueue
             _sealed.Enqueue(_sealed.Dequeue());
     }
 
-    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, SpareBuffers + (_isRepeatable ? _maxInFlight : 0));
+    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, SpareBuffers + (_isRepeatable ? _maxInFlight : 0), _time);
 
     private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
 

@@ -75,7 +75,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
             return false;
         RecordBytes += RecordWriter.Write(_buffer.AsSpan(at), body);
         if (Count++ == 0)
-            Timestamp = UnixMicroseconds();
+            Timestamp = _pool.Now;
         return true;
     }
 
@@ -87,7 +87,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
             return false;
         RecordBytes += WriteRecord(_buffer.AsSpan(at), body, key, encoded);
         if (Count++ == 0)
-            Timestamp = UnixMicroseconds();
+            Timestamp = _pool.Now;
         return true;
     }
 
@@ -100,7 +100,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         record.CopyTo(_buffer.AsSpan(at));
         RecordBytes += record.Length;
         if (Count++ == 0)
-            Timestamp = UnixMicroseconds();
+            Timestamp = _pool.Now;
         return true;
     }
 
@@ -231,6 +231,4 @@ internal sealed class SendBatch : IThreadPoolWorkItem
             _pool.ReturnBuffer(_buffer);
         _buffer = [];
     }
-
-    private static long UnixMicroseconds() => (DateTime.UtcNow.Ticks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 }

@@ -1,3 +1,4 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 
@@ -8,19 +9,24 @@ internal sealed class SendBatchPool
 {
     private const int MaxBatchesKept = 1024;
 
+    private readonly TimeProvider _time;
     private readonly int _maxBuffersKept;
     private readonly Lock _gate = new();
     private readonly Stack<byte[]> _buffers = new();
     private readonly Stack<SendBatch> _batches = new();
 
-    public SendBatchPool(int batchBytes, int maxBuffersKept)
+    public SendBatchPool(int batchBytes, int maxBuffersKept, TimeProvider time)
     {
+        _time = time;
         BatchBytes = batchBytes;
         _maxBuffersKept = maxBuffersKept;
     }
 
     /// <summary>The size of its batches.</summary>
     public int BatchBytes { get; }
+
+    /// <summary>The time now, in Unix microseconds.</summary>
+    public long Now => UnixMicroseconds.From(_time.GetUtcNow());
 
     /// <summary>An empty batch that holds at least <paramref name="minimum"/> bytes, header included.</summary>
     public SendBatch Rent(int minimum = 0)

@@ -24,6 +24,7 @@ internal sealed class ConnectionOutput : WorkItem
     private const int MaxAnswerBytes = 1024 * 1024;
 
     private readonly FrameSender _sender;
+    private readonly TimeProvider _time;
     private readonly BlockPool _blocks;
     private readonly Action<OutputStream> _streamEnded;
     private readonly Action _closed;
@@ -49,9 +50,13 @@ internal sealed class ConnectionOutput : WorkItem
     /// <param name="streamEnded">Called in a turn for every stream that has ended, before it is released.</param>
     /// <param name="closed">Called once, when the input has ended and no send is under way: streams can be released.</param>
     /// <param name="crashed">Called when a turn failed inside the broker; the connection is then cut.</param>
-    public ConnectionOutput(FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed, Action<Exception> crashed)
+    /// <param name="time">The clock.</param>
+    public ConnectionOutput(
+        FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed, Action<Exception> crashed, TimeProvider time)
     {
         _crashed = crashed;
+        _time = time;
+        LastSend = time.GetTimestamp();
         _sender = sender;
         _blocks = blocks;
         _streamEnded = streamEnded;
@@ -59,8 +64,8 @@ internal sealed class ConnectionOutput : WorkItem
         sender.Completed = OnSendCompleted;
     }
 
-    /// <summary>When something was last sent, in <see cref="Environment.TickCount64"/>.</summary>
-    public long LastSend { get; private set; } = Environment.TickCount64;
+    /// <summary>When a send last began, as a timestamp of the clock.</summary>
+    public long LastSend { get; private set; }
 
     /// <summary>Puts a stream into the queue and sees that a turn comes.</summary>
     public void Schedule(OutputStream stream)
@@ -131,6 +136,7 @@ internal sealed class ConnectionOutput : WorkItem
                 continue;
             }
             bytes += _filled + tail.Length;
+            LastSend = _time.GetTimestamp();
             switch (_sender.TrySend(_buffer.AsMemory(0, _filled), tail))
             {
                 case SendResult.Pending:
@@ -185,7 +191,6 @@ internal sealed class ConnectionOutput : WorkItem
 
     private void Sent()
     {
-        LastSend = Environment.TickCount64;
         _filled = 0;
         if (_sending is null)
             return;

@@ -20,20 +20,26 @@ internal sealed class DataConnection
     private readonly SocketFrameSender _sender;
     private readonly ConnectionOutput _output;
     private readonly DataPlaneOptions _options;
+    private readonly TimeProvider _time;
+    private readonly long _accepted;
     private readonly ILogger _logger;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    public DataConnection(Socket socket, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, DataPlaneBlocks blocks, uint id, ILogger logger)
+    public DataConnection(
+        Socket socket, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, DataPlaneBlocks blocks, uint id, TimeProvider time, ILogger logger)
     {
         _socket = socket;
         _options = options;
+        _time = time;
         _logger = logger;
         Id = id;
+        Connected = time.GetUtcNow();
+        _accepted = time.GetTimestamp();
         Remote = socket.RemoteEndPoint;
         _input = new SocketPipeReader(socket, blocks.Receive);
         _sender = new SocketFrameSender(socket);
-        Session = new Session(broker, authenticator, options, id);
-        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote));
+        Session = new Session(broker, authenticator, options, id, time);
+        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote), time);
     }
 
     /// <summary>Names the connection.</summary>
@@ -43,15 +49,13 @@ internal sealed class DataConnection
     public EndPoint? Remote { get; }
 
     /// <summary>When it was accepted.</summary>
-    public DateTimeOffset Connected { get; } = DateTimeOffset.UtcNow;
+    public DateTimeOffset Connected { get; }
 
     /// <summary>The protocol state.</summary>
     public Session Session { get; }
 
     /// <summary>Completes when everything is released.</summary>
     public Task Ended => _ended.Task;
-
-    private readonly long _accepted = Environment.TickCount64;
 
     /// <summary>Runs the connection to its end.</summary>
     public async Task RunAsync()
@@ -76,24 +80,28 @@ internal sealed class DataConnection
     }
 
     /// <summary>Sends heartbeats, and ends a connection that is silent, slow to greet, or refused.</summary>
-    public void KeepHouse(long now)
+    public void KeepHouse()
     {
+        long now = _time.GetTimestamp();
+        TimeSpan unheard = _time.GetElapsedTime(Session.LastReceive, now), unsent = _time.GetElapsedTime(_output.LastSend, now);
         if (Session.IsRefused)
         {
-            if (now - Session.LastReceive >= Linger.TotalMilliseconds || now - _output.LastSend >= Linger.TotalMilliseconds)
+            if (unheard >= Linger || unsent >= Linger)
                 Abort();
-            return;
         }
-        if (!Session.IsWelcomed)
+        else if (!Session.IsWelcomed)
         {
-            if (now - _accepted >= _options.HandshakeTimeout.TotalMilliseconds)
+            if (_time.GetElapsedTime(_accepted, now) >= _options.HandshakeTimeout)
                 Expire("said no Hello in time");
-            return;
         }
-        if (now - Session.LastReceive >= 3 * _options.Heartbeat.TotalMilliseconds)
+        else if (unheard >= 3 * _options.Heartbeat)
+        {
             Expire("was silent for three heartbeats");
-        else if (now - _output.LastSend >= _options.Heartbeat.TotalMilliseconds)
+        }
+        else if (unsent >= _options.Heartbeat)
+        {
             _output.Answer(new PingFrame((ulong)now));
+        }
     }
 
     /// <summary>Tells the peer that the broker is going.</summary>

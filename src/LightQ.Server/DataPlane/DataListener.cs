@@ -10,7 +10,7 @@ namespace LightQ.Server.DataPlane;
 /// <summary>Accepts data-plane connections and looks after them.</summary>
 internal sealed class DataListener : IAsyncDisposable
 {
-    private const int AcceptRetryMilliseconds = 100;
+    private static readonly TimeSpan AcceptRetry = TimeSpan.FromMilliseconds(100);
     private readonly Socket _listener = new(SocketType.Stream, ProtocolType.Tcp);
     private readonly ConcurrentDictionary<uint, DataConnection> _connections = new();
     private readonly DataPlaneBlocks _blocks = new();
@@ -18,17 +18,19 @@ internal sealed class DataListener : IAsyncDisposable
     private readonly Authenticator _authenticator;
     private readonly DataPlaneOptions _options;
     private readonly ILogger _logger;
-    private readonly Timer _housekeeping;
+    private readonly TimeProvider _time;
+    private readonly ITimer _housekeeping;
     private Task _accepting = Task.CompletedTask;
     private uint _lastId;
 
     /// <summary>Binds and listens; <see cref="Start"/> accepts.</summary>
     /// <exception cref="SocketException">The port is in use, or the address is not this machine's.</exception>
-    public DataListener(IPEndPoint endPoint, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, ILogger logger)
+    public DataListener(IPEndPoint endPoint, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, TimeProvider time, ILogger logger)
     {
         _broker = broker;
         _authenticator = authenticator;
         _options = options;
+        _time = time;
         _logger = logger;
         if (endPoint.AddressFamily == AddressFamily.InterNetwork)
         {
@@ -47,7 +49,7 @@ internal sealed class DataListener : IAsyncDisposable
         }
         EndPoint = (IPEndPoint)_listener.LocalEndPoint!;
         TimeSpan every = TimeSpan.FromMilliseconds(Math.Min(500, options.Heartbeat.TotalMilliseconds / 2));
-        _housekeeping = new Timer(_ => KeepHouse(), null, every, every);
+        _housekeeping = time.CreateTimer(_ => KeepHouse(), null, every, every);
     }
 
     /// <summary>Where it listens.</summary>
@@ -73,7 +75,8 @@ internal sealed class DataListener : IAsyncDisposable
             connection.Finish();
         }
         Task all = Task.WhenAll(_connections.Values.Select(c => c.Ended));
-        if (await Task.WhenAny(all, Task.Delay(timeout)).ConfigureAwait(false) != all)
+        await all.WaitAsync(timeout, _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!all.IsCompleted)
         {
             foreach (DataConnection connection in _connections.Values)
                 connection.Abort();
@@ -103,8 +106,8 @@ internal sealed class DataListener : IAsyncDisposable
             }
             catch (SocketException e)
             {
-                DataPlaneLog.AcceptFailed(_logger, e.Message, AcceptRetryMilliseconds);
-                await Task.Delay(AcceptRetryMilliseconds).ConfigureAwait(false);
+                DataPlaneLog.AcceptFailed(_logger, e.Message, AcceptRetry.TotalMilliseconds);
+                await Task.Delay(AcceptRetry, _time).ConfigureAwait(false);
             }
         }
     }
@@ -131,7 +134,7 @@ internal sealed class DataListener : IAsyncDisposable
     private void Begin(Socket socket)
     {
         uint id = ++_lastId;
-        var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _logger);
+        var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _time, _logger);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();
         _ = connection.Ended.ContinueWith(
@@ -140,8 +143,7 @@ internal sealed class DataListener : IAsyncDisposable
 
     private void KeepHouse()
     {
-        long now = Environment.TickCount64;
         foreach (DataConnection connection in _connections.Values)
-            connection.KeepHouse(now);
+            connection.KeepHouse();
     }
 }

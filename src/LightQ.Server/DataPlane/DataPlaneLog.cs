@@ -17,7 +17,7 @@ internal static partial class DataPlaneLog
     public static partial void Expired(ILogger logger, uint id, EndPoint? remote, string what);
 
     [LoggerMessage(1004, LogLevel.Warning, "Accepting connections failed: {Reason}. Trying again in {Delay} ms")]
-    public static partial void AcceptFailed(ILogger logger, string reason, int delay);
+    public static partial void AcceptFailed(ILogger logger, string reason, double delay);
 
     [LoggerMessage(1005, LogLevel.Warning, "A connection from {Remote} was turned away: {Limit} connections are open")]
     public static partial void TooMany(ILogger logger, EndPoint? remote, int limit);

@@ -23,6 +23,7 @@ internal sealed class Session : IStreamOwner
     private readonly LightQBroker _broker;
     private readonly Authenticator _authenticator;
     private readonly DataPlaneOptions _options;
+    private readonly TimeProvider _time;
     private readonly FrameReader _frames = new();
     private readonly Dictionary<uint, OutputStream> _streams = [];
     private readonly List<ProducerStream> _touched = [];
@@ -31,12 +32,14 @@ internal sealed class Session : IStreamOwner
     private bool _welcomed;
     private bool _refused;
 
-    public Session(LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, uint connectionId)
+    public Session(LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, uint connectionId, TimeProvider time)
     {
         _broker = broker;
         _authenticator = authenticator;
         _options = options;
         ConnectionId = connectionId;
+        _time = time;
+        LastReceive = time.GetTimestamp();
     }
 
     /// <inheritdoc/>
@@ -48,8 +51,8 @@ internal sealed class Session : IStreamOwner
     /// <summary>Whether the handshake is done.</summary>
     public bool IsWelcomed => Volatile.Read(ref _welcomed);
 
-    /// <summary>When something was last received, in <see cref="Environment.TickCount64"/>.</summary>
-    public long LastReceive { get; private set; } = Environment.TickCount64;
+    /// <summary>When something was last received, as a timestamp of the clock.</summary>
+    public long LastReceive { get; private set; }
 
     /// <summary>Open streams of each kind.</summary>
     public (int Producers, int Subscriptions) CountStreams()
@@ -104,7 +107,7 @@ internal sealed class Session : IStreamOwner
                 await Task.Yield();
             }
             ReadResult read = await reading.ConfigureAwait(false);
-            LastReceive = Environment.TickCount64;
+            LastReceive = _time.GetTimestamp();
             ReadOnlySequence<byte> left = read.Buffer;
             if (failure is not null)
             {

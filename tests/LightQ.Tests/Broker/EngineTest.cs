@@ -88,7 +88,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     }
 
     /// <summary>Publishes in a turn of its own, as a connection does.</summary>
-    private protected bool Publish(ProducerStream producer, byte[] run)
+    private protected static bool Publish(ProducerStream producer, byte[] run)
     {
         using (TurnScope.Enter())
         {

@@ -1,5 +1,6 @@
 using LightQ.Grpc;
 using LightQ.Grpc.AspNetCore;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.Tests.Grpc;

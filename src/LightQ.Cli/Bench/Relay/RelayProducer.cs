@@ -14,7 +14,7 @@ internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
 
     private readonly Socket _socket;
     private readonly MessagePattern _pattern;
-    private readonly SendBatchPool _pool = new(BatchBytes, 1);
+    private readonly SendBatchPool _pool = new(BatchBytes, 1, TimeProvider.System);
     private ulong _sequence;
 
     public RelayProducer(Socket socket, int size)

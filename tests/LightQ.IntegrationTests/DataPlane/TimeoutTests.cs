@@ -1,0 +1,88 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.IntegrationTests.DataPlane;
+
+/// <summary>What the data plane does when its clock says so. Nothing here waits for time to pass.</summary>
+public sealed class TimeoutTests
+{
+    private static readonly TimeSpan Heartbeat = TimeSpan.FromSeconds(10), Handshake = TimeSpan.FromSeconds(5), Linger = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan Moment = TimeSpan.FromSeconds(0.5);
+    private readonly ManualTime _time = new();
+
+    [Fact]
+    public async Task A_client_that_says_no_Hello_is_cut_when_the_handshake_time_is_over()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort, greet: false);
+        await server.ConnectionsAsync(1);
+
+        _time.Advance(Handshake - Moment);
+        Assert.Equal(1, server.Server.ConnectionCount);
+        _time.Advance(Moment);
+
+        Assert.Equal(default, (await client.ReadAsync()).Header);
+        await server.ConnectionsAsync(0);
+        Assert.Contains(server.Log.Lines, l => l.Message.Contains("said no Hello in time", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_quiet_client_gets_a_Ping_each_heartbeat_and_is_cut_after_three()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
+        await RoundTripAsync(client);
+
+        for (int beat = 1; beat < 3; beat++)
+        {
+            _time.Advance(Heartbeat);
+            Assert.Equal(FrameType.Ping, (await client.ReadAsync()).Header.Type);
+        }
+        Assert.Equal(1, server.Server.ConnectionCount);
+        _time.Advance(Heartbeat);
+
+        Assert.Equal(default, (await client.ReadAsync()).Header);
+        await server.ConnectionsAsync(0);
+        Assert.Contains(server.Log.Lines, l => l.Message.Contains("was silent for three heartbeats", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_client_that_answers_Pings_stays()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
+        await RoundTripAsync(client);
+
+        for (int beat = 0; beat < 10; beat++)
+        {
+            _time.Advance(Heartbeat);
+            await client.SendAsync(new PongFrame(FrameCodec.Read<PingFrame>(await client.ReadAsync(FrameType.Ping)).Payload));
+            await RoundTripAsync(client);
+        }
+        Assert.Equal(1, server.Server.ConnectionCount);
+    }
+
+    [Fact]
+    public async Task A_refused_client_that_stays_is_cut_when_it_has_had_time_to_read_why()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort, greet: false);
+        await client.SendAsync(new PingFrame(1));
+        Assert.Equal(ErrorCode.UnexpectedFrame, FrameCodec.Read<ErrorFrame>((await client.ReadAsync()).Body).Code);
+
+        _time.Advance(Linger - Moment);
+        Assert.Equal(1, server.Server.ConnectionCount);
+        _time.Advance(Moment);
+
+        await server.ConnectionsAsync(0);
+    }
+
+    /// <summary>After it the broker has handled everything the client sent.</summary>
+    private static async Task RoundTripAsync(RawClient client)
+    {
+        await client.SendAsync(new PingFrame(7));
+        Assert.Equal(7ul, FrameCodec.Read<PongFrame>(await client.ReadAsync(FrameType.Pong)).Payload);
+    }
+}
