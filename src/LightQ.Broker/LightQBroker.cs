@@ -262,10 +262,11 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         if (topic.Partitions.IsEmpty)
             throw new BrokerException(ErrorCode.TopicFailed, topic.Failure);
+        // A topic has one partition for now, so any of them and all of them are the same.
         uint index = partition == OpenProducerFrame.AnyPartition ? 0 : partition;
         return index < topic.Partitions.Length
             ? topic.Partitions[(int)index]
-            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has partitions 0 to {topic.Partitions.Length - 1}, not {partition}.");
+            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has no partition {partition}; topics have partition 0 only for now.");
     }
 
     private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, string name)

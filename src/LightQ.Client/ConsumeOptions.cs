@@ -18,7 +18,7 @@ public sealed record ConsumeOptions
     /// <summary>Where to begin. Default: <see cref="StartPosition.Latest"/>; with a group <see cref="StartPosition.Committed"/>.</summary>
     public StartPosition Start { get; init; }
 
-    /// <summary>The partition to read; null (the default) for all.</summary>
+    /// <summary>The partition to read; null (the default) for all. Topics have partition 0 only for now.</summary>
     public int? Partition
     {
         get;

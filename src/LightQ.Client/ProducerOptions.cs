@@ -20,7 +20,7 @@ public sealed record ProducerOptions
         init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"A producer's name has {TopicName.Rule}.", nameof(value));
     }
 
-    /// <summary>The partition to publish to; null (the default) lets the broker choose one.</summary>
+    /// <summary>The partition to publish to; null (the default) lets the broker choose one. Topics have partition 0 only for now.</summary>
     public int? Partition
     {
         get;

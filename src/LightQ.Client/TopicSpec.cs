@@ -24,7 +24,7 @@ public sealed record TopicSpec
     /// <summary>Where its messages are kept. Cannot be changed later. Default: transient.</summary>
     public TopicKind Kind { get; init; }
 
-    /// <summary>How many partitions it has. Cannot be changed later. Default 0: the broker's choice, which is 1.</summary>
+    /// <summary>How many partitions it has. Cannot be changed later. Default 0: the broker's choice, which is 1, the only number supported for now.</summary>
     public int Partitions { get; init => field = NotNegative(value); }
 
     /// <summary>Size of its ring in bytes, rounded up to a power of two. Cannot be changed later. Default 0: the broker's choice.</summary>
@@ -33,14 +33,20 @@ public sealed record TopicSpec
     /// <summary>Durable topics: size of a full-grown segment file in bytes. Cannot be changed later. Default 0: the broker's choice.</summary>
     public long SegmentBytes { get; init => field = NotNegative(value); }
 
-    /// <summary>Durable topics: keep at most this many bytes. Default 0: no limit.</summary>
-    public long RetentionBytes { get; init => field = NotNegative(value); }
+    /// <summary>
+    /// Durable topics: keep at most this many bytes; 0 is no limit. Default null: no limit for a new topic, and
+    /// <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// </summary>
+    public long? RetentionBytes { get; init => field = value is { } bytes ? NotNegative(bytes) : null; }
 
-    /// <summary>Durable topics: keep messages at least this long after the broker appended them. Default zero: for ever.</summary>
-    public TimeSpan RetentionAge
+    /// <summary>
+    /// Durable topics: keep messages at least this long after the broker appended them; zero is for ever. Default null: for ever for a new
+    /// topic, and <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// </summary>
+    public TimeSpan? RetentionAge
     {
         get;
-        init => field = value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The age must not be negative.");
+        init => field = value is null || value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The age must not be negative.");
     }
 
     /// <summary>The ack level of producers that ask for the default.</summary>

@@ -130,7 +130,7 @@ internal sealed class BenchSession : IAsyncDisposable
         if (target == LoadTarget.Relay)
             await StartRelayAsync(cancellationToken);
         if (target == LoadTarget.LightQ)
-            await _client!.Topics.EnsureAsync(new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? DurableRetentionBytes : 0 }, cancellationToken);
+            await _client!.Topics.EnsureAsync(new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? DurableRetentionBytes : null }, cancellationToken);
         return new RunSpec
         {
             Target = target,

@@ -9,6 +9,7 @@ namespace LightQ.Cli.Commands;
 internal static class CommonOptions
 {
     private const string ServerVariable = "LIGHTQ_SERVER";
+    private const string None = "none";
     private const string DefaultServer = "lightq://127.0.0.1";
 
     /// <summary>Which broker.</summary>
@@ -31,29 +32,38 @@ internal static class CommonOptions
     /// <summary>A topic's name, or one partition of it.</summary>
     public static Argument<TopicAddress> Address() => new("TOPIC")
     {
-        Description = "The topic's name; NAME/3 is its partition 3.",
+        Description = "The topic's name; NAME/0 is its partition 0, the only one for now.",
         CustomParser = result => Parsed(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
     };
 
     /// <summary>A duration such as 500ms, 3s, 5m, 1h, 7d.</summary>
-    public static Option<TimeSpan?> Duration(string name, params string[] aliases) => new(name, aliases)
+    /// <param name="name">The option's name.</param>
+    /// <param name="alias">Another name for it.</param>
+    /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>
+    public static Option<TimeSpan?> Duration(string name, string? alias = null, bool orNone = false) => new(name, alias is null ? [] : [alias])
     {
-        HelpName = "TIME",
+        HelpName = orNone ? "TIME|none" : "TIME",
         CustomParser = result =>
         {
-            bool ok = DurationText.TryParse(result.Tokens[0].Value, out TimeSpan duration);
-            return Parsed<TimeSpan?>(result, ok, duration, $"'{result.Tokens[0].Value}' is not a duration such as 500ms, 3s, 5m, 1h or 7d.");
+            string text = result.Tokens[0].Value;
+            TimeSpan duration = default;
+            bool ok = (orNone && text == None) || DurationText.TryParse(text, out duration);
+            return Parsed<TimeSpan?>(result, ok, duration, $"'{text}' is not a duration such as 500ms, 3s, 5m, 1h or 7d{(orNone ? ", nor none" : "")}.");
         },
     };
 
     /// <summary>A size such as 4096, 64KiB, 1MiB, 10GiB.</summary>
-    public static Option<long?> Size(string name) => new(name)
+    /// <param name="name">The option's name.</param>
+    /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>
+    public static Option<long?> Size(string name, bool orNone = false) => new(name)
     {
-        HelpName = "BYTES",
+        HelpName = orNone ? "BYTES|none" : "BYTES",
         CustomParser = result =>
         {
-            bool ok = SizeText.TryParse(result.Tokens[0].Value, out long bytes);
-            return Parsed<long?>(result, ok, bytes, $"'{result.Tokens[0].Value}' is not a size such as 4096, 64KiB, 1MiB or 10GiB.");
+            string text = result.Tokens[0].Value;
+            long bytes = 0;
+            bool ok = (orNone && text == None) || SizeText.TryParse(text, out bytes);
+            return Parsed<long?>(result, ok, bytes, $"'{text}' is not a size such as 4096, 64KiB, 1MiB or 10GiB{(orNone ? ", nor none" : "")}.");
         },
     };
 

@@ -9,11 +9,11 @@ namespace LightQ.Cli.Commands;
 internal sealed class TopicSettingOptions
 {
     private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient: in memory; durable: in a journal on disk. Default: transient.", HelpName = "transient|durable" };
-    private readonly Option<int> _partitions = new("--partitions") { Description = "How many partitions.", HelpName = "N" };
+    private readonly Option<int> _partitions = new("--partitions") { Description = "How many partitions; only 1 for now.", HelpName = "N" };
     private readonly Option<long?> _ring = CommonOptions.Size("--ring");
     private readonly Option<long?> _segment = CommonOptions.Size("--segment");
-    private readonly Option<long?> _retentionBytes = CommonOptions.Size("--retention-bytes");
-    private readonly Option<TimeSpan?> _retentionAge = CommonOptions.Duration("--retention-age");
+    private readonly Option<long?> _retentionBytes = CommonOptions.Size("--retention-bytes", orNone: true);
+    private readonly Option<TimeSpan?> _retentionAge = CommonOptions.Duration("--retention-age", orNone: true);
     private readonly Option<Durability> _ack = new("--ack") { Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.", HelpName = "LEVEL" };
     private readonly Option<Durability> _read = new("--read") { Description = "How safe a message is before consumers see it: fsync (the default of durable topics) or written.", HelpName = "LEVEL" };
     private readonly Option<long?> _maxMessage = CommonOptions.Size("--max-message");
@@ -23,8 +23,8 @@ internal sealed class TopicSettingOptions
     {
         _ring.Description = "Size of the ring in memory. Default 8MiB.";
         _segment.Description = "Size of the journal's files. Default 64MiB.";
-        _retentionBytes.Description = "Keep at most this much. Default: no limit.";
-        _retentionAge.Description = "Keep messages this long, for example 7d. Default: for ever.";
+        _retentionBytes.Description = "Keep at most this much; none: no limit, as without it.";
+        _retentionAge.Description = "Keep messages this long, for example 7d; none: for ever, as without it.";
         _maxMessage.Description = "The largest message. Default 1MiB.";
     }
 
@@ -40,8 +40,8 @@ internal sealed class TopicSettingOptions
         Partitions = parsed.GetValue(_partitions),
         RingBytes = parsed.GetValue(_ring) ?? 0,
         SegmentBytes = parsed.GetValue(_segment) ?? 0,
-        RetentionBytes = parsed.GetValue(_retentionBytes) ?? 0,
-        RetentionAge = parsed.GetValue(_retentionAge) ?? TimeSpan.Zero,
+        RetentionBytes = parsed.GetValue(_retentionBytes),
+        RetentionAge = parsed.GetValue(_retentionAge),
         AckLevel = parsed.GetValue(_ack),
         ReadLevel = parsed.GetValue(_read),
         MaxMessageBytes = parsed.GetValue(_maxMessage) ?? 0,

@@ -9,19 +9,24 @@ namespace LightQ.Client.Administration;
 /// <summary>Between the SDK's topic types and the control plane's messages.</summary>
 internal static class TopicMapping
 {
-    public static TopicSettings ToSettings(TopicSpec spec) => new()
+    public static TopicSettings ToSettings(TopicSpec spec)
     {
-        Kind = (WireTopicKind)spec.Kind,
-        Partitions = (uint)spec.Partitions,
-        RingBytes = (ulong)spec.RingBytes,
-        SegmentBytes = (ulong)spec.SegmentBytes,
-        RetentionBytes = (ulong)spec.RetentionBytes,
-        RetentionAge = spec.RetentionAge == TimeSpan.Zero ? null : Duration.FromTimeSpan(spec.RetentionAge),
-        AckLevel = (DurabilityLevel)spec.AckLevel,
-        ReadLevel = (DurabilityLevel)spec.ReadLevel,
-        MaxMessageBytes = (ulong)spec.MaxMessageBytes,
-        SlowConsumerPolicy = (SlowConsumerPolicy)spec.SlowPolicy,
-    };
+        var settings = new TopicSettings
+        {
+            Kind = (WireTopicKind)spec.Kind,
+            Partitions = (uint)spec.Partitions,
+            RingBytes = (ulong)spec.RingBytes,
+            SegmentBytes = (ulong)spec.SegmentBytes,
+            RetentionAge = spec.RetentionAge is { } age ? Duration.FromTimeSpan(age) : null,
+            AckLevel = (DurabilityLevel)spec.AckLevel,
+            ReadLevel = (DurabilityLevel)spec.ReadLevel,
+            MaxMessageBytes = (ulong)spec.MaxMessageBytes,
+            SlowConsumerPolicy = (SlowConsumerPolicy)spec.SlowPolicy,
+        };
+        if (spec.RetentionBytes is { } bytes)
+            settings.RetentionBytes = (ulong)bytes;
+        return settings;
+    }
 
     public static TopicInfo ToInfo(Topic topic)
     {

@@ -19,15 +19,15 @@ internal static class TopicMapping
         new("partitions", true, p => p.Partitions != 0, (s, p) => s with { Partitions = p.Partitions }, s => Text(s.Partitions)),
         new("ring_bytes", true, p => p.RingBytes != 0, (s, p) => s with { RingBytes = Read(p.RingBytes, TopicSettings.MaxRingBytes, "ring_bytes") }, s => Text(s.RingBytes)),
         new("segment_bytes", true, p => p.SegmentBytes != 0, (s, p) => s with { SegmentBytes = Read(p.SegmentBytes, TopicSettings.MaxRingBytes, "segment_bytes") }, s => Text(s.SegmentBytes)),
-        new("retention_bytes", false, p => p.RetentionBytes != 0, (s, p) => s with { RetentionBytes = Read(p.RetentionBytes, long.MaxValue, "retention_bytes") }, s => Text(s.RetentionBytes)),
-        new("retention_age", false, p => p.RetentionAge is { } age && !age.Equals(new Duration()), (s, p) => s with { RetentionAge = Read(p.RetentionAge, "retention_age") }, s => s.RetentionAge.ToString("c")),
+        new("retention_bytes", false, p => p.HasRetentionBytes, (s, p) => s with { RetentionBytes = Read(p.RetentionBytes, long.MaxValue, "retention_bytes") }, s => Text(s.RetentionBytes)),
+        new("retention_age", false, p => p.RetentionAge is not null, (s, p) => s with { RetentionAge = Read(p.RetentionAge, "retention_age") }, s => s.RetentionAge.ToString("c")),
         new("ack_level", false, p => p.AckLevel != 0, (s, p) => s with { AckLevel = (Durability)Read(p.AckLevel, "ack_level") }, s => Text(s.AckLevel)),
         new("read_level", true, p => p.ReadLevel != 0, (s, p) => s with { ReadLevel = (Durability)Read(p.ReadLevel, "read_level") }, s => Text(s.ReadLevel)),
         new("max_message_bytes", true, p => p.MaxMessageBytes != 0, (s, p) => s with { MaxMessageBytes = (int)Read(p.MaxMessageBytes, TopicSettings.MaxMessageLimit, "max_message_bytes") }, s => Text(s.MaxMessageBytes)),
         new("slow_consumer_policy", false, p => p.SlowConsumerPolicy != 0, (s, p) => s with { SlowPolicy = (SlowPolicy)Read(p.SlowConsumerPolicy, "slow_consumer_policy") }, s => s.SlowPolicy == SlowPolicy.DropOldest ? "drop_oldest" : Text(s.SlowPolicy)),
     ];
 
-    /// <summary>What a request asks for, over <paramref name="current"/>; what it leaves at zero stays.</summary>
+    /// <summary>What a request asks for, over <paramref name="current"/>; what it does not set stays.</summary>
     /// <exception cref="BrokerException">A value is outside its range.</exception>
     public static TopicSettings Apply(Proto.TopicSettings? requested, TopicSettings current) => requested is null
         ? current

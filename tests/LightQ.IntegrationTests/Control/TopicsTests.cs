@@ -98,6 +98,16 @@ public sealed class TopicsTests
             changed.Changes);
         Assert.Equal(TopicKind.Durable, changed.Topic.Settings.Kind);
         Assert.Equal(1UL << 30, changed.Topic.Settings.RetentionBytes);
+        Assert.Empty((await EnsureAsync(server, settings)).Changes);
+
+        EnsureTopicResponse reset = await EnsureAsync(server, new TopicSettings { RetentionBytes = 0, RetentionAge = new Duration() });
+        Assert.Equal(
+            [
+                new SettingChange { Setting = "retention_bytes", From = "1073741824", To = "0" },
+                new SettingChange { Setting = "retention_age", From = "2.00:00:00", To = "00:00:00" },
+            ],
+            reset.Changes);
+        Assert.Equal(0UL, reset.Topic.Settings.RetentionBytes);
     }
 
     [Fact]

@@ -28,7 +28,7 @@ internal sealed class FaultTopic(TopicSpec spec)
     /// <summary>Where the topic ended at the last verification.</summary>
     public long EndOffset { get; private set; }
 
-    private bool IsRecycled => Spec.RetentionBytes != 0;
+    private bool IsRecycled => Spec.RetentionBytes > 0;
 
     /// <summary>Reads what is new behind a crash, and judges everything that has been sent. No publish may be under way.</summary>
     /// <param name="client">A client of the recovered broker.</param>

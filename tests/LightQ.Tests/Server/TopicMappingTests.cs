@@ -33,10 +33,17 @@ public sealed class TopicMappingTests
         Assert.Equal(Proto.TopicSettings.Descriptor.Fields.InFieldNumberOrder().Select(f => f.Name), TopicMapping.Fields.Select(f => f.Name));
 
     [Fact]
-    public void Fields_at_zero_change_nothing()
+    public void Absent_fields_change_nothing()
     {
         Assert.Same(Odd, TopicMapping.Apply(null, Odd));
-        Assert.Equal(Odd, TopicMapping.Apply(new Proto.TopicSettings { RetentionAge = new Duration() }, Odd));
+        Assert.Equal(Odd, TopicMapping.Apply(new Proto.TopicSettings(), Odd));
+    }
+
+    [Fact]
+    public void A_retention_that_is_present_and_zero_removes_the_limit()
+    {
+        Assert.Equal(Odd with { RetentionBytes = 0 }, TopicMapping.Apply(new Proto.TopicSettings { RetentionBytes = 0 }, Odd));
+        Assert.Equal(Odd with { RetentionAge = TimeSpan.Zero }, TopicMapping.Apply(new Proto.TopicSettings { RetentionAge = new Duration() }, Odd));
     }
 
     [Fact]
