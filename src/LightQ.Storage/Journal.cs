@@ -127,6 +127,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <param name="environment">Threads and files; outlives the journal.</param>
     /// <param name="visitor">Gets what idempotent producers' state is rebuilt from.</param>
     /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged; nothing was changed.</exception>
+    /// <exception cref="JournalFormatException">A file is of another version or of another topic; nothing was changed.</exception>
     /// <exception cref="IOException">The directory cannot be read or written.</exception>
     public static Journal Open(JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null)
     {

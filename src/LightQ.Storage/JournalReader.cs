@@ -116,6 +116,7 @@ public sealed class JournalReader : IDisposable
         _currentAt += _run.Length;
         if (_currentAt < _current!.Length)
             return;
+        _next = _current.Next; // The same place, and what the batch there must refer to.
         _current.Reset();
         _currentAt = 0;
         if (_ahead is { IsIdle: false })
@@ -299,10 +300,11 @@ public sealed class JournalReader : IDisposable
         _ahead.Post(next, awaited: false);
     }
 
-    private ReadResult TakeGap(LogGap gap, ReadTarget behind)
+    /// <summary>Goes behind the gap.</summary>
+    private ReadResult? TakeGap(LogGap gap, ReadTarget behind)
     {
         Gap = gap;
         _next = behind;
-        return ReadResult.Gap;
+        return Mutation.SkipGap ? null : ReadResult.Gap;
     }
 }

@@ -82,7 +82,7 @@ internal sealed class TopicCatalog : IDisposable
     private void Replay(ReadOnlySpan<byte> bytes)
     {
         CatalogRecord record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord)
-            ?? throw new InvalidDataException("The catalog holds an empty record.");
+            ?? throw new JournalFormatException("The catalog holds an empty record.");
         if (record.Topic is { } topic)
             _topics[topic.Id] = topic;
         if (record.DeletedTopic is { } deleted)

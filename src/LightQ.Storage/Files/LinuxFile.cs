@@ -79,6 +79,11 @@ internal sealed unsafe class LinuxFile(string path, int descriptor) : IStorageFi
 
     public void Allocate(long length)
     {
+        if (Mutation.SparseSegment)
+        {
+            SetLength(length);
+            return;
+        }
         while (Libc.FAllocate(Descriptor, 0, 0, length) != 0)
         {
             int error = Marshal.GetLastPInvokeError();

@@ -1,5 +1,4 @@
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Checksums;
 using LightQ.Protocol.Frames;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
@@ -132,7 +131,7 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
                 return false;
             byte[] buffer = _buffer!.Bytes;
             int read = segment.File.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, limit - target.Position)), segment.FilePosition(target.Position));
-            int needed = Verify(buffer.AsSpan(0, read), target, limit);
+            int needed = Verify(buffer.AsSpan(0, read), segment, target, limit);
             if (Length > 0)
             {
                 Kind = DiskReadKind.Run;
@@ -150,27 +149,29 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
 
     /// <summary>Counts the whole and valid batches at the front of the buffer.</summary>
     /// <returns>When there is none: the first batch's length if only the buffer is too short for it, else 0.</returns>
-    private int Verify(ReadOnlySpan<byte> bytes, ReadTarget target, long limit)
+    private int Verify(ReadOnlySpan<byte> bytes, Segment segment, ReadTarget target, long limit)
     {
         Length = 0;
         int at = 0;
         long expected = -1;
+        uint? chain = target.Position == segment.BasePosition ? segment.Crc : target.ChainCrc;
         while (at < bytes.Length)
         {
             ReadOnlySpan<byte> rest = bytes[at..];
             if (!BatchScan.IsHeader(rest[..Math.Min(rest.Length, BatchLayout.MaxHeaderSize)], limit - target.Position - at, out BatchView header))
                 break;
             bool inOrder = expected < 0 ? header.BaseOffset <= target.Offset && target.Offset < header.NextOffset : header.BaseOffset == expected;
-            if (!inOrder)
-                break;
+            if (!inOrder || (chain ?? header.PreviousCrc) != header.PreviousCrc)
+                break; // Whole, but not what was written here: a write that went astray, or one that never arrived.
             if (header.Length > rest.Length)
                 return header.Length;
-            if (Crc32C.Compute(rest[header.HeaderLength..header.Length]) != header.PayloadCrc)
+            if (!BatchScan.IsPayload(rest[header.HeaderLength..header.Length], header.PayloadCrc))
                 break;
             expected = header.NextOffset;
+            chain = header.HeaderCrc;
             at += header.Length;
             Length = at;
-            Next = new ReadTarget(expected, target.Position + at);
+            Next = new ReadTarget(expected, target.Position + at, ChainCrc: chain);
         }
         return 0;
     }

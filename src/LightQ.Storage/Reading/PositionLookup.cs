@@ -25,7 +25,7 @@ internal static class PositionLookup
         try
         {
             SegmentIndex index = EnsureIndex(log, segment);
-            bool found = byTime ? index.TryFindTime(target.Time, out SegmentIndexEntry entry) : index.TryFindOffset(target.Offset, out entry);
+            bool found = byTime ? index.TryFindTime(target.Time, out SegmentIndexEntry entry) : index.TryFindOffset(target.Offset - 1, out entry); // One batch before, for its checksum.
             ReadTarget from = found ? new ReadTarget(entry.Offset, entry.Position) : new ReadTarget(segment.BaseOffset, segment.BasePosition);
             long limit = Math.Min(readable.Position, segment.EndPosition);
             return Walk(segment, from, limit, target);
@@ -68,14 +68,16 @@ internal static class PositionLookup
     {
         var window = new FileWindow(segment.File, WindowBytes);
         long position = from.Position, offset = from.Offset;
+        uint? chain = position == segment.BasePosition ? segment.Crc : null;
         while (BatchScan.TryReadHeader(window, segment, position, limit, out BatchView header))
         {
             if (Reaches(header, target))
-                return new ReadTarget(target.Time >= 0 ? header.BaseOffset : target.Offset, position);
+                return new ReadTarget(target.Time >= 0 ? header.BaseOffset : target.Offset, position, ChainCrc: chain);
+            chain = header.HeaderCrc;
             position += header.Length;
             offset = header.NextOffset;
         }
-        return new ReadTarget(target.Time >= 0 ? offset : Math.Max(offset, target.Offset), position);
+        return new ReadTarget(target.Time >= 0 ? offset : Math.Max(offset, target.Offset), position, ChainCrc: chain);
     }
 
     private static Segment? FindTime(SegmentList segments, long time)

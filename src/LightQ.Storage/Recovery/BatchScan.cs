@@ -25,7 +25,7 @@ internal static class BatchScan
                 break;
             visitor?.OnBatch(header);
             var next = new LogEnd(at.Position + header.Length, header.NextOffset, header.AppendTime, at.Ordinal, header.HeaderCrc);
-            if (payloads && !VerifyPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
+            if (payloads && !HasPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
                 break;
             segment.Index?.Note(at.Offset, next.AppendTime, at.Position);
             at = next;
@@ -58,9 +58,12 @@ internal static class BatchScan
         return header.VerifyHeader() && header.OffsetSpan > 0 && header.BaseOffset >= 0;
     }
 
-    private static bool VerifyPayload(FileWindow window, Segment segment, long position, int length, int headerLength, uint crc)
+    /// <summary>Whether bytes are the payload that a header's checksum is of.</summary>
+    public static bool IsPayload(ReadOnlySpan<byte> payload, uint crc) => Mutation.NoCrc || Crc32C.Compute(payload) == crc;
+
+    private static bool HasPayload(FileWindow window, Segment segment, long position, int length, int headerLength, uint crc)
     {
         ReadOnlySpan<byte> batch = window.Get(segment.FilePosition(position), length);
-        return batch.Length == length && Crc32C.Compute(batch[headerLength..]) == crc;
+        return batch.Length == length && IsPayload(batch[headerLength..], crc);
     }
 }

@@ -62,7 +62,7 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
             return false;
         uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
         if (version != Version)
-            throw new NotSupportedException($"The checkpoint has format version {version}; this program knows version {Version}.");
+            throw new JournalFormatException($"The checkpoint has format version {version}; this program knows version {Version}.");
         var durable = new LogEnd(
             BinaryPrimitives.ReadInt64LittleEndian(bytes[48..]),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[40..]),

@@ -22,6 +22,7 @@ internal static class EpochFile
     private const int MaxBytes = 16 * 1024 * 1024;
 
     /// <summary>The epochs, oldest first; empty when there is no such file; null when it is damaged.</summary>
+    /// <exception cref="JournalFormatException">It is of another version.</exception>
     public static List<(uint Epoch, long FirstOffset)>? Read(IFileSystem files, string directory)
     {
         string path = Path.Combine(directory, Name);
@@ -31,12 +32,16 @@ internal static class EpochFile
         if (bytes is null
             || bytes.Length < HeaderSize
             || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)) != Version
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(12)) != Crc32C.Compute(bytes.AsSpan(16))
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(16)) * (long)EntrySize != bytes.Length - HeaderSize)
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(12)) != Crc32C.Compute(bytes.AsSpan(16)))
         {
             return null;
         }
+        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8));
+        // The version is not under the checksum: a changed bit looks like another version, and is refused as one.
+        if (version != Version)
+            throw new JournalFormatException($"'{path}' has format version {version}; this program knows version {Version}.");
+        if (BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(16)) * (long)EntrySize != bytes.Length - HeaderSize)
+            return null;
         var epochs = new List<(uint, long)>();
         for (int at = HeaderSize; at < bytes.Length; at += EntrySize)
             epochs.Add((BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(at)), BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(at + 8))));

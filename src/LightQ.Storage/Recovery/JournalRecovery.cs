@@ -34,6 +34,7 @@ internal sealed class JournalRecovery
     {
         (_segments, _blank) = SegmentFiles.Find(_options, _files);
         Checkpoint? checkpoint = _checkpoints.Last;
+        List<(uint Epoch, long FirstOffset)>? epochs = EpochFile.Read(_files, _options.Directory);
         SetExpiredAside(checkpoint);
         CheckSequence(checkpoint);
 
@@ -46,7 +47,7 @@ internal sealed class JournalRecovery
         if (!clean && _segments.Count > 0)
             RepairTail(end);
         RemoveLeftovers();
-        uint epoch = RaiseEpoch(checkpoint, clean, end.Offset);
+        uint epoch = RaiseEpoch(epochs, checkpoint, clean, end.Offset);
         if (visitor is not null)
             WalkProducers(visitor, end);
 
@@ -144,7 +145,8 @@ internal sealed class JournalRecovery
             Keep(last.Path);
             throw Corrupt(last.Header.Ordinal, last.FilePosition(end.Position), end.Offset, proof, "a batch is not valid, and one behind it shows that it had been durable");
         }
-        TailRepair.Cut(last.File, last, end);
+        if (!Mutation.NoZeroAfterCut)
+            TailRepair.Cut(last.File, last, end);
     }
 
     private void RemoveLeftovers()
@@ -180,9 +182,8 @@ internal sealed class JournalRecovery
         return !page[..file.Read(page, 0)].ContainsAnyExcept((byte)0);
     }
 
-    private uint RaiseEpoch(Checkpoint? checkpoint, bool clean, long firstOffset)
+    private uint RaiseEpoch(List<(uint Epoch, long FirstOffset)>? epochs, Checkpoint? checkpoint, bool clean, long firstOffset)
     {
-        List<(uint Epoch, long FirstOffset)>? epochs = EpochFile.Read(_files, _options.Directory);
         uint highest = Math.Max(checkpoint?.Epoch ?? 0, epochs is { Count: > 0 } ? epochs[^1].Epoch : 0);
         foreach (Segment segment in _segments)
             highest = Math.Max(highest, segment.Header.Epoch);

@@ -7,7 +7,7 @@ namespace LightQ.Storage.Recovery;
 internal static class SegmentFiles
 {
     /// <summary>The segments, oldest first, and the ordinals whose header page is not (or not yet) valid.</summary>
-    /// <exception cref="InvalidDataException">A file belongs to another topic or to another life of it.</exception>
+    /// <exception cref="JournalFormatException">A file belongs to another topic or to another life of it.</exception>
     public static (List<Segment> Segments, List<long> Blank) Find(JournalOptions options, IFileSystem files)
     {
         var ordinals = new List<long>();
@@ -44,7 +44,7 @@ internal static class SegmentFiles
             return null; // Prepared and not used yet, or recycled with its old page.
         if (header.TopicId != options.TopicId || header.Incarnation != options.Incarnation)
         {
-            throw new InvalidDataException(
+            throw new JournalFormatException(
                 $"'{path}' belongs to topic {header.TopicId:N}, incarnation {header.Incarnation}, not to topic {options.TopicId:N}, incarnation {options.Incarnation}.");
         }
         return new Segment(files, path, header, file.Length);

@@ -79,7 +79,7 @@ internal readonly record struct SegmentHeader(
     }
 
     /// <summary>Reads a page.</summary>
-    /// <exception cref="NotSupportedException">It is whole, and of a later version.</exception>
+    /// <exception cref="JournalFormatException">It is whole, and of a later version.</exception>
     public static bool TryRead(ReadOnlySpan<byte> page, out SegmentHeader header)
     {
         header = default;
@@ -90,7 +90,7 @@ internal readonly record struct SegmentHeader(
             return false;
         uint version = BinaryPrimitives.ReadUInt32LittleEndian(page[VersionAt..]);
         if (version != Version)
-            throw new NotSupportedException($"The segment has format version {version}; this program knows version {Version}.");
+            throw new JournalFormatException($"The segment has format version {version}; this program knows version {Version}.");
         header = new SegmentHeader(
             new Guid(page.Slice(TopicAt, 16)),
             BinaryPrimitives.ReadUInt64LittleEndian(page[IncarnationAt..]),

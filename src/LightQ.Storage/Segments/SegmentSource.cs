@@ -196,7 +196,8 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             }
             file.Sync();
             _files.Rename(temporary, path);
-            _files.SyncDirectory(_options.Directory);
+            if (!Mutation.NoDirectoryFsync)
+                _files.SyncDirectory(_options.Directory);
             return file;
         }
         catch

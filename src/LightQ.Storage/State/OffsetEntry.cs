@@ -40,13 +40,13 @@ internal static class OffsetEntry
     }
 
     /// <summary>Reads the first entry of a record and moves behind it.</summary>
-    /// <exception cref="InvalidDataException">The record's checksum holds, but it is no run of entries.</exception>
+    /// <exception cref="JournalFormatException">The record's checksum holds, but it is no run of entries.</exception>
     public static (OffsetKey Key, long Offset, byte[] State) Read(ref ReadOnlySpan<byte> record)
     {
         int length = record.Length >= FixedSize ? BinaryPrimitives.ReadInt32LittleEndian(record) : 0;
         int name = length >= FixedSize ? BinaryPrimitives.ReadUInt16LittleEndian(record[6..]) : 0;
         if (length < FixedSize + name || length > record.Length)
-            throw new InvalidDataException("A record of consumer positions contradicts its length.");
+            throw new JournalFormatException("A record of consumer positions contradicts its length.");
         ReadOnlySpan<byte> entry = record[..length];
         record = record[length..];
         var key = new OffsetKey(

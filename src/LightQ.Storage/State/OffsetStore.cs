@@ -134,19 +134,20 @@ public sealed class OffsetStore : IDisposable, IHousekept
                     return;
                 (_changed, _flushing) = (_flushing, _changed);
             }
-            int length = 0;
-            foreach (OffsetKey key in _flushing)
+            try
             {
-                length = Encode(key, length);
-                if (length < RecordBytes)
-                    continue;
-                _journal.Write(_record.AsSpan(0, length));
-                length = 0;
+                WriteFlushing();
             }
-            if (length > 0)
-                _journal.Write(_record.AsSpan(0, length));
-            _flushing.Clear();
-            _journal.Sync();
+            catch (IOException)
+            {
+                lock (_lock)
+                    _changed.UnionWith(_flushing); // The next flush tries again.
+                throw;
+            }
+            finally
+            {
+                _flushing.Clear();
+            }
             CompactIfLong(CompactFactor);
         }
     }
@@ -192,6 +193,22 @@ public sealed class OffsetStore : IDisposable, IHousekept
         {
             // Disposed between the check and the flush, by the thread that flushed last.
         }
+    }
+
+    private void WriteFlushing()
+    {
+        int length = 0;
+        foreach (OffsetKey key in _flushing)
+        {
+            length = Encode(key, length);
+            if (length < RecordBytes)
+                continue;
+            _journal.Write(_record.AsSpan(0, length));
+            length = 0;
+        }
+        if (length > 0)
+            _journal.Write(_record.AsSpan(0, length));
+        _journal.Sync();
     }
 
     private int Encode(in OffsetKey key, int at)

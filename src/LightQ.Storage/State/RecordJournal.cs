@@ -35,6 +35,7 @@ public sealed class RecordJournal : IDisposable
     private long _fileBytes;
     private byte[] _batch = new byte[4096];
     private Exception? _failure;
+    private bool _marked;
     private bool _disposed;
 
     private RecordJournal(string directory, IFileSystem files, Segment segment, LogEnd end)
@@ -151,9 +152,29 @@ public sealed class RecordJournal : IDisposable
             if (_disposed)
                 return;
             if (_failure is null)
+            {
                 SyncRecords();
+                MarkEnd();
+            }
             _disposed = true;
             _segment.Retire();
+        }
+    }
+
+    /// <summary>Puts a batch without records behind the last record: if that is ever damaged, the mark shows that it had been durable.</summary>
+    private void MarkEnd()
+    {
+        bool fits = _segment.FilePosition(_end.Position) + BatchLayout.HeaderSize <= _fileBytes;
+        if (_marked || _end.Offset == _segment.BaseOffset || !fits)
+            return;
+        try
+        {
+            Put(_segment, ref _end, ref _fileBytes, ref _batch, _durableOffset, record: [], BatchKind.Control);
+            SyncRecords();
+        }
+        catch (IOException error)
+        {
+            _failure = error; // Every record was on the disk before.
         }
     }
 
@@ -163,6 +184,7 @@ public sealed class RecordJournal : IDisposable
         try
         {
             Put(_segment, ref _end, ref _fileBytes, ref _batch, _durableOffset, record);
+            _marked = false;
         }
         catch (IOException error) when (!StorageIOException.IsDiskFull(error))
         {
@@ -196,15 +218,16 @@ public sealed class RecordJournal : IDisposable
     }
 
     /// <summary>Writes one record as a batch at the end, in a file that is made longer when it has to be.</summary>
-    private static void Put(Segment segment, ref LogEnd end, ref long fileBytes, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record)
+    private static void Put(
+        Segment segment, ref LogEnd end, ref long fileBytes, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind = BatchKind.Data)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(record.Length, MaxRecordBytes, nameof(record));
         int needed = BatchLayout.HeaderSize + RecordWriter.SizeOf(record.Length) + BatchLayout.Alignment;
         if (batch.Length < needed)
             batch = new byte[needed * 2];
-        int recordBytes = RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), record);
+        int recordBytes = kind == BatchKind.Data ? RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), record) : 0;
         long time = Math.Max(end.AppendTime, (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond);
-        int length = BatchWriter.Complete(batch, recordBytes, 1, default, time);
+        int length = BatchWriter.Complete(batch, recordBytes, kind == BatchKind.Data ? 1 : 0, default, time, kind, offsetSpan: 1);
         uint back = (uint)Math.Min(end.Offset - durableOffset, uint.MaxValue);
         uint crc = BatchWriter.Stamp(batch.AsSpan(0, length), new BatchStamp(end.Offset, time, 1, end.ChainCrc, back));
         long position = segment.FilePosition(end.Position);

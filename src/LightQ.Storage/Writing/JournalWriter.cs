@@ -74,7 +74,13 @@ internal sealed class JournalWriter
     /// <summary>Syncs what is written.</summary>
     public void Sync()
     {
-        _segment!.File.Sync();
+        if (Mutation.AckBeforeFsync)
+        {
+            _log.Durable.Write(_end);
+            _journal.OnCommitted(0);
+        }
+        if (!Mutation.NoFsync)
+            _segment!.File.Sync();
         _log.Durable.Write(_end);
     }
 

@@ -160,7 +160,7 @@ public sealed class JournalRecoveryTests
         host.AppendDurable(0, 1);
         await host.CloseAsync();
         host.Options = host.Options with { TopicId = Guid.NewGuid() };
-        Assert.Throws<InvalidDataException>(() => host.Open());
+        Assert.Throws<JournalFormatException>(() => host.Open());
     }
 
     [Fact]
@@ -206,6 +206,7 @@ public sealed class JournalRecoveryTests
             host.Append(i, producerId: 5);
         }
         host.WaitDurable();
+        host.Wait(() => host.FileNames("*.producers").Length > 0); // Written in the background.
         await host.KillAsync();
         var visitor = new Visitor();
         host.Open(visitor);

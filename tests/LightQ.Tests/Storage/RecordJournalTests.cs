@@ -43,13 +43,15 @@ public sealed class RecordJournalTests : IDisposable
     [Fact]
     public void A_tail_torn_at_any_byte_loses_only_the_last_record()
     {
+        byte[] intact;
+        string path;
         using (RecordJournal journal = Open(out _))
         {
             journal.Append("first"u8);
             journal.Append("second"u8);
+            path = Directory.GetFiles(_directory).Single();
+            intact = File.ReadAllBytes(path); // As a crash would leave it: closing puts a mark behind the last record.
         }
-        string path = Directory.GetFiles(_directory).Single();
-        byte[] intact = File.ReadAllBytes(path);
         int end = intact.AsSpan().LastIndexOfAnyExcept((byte)0) + 1;
         int start = 4096 + ((end - 4096) / 2);
         for (int cut = start; cut < end; cut++)
@@ -60,6 +62,22 @@ public sealed class RecordJournalTests : IDisposable
             using RecordJournal journal = Open(out List<string> records);
             Assert.Equal(torn.AsSpan().SequenceEqual(intact) ? ["first", "second"] : ["first"], records);
         }
+    }
+
+    [Fact]
+    public void Damage_to_the_last_record_refuses_to_open_when_the_journal_was_closed()
+    {
+        using (RecordJournal journal = Open(out _))
+        {
+            journal.Append("first"u8);
+            journal.Append("second"u8);
+        }
+        string path = Directory.GetFiles(_directory).Single();
+        byte[] bytes = File.ReadAllBytes(path);
+        bytes[bytes.AsSpan().LastIndexOf("second"u8)] ^= 1;
+        File.WriteAllBytes(path, bytes);
+        JournalCorruptException error = Assert.Throws<JournalCorruptException>(() => Open(out _));
+        Assert.Equal(1, error.FirstOffset);
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using System.Text;
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
+using LightQ.Storage.Segments;
 using LightQ.Storage.State;
 
 namespace LightQ.Tests.Storage.Faults;
@@ -22,7 +23,7 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
         {
             journal = Journal.Open(options with { Listener = null }, environment, producers);
         }
-        catch (Exception error) when (error is IOException or NotSupportedException or InvalidDataException)
+        catch (IOException error)
         {
             violation($"{options.Directory}: does not open: {error.Message}");
             return null;
@@ -86,6 +87,8 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
         if (journal.LeaderEpoch < view.Epoch || (end < view.End && journal.LeaderEpoch == view.Epoch && view.Epoch != 0))
             wrong($"epoch {journal.LeaderEpoch} after {view.Epoch}, with {view.End - end} offsets to be used again");
 
+        if (journal.LeaderEpoch > view.Epoch && journal.Log.Segments.Last is { } last && HasBytesBehind(last))
+            wrong("has bytes behind its end, which a later start could take for batches");
         (List<(long Offset, byte[] Bytes)> batches, List<LogGap> gaps) = LogContent.Read(journal);
         if (gaps.Count > 0)
             wrong($"has a gap: {gaps[0]}");
@@ -107,6 +110,13 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
         long read = batches.Count == 0 ? start : new BatchView(batches[^1].Bytes).NextOffset;
         if (read != end)
             wrong($"can be read to {read} and ends at {end}");
+    }
+
+    private static bool HasBytesBehind(Segment segment)
+    {
+        byte[] behind = new byte[segment.Limit - segment.EndPosition];
+        int read = segment.File.Read(behind, segment.FilePosition(segment.EndPosition));
+        return behind.AsSpan(0, read).ContainsAnyExcept((byte)0);
     }
 
     private static void CheckProducers(ProducerState state, Journal journal, JournalView view, Action<string> wrong)

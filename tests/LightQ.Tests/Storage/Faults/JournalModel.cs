@@ -17,6 +17,8 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
 
     public Journal? Journal { get; private set; }
 
+    public bool WasToldOfFailure { get; private set; }
+
     public bool IsOpen => Journal is not null;
 
     /// <summary>What holds for a crash after so many changes.</summary>
@@ -59,9 +61,19 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
         Append(bytes, producer, number);
     }
 
+    /// <summary>Appends one batch of a producer; nothing happens when the journal has failed.</summary>
+    public void Append(int bodyBytes)
+    {
+        int number = ++_number;
+        Append(TestBatch.Make(number, bodyBytes, 1, 1), 1, number);
+    }
+
     public void Append(byte[] bytes, ulong producer, int number)
     {
-        Assert.Equal(AppendResult.Appended, Journal!.TryAppend(bytes, out long offset, out long position));
+        AppendResult result = Journal!.TryAppend(bytes, out long offset, out long position);
+        if (result == AppendResult.Failed && Journal.Failure is not null)
+            return;
+        Assert.Equal(AppendResult.Appended, result);
         _lastNumbers[producer] = number;
         var batch = new ModelBatch(bytes, producer, number, offset, offset + new BatchView(bytes).OffsetSpan, position);
         lock (_outstanding)
@@ -132,10 +144,7 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
         });
     }
 
-    public void OnFailed(Journal journal)
-    {
-        // Whoever waits for progress looks at the journal's failure.
-    }
+    public void OnFailed(Journal journal) => WasToldOfFailure = true;
 
     private void Tell(Action<JournalView> change)
     {

@@ -61,6 +61,14 @@ internal sealed class SimulatedFile
         return copy;
     }
 
+    /// <summary>Changes what is on the disk behind everybody's back.</summary>
+    public void Damage(Func<byte[], byte[]> damage)
+    {
+        _current = _durable = damage((byte[])_current.Clone());
+        _currentIsOwn = false;
+        _unsynced.Clear();
+    }
+
     /// <summary>What is on the disk after a power cut.</summary>
     public byte[] Crash(CrashKind kind, Random random)
     {

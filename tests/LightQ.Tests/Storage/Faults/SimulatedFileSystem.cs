@@ -8,7 +8,7 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
 {
     private readonly Lock _lock = new();
     private readonly List<DiskOperation> _operations = [];
-    private readonly SimulatedDisk _disk = disk;
+    private SimulatedDisk _disk = disk;
 
     /// <summary>Everything done so far.</summary>
     public IReadOnlyList<DiskOperation> Operations => _operations;
@@ -26,8 +26,21 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
     /// <summary>Called before a file is synced, on the thread that syncs it.</summary>
     public Action<string> BeforeSync { get; set; } = _ => { };
 
+    /// <summary>Called before a change is made, on the thread that makes it; throws to make it fail.</summary>
+    public Action<DiskOperation> Before { get; set; } = _ => { };
+
     /// <summary>Says which syncs fail with EIO and lose what they should have written.</summary>
     public Func<string, bool> FailsSync { get; set; } = _ => false;
+
+    /// <summary>Puts another disk in; whoever still has files of the one before goes on with those.</summary>
+    public void Insert(SimulatedDisk disk)
+    {
+        lock (_lock)
+        {
+            _disk = disk;
+            _operations.Clear();
+        }
+    }
 
     /// <summary>The disk as the next start finds it if the power goes now.</summary>
     public SimulatedDisk Crash(CrashKind kind, Random random)
@@ -116,6 +129,7 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
 
     private void Do(DiskOperation operation)
     {
+        Before(operation);
         _disk.Apply(operation);
         _operations.Add(operation);
     }

@@ -1,0 +1,62 @@
+namespace LightQ.Storage;
+
+/// <summary>Bugs that a build may plant, one at a time, to see whether a test turns red: <c>-p:Mutant=NoFsync</c> and so on (<c>tests/mutants.sh</c>).</summary>
+/// <remarks>In any other build each is a constant, of which the just-in-time compiler leaves nothing.</remarks>
+internal static class Mutation
+{
+    /// <summary>The journal's bytes are never synced, and counted as if they were.</summary>
+    public static bool NoFsync =>
+#if MUTANT_NOFSYNC
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>The durable end moves before the sync.</summary>
+    public static bool AckBeforeFsync =>
+#if MUTANT_ACKBEFOREFSYNC
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>A new segment's name is not synced.</summary>
+    public static bool NoDirectoryFsync =>
+#if MUTANT_NODIRECTORYFSYNC
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>What lies behind a torn tail stays there.</summary>
+    public static bool NoZeroAfterCut =>
+#if MUTANT_NOZEROAFTERCUT
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Payload checksums are not compared.</summary>
+    public static bool NoCrc =>
+#if MUTANT_NOCRC
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Files get their length and no blocks.</summary>
+    public static bool SparseSegment =>
+#if MUTANT_SPARSESEGMENT
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>A reader goes on behind a gap without saying so.</summary>
+    public static bool SkipGap =>
+#if MUTANT_SKIPGAP
+        true;
+#else
+        false;
+#endif
+}
