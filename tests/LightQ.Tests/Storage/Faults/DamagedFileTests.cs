@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using LightQ.Protocol.Batches;
-using LightQ.Storage.Segments;
 using LightQ.Tests.Shared;
 using Xunit;
 

@@ -72,12 +72,14 @@ public sealed class MisplacedFileTests
             bytes[8]++; // The checksum is of what follows.
             return bytes;
         }));
-        yield return ("swapped", "first two segments", directory =>
-        {
-            directory.Rename(segments[0], "aside");
-            directory.Rename(segments[1], segments[0]);
-            directory.Rename("aside", segments[1]);
-        });
+        yield return ("swapped", "first two segments", directory => Swap(directory, segments[0], segments[1]));
+    }
+
+    private static void Swap(SimulatedDirectory directory, string first, string second)
+    {
+        directory.Rename(first, "aside");
+        directory.Rename(second, first);
+        directory.Rename("aside", second);
     }
 
     private static byte[] WithVersion(byte[] bytes, int size)
