@@ -1,6 +1,7 @@
 using System.Text;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
+using LightQ.Storage.Segments;
 using LightQ.Storage.State;
 
 namespace LightQ.Tests.Storage.Faults;
@@ -50,7 +51,8 @@ internal sealed class DamageCheck : IDisposable
         }
         try
         {
-            return Read(journal, producers, damaged, intact);
+            StoredBatch[] unreachable = [.. _fixture.Batches.Where(batch => !batch.IsIntact(disk) || !HasIntactHeader(disk, batch.Path))];
+            return Read(journal, producers, damaged, unreachable, intact);
         }
         finally
         {
@@ -99,7 +101,13 @@ internal sealed class DamageCheck : IDisposable
         }
     }
 
-    private DamageOutcome Read(Journal journal, ProducerState producers, StoredBatch[] damaged, StoredBatch[] intact)
+    /// <summary>The header page is written with a segment's first commit: damaged, it looks as torn as that commit would.</summary>
+    private bool HasIntactHeader(SimulatedDisk disk, string path) =>
+        disk.Find(path) is SimulatedFile file
+        && file.Current.Length >= SegmentHeader.PageSize
+        && file.Current[..SegmentHeader.PageSize].SequenceEqual(((SimulatedFile)_fixture.Disk.Find(path)!).Current[..SegmentHeader.PageSize]);
+
+    private DamageOutcome Read(Journal journal, ProducerState producers, StoredBatch[] damaged, StoredBatch[] unreachable, StoredBatch[] intact)
     {
         (List<(long Offset, byte[] Bytes)> delivered, List<LogGap> gaps) = LogContent.Read(journal);
         Detail = $"end {journal.EndOffset} of {_fixture.View.End}, {delivered.Count} of {_fixture.Batches.Count} batches, gaps: {string.Join(", ", gaps)}";
@@ -113,8 +121,8 @@ internal sealed class DamageCheck : IDisposable
         if (journal.EndOffset < _fixture.View.End)
         {
             bool unprovable = !_fixture.IsStopped
-                && damaged.Length > 0
-                && journal.EndOffset == damaged[0].BaseOffset
+                && unreachable.Length > 0
+                && journal.EndOffset == unreachable[0].BaseOffset
                 && !intact.Any(batch => batch.BaseOffset > journal.EndOffset && batch.ProvesDurable > journal.EndOffset);
             return unprovable ? DamageOutcome.Cut : DamageOutcome.Silent;
         }
