@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Plants each bug of src/LightQ.Storage/Mutation.cs and shows which fault tests turn red. A bug that no test notices fails the run.
+# Plants each bug of src/LightQ.Storage/Mutation.cs and shows which storage tests turn red. A bug that none notices fails the run.
 #   tests/mutants.sh [MUTANT...]      all of them without arguments
-# Builds into a temporary directory; first a control without a bug, in which everything must be green.
+# Works in a temporary directory; first a control without a bug, in which everything must be green. LIGHTQ_TIER=C runs the tests longer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 MSBUILDDISABLENODEREUSE=1
@@ -11,25 +11,32 @@ mutants=("$@")
 [ $# -gt 0 ] || mutants=(NoFsync AckBeforeFsync NoDirectoryFsync NoZeroAfterCut NoCrc SparseSegment SkipGap)
 survivors=0
 
-# try NAME BUILD-ARGUMENT...: builds and runs; leaves the tests that turned red in $work/NAME.red.
-try() {
+# build NAME PROJECT ARGUMENT...
+build() {
     local name=$1; shift
-    dotnet build tests/LightQ.Tests -c Release -v q -p:RunAnalyzers=false -p:EnforceCodeStyleInBuild=false \
-        --artifacts-path "$work/out" "$@" >"$work/$name.log" 2>&1 || { tail -n 20 "$work/$name.log"; return 2; }
-    "$work/out/bin/LightQ.Tests/release/LightQ.Tests" -noColor \
-        -namespace LightQ.Tests.Storage -namespace LightQ.Tests.Storage.Faults >"$work/$name.log" 2>&1 || true
-    grep -q '^=== TEST EXECUTION SUMMARY' "$work/$name.log" || { tail -n 20 "$work/$name.log"; return 2; }
-    sed -nE 's/^ +(LightQ\.Tests\..*) \[FAIL\]$/\1/p' "$work/$name.log" | sed -E 's/^LightQ\.Tests\.Storage\.//' | sort -u >"$work/$name.red"
+    dotnet build -c Release -v q -p:RunAnalyzers=false -p:EnforceCodeStyleInBuild=false --artifacts-path "$work/$name" "$@" >"$work/log" 2>&1 ||
+        { tail -n 20 "$work/log"; exit 2; }
 }
 
-try control || exit 2
+# run NAME: runs the tests on what is in $work/tests; leaves the names of those that turned red in $work/NAME.red.
+run() {
+    timeout 1800 "$work/tests/LightQ.Tests" -noColor -namespace LightQ.Tests.Storage -namespace LightQ.Tests.Storage.Faults >"$work/log" 2>&1 || true
+    grep -q '^=== TEST EXECUTION SUMMARY' "$work/log" || { tail -n 20 "$work/log"; exit 2; }
+    sed -nE 's/^ +LightQ\.Tests\.Storage\.(.*) \[FAIL\]$/\1/p' "$work/log" | sort -u >"$work/$1.red"
+}
+
+build control tests/LightQ.Tests
+cp -r "$work/control/bin/LightQ.Tests/release" "$work/tests"
+run control
 if [ -s "$work/control.red" ]; then
     echo "Red without a mutant:"; cat "$work/control.red"
     exit 2
 fi
 echo "control: green"
 for mutant in "${mutants[@]}"; do
-    try "$mutant" -p:Mutant="$mutant" || exit 2
+    build "$mutant" src/LightQ.Storage "-p:Mutant=$mutant"
+    cp "$work/$mutant/bin/LightQ.Storage/release/LightQ.Storage.dll" "$work/tests/"
+    run "$mutant"
     if [ -s "$work/$mutant.red" ]; then
         echo "$mutant: caught by"; sed 's/^/    /' "$work/$mutant.red"
     else

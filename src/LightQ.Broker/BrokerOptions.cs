@@ -1,3 +1,5 @@
+using LightQ.Storage;
+
 namespace LightQ.Broker;
 
 /// <summary>What the engine can be told.</summary>
@@ -58,4 +60,7 @@ public sealed record BrokerOptions
         get;
         init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxTopics), value, "1 or more");
     } = 100_000;
+
+    /// <summary>What durable topics are kept with; tests plant faults of the disk here.</summary>
+    internal Func<JournalEnvironmentOptions, JournalEnvironment> OpenEnvironment { get; init; } = static options => new JournalEnvironment(options);
 }

@@ -38,7 +38,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
-            _environment = new JournalEnvironment(new JournalEnvironmentOptions
+            _environment = options.OpenEnvironment(new JournalEnvironmentOptions
             {
                 Writers = options.JournalWriters,
                 CheckpointInterval = options.CheckpointInterval,

@@ -1,6 +1,7 @@
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
 using LightQ.Storage.Files;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.Tests.Storage;

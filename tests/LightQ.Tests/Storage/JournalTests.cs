@@ -63,9 +63,15 @@ public sealed class JournalTests
                 gate.Wait();
         };
         host.Append(1);
-        host.Wait(() => host.Journal.WrittenOffset == 2);
-        Assert.Equal(ReadResult.AtEnd, reader.TryRead(4096, out _));
-        gate.Set();
+        try
+        {
+            host.Wait(() => host.Journal.WrittenOffset == 2);
+            Assert.Equal(ReadResult.AtEnd, reader.TryRead(4096, out _));
+        }
+        finally
+        {
+            gate.Set();
+        }
         host.WaitDurable();
         Assert.Equal([1], host.ReadOn(reader));
     }

@@ -1,6 +1,6 @@
 using LightQ.Storage.Files;
 
-namespace LightQ.Tests.Storage;
+namespace LightQ.Tests.Shared;
 
 /// <summary>The real file system, with faults planted per operation.</summary>
 internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
