@@ -10,7 +10,8 @@ internal sealed class PublishQueue
     // Each sealed batch holds a buffer, however little is in it.
     private const int MaxSealed = 128;
     private const int MaxUnrepeatableInFlight = 4096;
-    private const int SpareBuffers = 32;
+    // Twice a window, however small the batches: what comes back above it would be allocated anew for ever.
+    private const int SpareBytes = 2 * ProtocolLimits.DefaultPublishWindowBytes;
 
     private readonly Queue<SendBatch> _sealed = new();
     private readonly Queue<SendBatch> _inFlight = new();
@@ -152,7 +153,7 @@ internal sealed class PublishQueue
             _sealed.Enqueue(_sealed.Dequeue());
     }
 
-    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, SpareBuffers + (_isRepeatable ? _maxInFlight : 0), _time);
+    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _maxInFlight : 0), _time);
 
     private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
 

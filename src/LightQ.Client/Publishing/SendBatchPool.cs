@@ -7,7 +7,8 @@ namespace LightQ.Client.Publishing;
 /// <summary>Batches, and buffers of one size for them, for reuse; the most recently used first. Thread-safe.</summary>
 internal sealed class SendBatchPool
 {
-    private const int MaxBatchesKept = 1024;
+    // As many as may be in flight; without their buffers they are small.
+    private const int MaxBatchesKept = 4096;
 
     private readonly TimeProvider _time;
     private readonly int _maxBuffersKept;

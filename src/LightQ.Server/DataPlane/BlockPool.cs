@@ -1,11 +1,11 @@
-using System.Collections.Concurrent;
-
 namespace LightQ.Server.DataPlane;
 
-/// <summary>Pinned blocks of one size, lent to connections that have something to read or write. Idle connections hold none.</summary>
+/// <summary>Pinned blocks of one size, lent to connections that have something to read or write. Idle connections hold none. Thread-safe.</summary>
+/// <remarks>An array under a lock: a lock-free stack allocates a node for every block that comes back.</remarks>
 internal sealed class BlockPool(int blockBytes, int kept)
 {
-    private readonly ConcurrentStack<byte[]> _free = new();
+    private readonly Lock _lock = new();
+    private readonly byte[]?[] _free = new byte[]?[kept];
     private int _count;
 
     /// <summary>Bytes of a block.</summary>
@@ -14,10 +14,16 @@ internal sealed class BlockPool(int blockBytes, int kept)
     /// <summary>Lends a block; its content is arbitrary.</summary>
     public byte[] Rent()
     {
-        if (!_free.TryPop(out byte[]? block))
-            return GC.AllocateUninitializedArray<byte>(blockBytes, pinned: true);
-        Interlocked.Decrement(ref _count);
-        return block;
+        lock (_lock)
+        {
+            if (_count > 0)
+            {
+                byte[] block = _free[--_count]!;
+                _free[_count] = null;
+                return block;
+            }
+        }
+        return GC.AllocateUninitializedArray<byte>(blockBytes, pinned: true);
     }
 
     /// <summary>Takes a block back; one of another size, or too many, are left to the collector.</summary>
@@ -25,9 +31,10 @@ internal sealed class BlockPool(int blockBytes, int kept)
     {
         if (block.Length != blockBytes)
             return;
-        if (Interlocked.Increment(ref _count) > kept)
-            Interlocked.Decrement(ref _count);
-        else
-            _free.Push(block);
+        lock (_lock)
+        {
+            if (_count < kept)
+                _free[_count++] = block;
+        }
     }
 }

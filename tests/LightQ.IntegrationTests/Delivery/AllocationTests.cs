@@ -1,0 +1,134 @@
+using LightQ.Client;
+using Xunit;
+using ClientTopicKind = LightQ.Client.TopicKind;
+
+namespace LightQ.IntegrationTests.Delivery;
+
+/// <summary>Sockets, engine and SDK together allocate nothing per message or batch once they run.</summary>
+[CollectionDefinition(nameof(AllocationTests), DisableParallelization = true)]
+[Collection(nameof(AllocationTests))]
+public sealed class AllocationTests
+{
+    private const int Messages = 200_000, BodyBytes = 100, Publishers = 100;
+
+    /// <summary>So small that a round has more than five thousand batches.</summary>
+    private const int BatchBytes = 4096;
+
+    /// <summary>
+    /// A fifth of a byte a message, less than 8 bytes a batch: an object for each of either would be far more. What is below it is the round's own,
+    /// state machines of this test and the housekeeping's timers: 6 KB, 16 KB with a hundred publishers.
+    /// </summary>
+    private const int RoundBytes = 40_000;
+
+    /// <summary>The first rounds fill the pools and a later one may need a buffer more than any before, or a new segment; what is allocated per message is so in every round.</summary>
+    private const int MostRounds = 20;
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    [Theory]
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread)]
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Async)]
+    [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread)]
+    public async Task Batches_allocate_nothing(ClientTopicKind kind, ReceiveMode mode)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
+        await using IAsyncEnumerator<MessageBatch> batches =
+            client.ConsumeBatchesAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+        using BatchBuilder batch = producer.CreateBatch();
+
+        await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
+
+        async Task PublishAsync()
+        {
+            byte[] body = new byte[BodyBytes];
+            for (int sent = 0; sent < Messages; sent++)
+            {
+                if (batch.TryAdd(body))
+                    continue;
+                while (!producer.TryPublish(batch))
+                    await producer.WaitForRoomAsync(Cancelled);
+                batch.TryAdd(body);
+            }
+            while (!producer.TryPublish(batch))
+                await producer.WaitForRoomAsync(Cancelled);
+        }
+
+        async Task ConsumeAsync()
+        {
+            for (int received = 0; received < Messages;)
+            {
+                Assert.True(await batches.MoveNextAsync());
+                received += batches.Current.Count;
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread)]
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Async)]
+    [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread)]
+    public async Task Messages_one_by_one_allocate_nothing(ClientTopicKind kind, ReceiveMode mode)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
+        await using IAsyncEnumerator<Message> messages =
+            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+
+        await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
+
+        async Task PublishAsync()
+        {
+            byte[] body = new byte[BodyBytes];
+            for (int sent = 0; sent < Messages;)
+            {
+                if (producer.TryPublish(body))
+                    sent++;
+                else
+                    await producer.WaitForRoomAsync(Cancelled);
+            }
+        }
+
+        async Task ConsumeAsync()
+        {
+            for (int received = 0; received < Messages; received++)
+                Assert.True(await messages.MoveNextAsync());
+        }
+    }
+
+    [Fact]
+    public async Task Awaited_publishes_allocate_nothing()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t");
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
+        byte[] body = new byte[BodyBytes];
+
+        await AssertNoneAsync(() => Task.WhenAll(Enumerable.Range(0, Publishers).Select(_ => PublishAsync())));
+
+        async Task PublishAsync()
+        {
+            for (int i = 0; i < Messages / Publishers; i++)
+                await producer.PublishAsync(body, cancellationToken: Cancelled);
+        }
+    }
+
+    /// <summary>Moves round after round, until one allocates next to nothing.</summary>
+    private static async Task AssertNoneAsync(Func<Task> round)
+    {
+        var allocated = new List<long>();
+        do
+        {
+            Assert.True(allocated.Count < MostRounds, $"Bytes allocated by rounds of {Messages} messages: {string.Join(", ", allocated)}");
+            long before = GC.GetTotalAllocatedBytes(precise: true);
+            await round();
+            allocated.Add(GC.GetTotalAllocatedBytes(precise: true) - before);
+        }
+        while (allocated[^1] >= RoundBytes);
+    }
+}
