@@ -18,44 +18,59 @@ internal static class ReportTable
         console.Write(report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
         foreach (string remark in report.Remarks)
             console.WriteLine($"Note: {remark}");
-        foreach (BenchResult result in report.Results.Where(r => !r.IsSound))
+        foreach (BenchResult result in report.Results.Where(r => !r.IsSound).DistinctBy(r => r.Size))
             console.WriteLine($"FAILED at {result.Size} B: {result.Lost} lost, {result.Duplicated} duplicated, {result.Reordered} reordered, {result.Damaged} damaged.");
         foreach (BenchResult result in report.Results.Where(r => r.YardstickFaults > 0))
-            console.WriteLine($"Note: {result.Yardstick} lost, repeated, reordered or damaged {result.YardstickFaults} messages at {result.Size} B.");
+            console.WriteLine($"Note: {result.Yardstick} lost, repeated, reordered or damaged {Plural.Of(result.YardstickFaults, "message")} at {result.Size} B.");
     }
 
+    /// <summary>A row for each size; the yardsticks stand beside the product.</summary>
     private static Table Throughput(IReadOnlyList<BenchResult> results)
     {
-        Table table = CommandConsole.Table("size", "kind", "ack", "api", "messages/s", "MiB/s", "yardstick", "its messages/s", "ratio", "broker CPU s", "peak MiB");
-        foreach (BenchResult r in results)
+        string[] yardsticks = Yardsticks(results);
+        Table table = CommandConsole.Table(
+            ["size", "kind", "ack", "api", "messages/s", "MiB/s", .. yardsticks.SelectMany(y => new[] { $"{y} messages/s", $"of {y}" }), "broker CPU s", "peak MiB"]);
+        foreach (BenchResult[] beside in BySize(results, yardsticks))
         {
+            BenchResult r = beside[0];
             table.AddRow(
+            [
                 Text($"{r.Size} B"),
                 r.Kind,
                 r.Ack,
                 r.Api,
                 Text($"{r.MessagesPerSecond:N0}"),
                 Text($"{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}"),
-                r.Yardstick,
-                Text($"{r.YardstickMessagesPerSecond:N0}"),
-                Text($"{r.Ratio:F2}"),
+                .. beside.SelectMany(b => new[] { Text($"{b.YardstickMessagesPerSecond:N0}"), Text($"{b.Ratio:F2}") }),
                 Text($"{r.BrokerCpuSeconds:F2}"),
-                Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"));
+                Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"),
+            ]);
         }
         return table;
     }
 
+    /// <summary>A row for the product with its ratios to every yardstick, and one for each yardstick.</summary>
     private static Table Latency(IReadOnlyList<BenchResult> results)
     {
-        Table table = CommandConsole.Table("size", "kind", "ack", "rate", "through", "p50 us", "p90", "p99", "p99.9", "p99.99", "max", "p50 ratio", "p99 ratio");
-        foreach (BenchResult r in results)
+        string[] yardsticks = Yardsticks(results);
+        Table table = CommandConsole.Table(
+            ["size", "kind", "ack", "rate", "through", "p50 us", "p90", "p99", "p99.9", "p99.99", "max", .. yardsticks.SelectMany(y => new[] { $"p50 of {y}", $"p99 of {y}" })]);
+        foreach (BenchResult[] beside in BySize(results, yardsticks))
         {
+            BenchResult r = beside[0];
             string[] start = [Text($"{r.Size} B"), r.Kind, r.Ack, Text($"{r.Rate:N0}/s")];
-            table.AddRow([.. start, "lightq", .. Row(r.LatencyUs!), Text($"{r.Ratio:F2}"), Text($"{r.RatioP99:F2}")]);
-            table.AddRow([.. start, r.Yardstick, .. Row(r.YardstickLatencyUs!), "1", "1"]);
+            table.AddRow([.. start, "lightq", .. Row(r.LatencyUs!), .. beside.SelectMany(b => new[] { Text($"{b.Ratio:F2}"), Text($"{b.RatioP99:F2}") })]);
+            foreach (BenchResult other in beside)
+                table.AddRow([.. start, other.Yardstick, .. Row(other.YardstickLatencyUs!), .. Enumerable.Repeat("", 2 * yardsticks.Length)]);
         }
         return table;
     }
+
+    private static string[] Yardsticks(IReadOnlyList<BenchResult> results) => [.. results.Select(r => r.Yardstick).Distinct()];
+
+    /// <summary>The results of each size, in the yardsticks' order.</summary>
+    private static IEnumerable<BenchResult[]> BySize(IReadOnlyList<BenchResult> results, string[] yardsticks) =>
+        results.GroupBy(r => r.Size).Select(g => g.OrderBy(r => Array.IndexOf(yardsticks, r.Yardstick)).ToArray());
 
     private static IEnumerable<string> Row(LatencyFigures figures) => figures.Points().Skip(1).Select(p => Text($"{p.Value:N1}"));
 
