@@ -1,7 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Help;
-using System.CommandLine.Invocation;
-using System.CommandLine.Parsing;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
@@ -35,8 +33,8 @@ internal static class CommandLine
     public static async Task<int> RunAsync(string[] args)
     {
         ParseResult parsed = CreateRoot().Parse(args);
-        if (parsed.Action is ParseErrorAction)
-            return Report(new Failure(ExitCode.Usage, $"{parsed.Errors[0].Message} Try '{HelpOf(parsed)} --help'."));
+        if (ParseMistake.Find(parsed) is { } mistake)
+            return Report(new Failure(ExitCode.Usage, $"{mistake} Try '{ParseMistake.PathOf(parsed)} --help'."));
         using var interruption = new Interruption();
         try
         {
@@ -54,14 +52,5 @@ internal static class CommandLine
     {
         Console.Error.WriteLine($"lightq: {Failure.OneLine(failure.Message)}");
         return failure.ExitCode;
-    }
-
-    private static string HelpOf(ParseResult parsed)
-    {
-        var names = new Stack<string>();
-        for (CommandResult? at = parsed.CommandResult; at is not null; at = at.Parent as CommandResult)
-            names.Push(at.Command.Name);
-        names.Pop();
-        return string.Join(' ', names.Prepend("lightq"));
     }
 }

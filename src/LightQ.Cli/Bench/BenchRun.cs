@@ -34,7 +34,7 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
     private IEnumerable<string> Remarks()
     {
         if (settings.Pairs < BenchSettings.UsualPairs)
-            yield return $"Only {settings.Pairs} pairs; {BenchSettings.UsualPairs} are usual, fewer say less.";
+            yield return $"Only {Plural.Of(settings.Pairs, "pair")}; {BenchSettings.UsualPairs} are usual, fewer say less.";
         if (settings.StampActual)
             yield return "Stamps are the times of sending: a stall of the sender does not count.";
         if (settings.Server is not null)

@@ -179,7 +179,7 @@ internal sealed class BenchSession : IAsyncDisposable
         await await Task.WhenAny(producing, consuming);
         RoleMessage consumed = await consuming;
         if (await Task.WhenAny(producing, Task.Delay(ProducerPatience, cancellationToken)) != producing)
-            throw new CommandException(ExitCode.Failed, $"The producer did not finish: {consumed.Lost} messages never arrived. Did the broker go away?");
+            throw new CommandException(ExitCode.Failed, $"The producer did not finish: {Plural.Of(consumed.Lost, "message")} never arrived. Did the broker go away?");
         return RunOutcome.Of(await producing, consumed);
     }
 

@@ -6,19 +6,20 @@ namespace LightQ.Cli.Commands;
 /// <summary><c>lightq bench latency</c>.</summary>
 internal static class BenchLatencyCommand
 {
+    private const int UsualSize = 512, UsualRate = 1000;
     private static readonly TimeSpan UsualDuration = TimeSpan.FromSeconds(5);
 
     public static Command Create()
     {
         var common = new BenchOptions();
-        Option<int> size = new("--size", "-sz") { Description = "Bytes of a message.", DefaultValueFactory = _ => 512, HelpName = "BYTES" };
-        Option<double> rate = new("--rate", "-tr") { Description = "Messages a second.", DefaultValueFactory = _ => 1000, HelpName = "N" };
-        Option<TimeSpan?> duration = CommonOptions.Duration("--duration", "-tt");
+        Option<int?> size = ValueOptions.Number("--size", MessagePattern.SmallestSize, "-sz");
+        size.Description = $"Bytes of a message. Default {UsualSize}.";
+        Option<double?> rate = ValueOptions.Number("--rate", 0.1, "-tr");
+        rate.Description = $"Messages a second. Default {UsualRate}.";
+        Option<TimeSpan?> duration = ValueOptions.Duration("--duration", aliases: "-tt");
         duration.Description = "How long a run lasts. Default 5s.";
         Option<string> stamp = new("--stamp") { Description = "due: latency counts from when sending was due, so that a stall counts; actual: from when it was sent.", DefaultValueFactory = _ => "due" };
         stamp.AcceptOnlyFromAmong("due", "actual");
-        BenchOptions.AtLeast(size, MessagePattern.SmallestSize);
-        BenchOptions.AtLeast(rate, 0.1);
         var command = new ExampleCommand(
             "latency",
             "How long a message takes at a given rate, from publish to receipt on another connection, beside a plain byte relay in the broker's place.",
@@ -33,8 +34,8 @@ internal static class BenchLatencyCommand
         {
             BenchSettings settings = common.Read(parsed) with
             {
-                Sizes = [parsed.GetValue(size)],
-                Rate = parsed.GetValue(rate),
+                Sizes = [parsed.GetValue(size) ?? UsualSize],
+                Rate = parsed.GetValue(rate) ?? UsualRate,
                 Duration = parsed.GetValue(duration) ?? UsualDuration,
                 StampActual = parsed.GetValue(stamp) == "actual",
             };

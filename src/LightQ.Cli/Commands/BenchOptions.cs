@@ -9,9 +9,9 @@ namespace LightQ.Cli.Commands;
 /// <summary>The options that all benches share.</summary>
 internal sealed class BenchOptions
 {
-    private readonly Option<TopicKind> _kind = new("--kind") { Description = "Which topics. Default: transient.", HelpName = "transient|durable", DefaultValueFactory = _ => TopicKind.Transient };
-    private readonly Option<Durability> _ack = new("--ack") { Description = "The ack level. Default: memory for transient, fsync for durable topics.", HelpName = "memory|written|fsync" };
-    private readonly Option<int> _pairs = new("--pairs") { Description = "How often yardstick and product run, alternately.", DefaultValueFactory = _ => BenchSettings.UsualPairs, HelpName = "N" };
+    private readonly Option<TopicKind> _kind = ValueOptions.Choice("--kind", TopicKind.Transient, TopicKind.Durable);
+    private readonly Option<Durability> _ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
+    private readonly Option<int?> _pairs = ValueOptions.Number("--pairs", 1);
     private readonly Option<string?> _server = new("--server") { Description = "Measure this broker instead of starting one.", HelpName = "URL" };
     private readonly Option<string?> _data = new("--data") { Description = "Where the broker that is started keeps its data. Default: the temporary directory.", HelpName = "DIR" };
     private readonly Option<string?> _against = new("--against") { Description = "A second yardstick: nats, either --nats-url or a nats-server from the PATH." };
@@ -20,23 +20,14 @@ internal sealed class BenchOptions
     public BenchOptions()
     {
         _against.AcceptOnlyFromAmong("nats");
-        _pairs.Validators.Add(result =>
-        {
-            if (result.GetValueOrDefault<int>() < 1)
-                result.AddError("--pairs is at least 1.");
-        });
+        _kind.Description = "Which topics. Default: transient.";
+        _ack.Description = "The ack level. Default: memory for transient, fsync for durable topics.";
+        _pairs.Description = $"How often yardstick and product run, alternately. Default {BenchSettings.UsualPairs}.";
     }
 
     public Option<OutputFormat> Output { get; } = CommonOptions.Output();
 
     public Option<string?> Report { get; } = new("--report") { Description = "Also write a page with plots.", HelpName = "FILE.html" };
-
-    /// <summary>A number of messages, a size and the like: at least one.</summary>
-    public static void AtLeast<T>(Option<T> option, double least) => option.Validators.Add(result =>
-    {
-        if (result.GetValueOrDefault<T>() is { } value && Convert.ToDouble(value, System.Globalization.CultureInfo.InvariantCulture) < least)
-            result.AddError($"{option.Name} is at least {least}.");
-    });
 
     public void AddTo(Command command)
     {
@@ -46,9 +37,9 @@ internal sealed class BenchOptions
 
     public BenchSettings Read(ParseResult parsed) => new()
     {
-        Kind = parsed.GetValue(_kind),
+        Kind = parsed.GetValue(_kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
         Ack = parsed.GetValue(_ack),
-        Pairs = parsed.GetValue(_pairs),
+        Pairs = parsed.GetValue(_pairs) ?? BenchSettings.UsualPairs,
         Server = parsed.GetValue(_server),
         DataDirectory = parsed.GetValue(_data),
         AgainstNats = parsed.GetValue(_against) is not null || parsed.GetValue(_natsUrl) is not null,

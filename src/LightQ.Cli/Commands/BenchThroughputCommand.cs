@@ -8,6 +8,7 @@ namespace LightQ.Cli.Commands;
 /// <summary><c>lightq bench throughput</c>.</summary>
 internal static class BenchThroughputCommand
 {
+    private const int UsualInFlight = 1000;
     private static readonly int[] UsualSizes = [100, 256, 512, 1024];
 
     public static Command Create()
@@ -19,13 +20,14 @@ internal static class BenchThroughputCommand
             HelpName = "A,B",
             CustomParser = result => ParseSizes(result),
         };
-        Option<long?> messages = new("--messages", "-n") { Description = "Messages of a run. Default: as many as take --duration.", HelpName = "N" };
-        Option<TimeSpan?> duration = CommonOptions.Duration("--duration");
+        Option<long?> messages = ValueOptions.Number("--messages", 1L, "-n");
+        messages.Description = "Messages of a run. Default: as many as take --duration.";
+        Option<TimeSpan?> duration = ValueOptions.Duration("--duration");
         duration.Description = "How long a run lasts, about. Default 2.5s.";
-        Option<LoadApi> api = new("--api") { Description = "batch: whole batches; message: TryPublish and await foreach; publish: every ack awaited.", HelpName = "batch|message|publish" };
-        Option<int> inFlight = new("--in-flight") { Description = "Publishes without an ack at most, with --api publish.", DefaultValueFactory = _ => 1000, HelpName = "N" };
-        BenchOptions.AtLeast(messages, 1);
-        BenchOptions.AtLeast(inFlight, 1);
+        Option<LoadApi> api = ValueOptions.Choice("--api", LoadApi.Batch, LoadApi.Message, LoadApi.Publish);
+        api.Description = "batch, the default: whole batches; message: TryPublish and await foreach; publish: every ack awaited.";
+        Option<int?> inFlight = ValueOptions.Number("--in-flight", 1);
+        inFlight.Description = $"Publishes without an ack at most, with --api publish. Default {UsualInFlight}.";
         var command = new ExampleCommand(
             "throughput",
             "Messages a second from a producer's process through a broker's to a consumer's, beside a plain byte relay in the broker's place.",
@@ -43,7 +45,7 @@ internal static class BenchThroughputCommand
                 Sizes = parsed.GetValue(sizes) is { Length: > 0 } given ? given : UsualSizes,
                 Messages = parsed.GetValue(messages),
                 Api = parsed.GetValue(api),
-                InFlight = parsed.GetValue(inFlight),
+                InFlight = parsed.GetValue(inFlight) ?? UsualInFlight,
             };
             settings = settings with { Duration = parsed.GetValue(duration) ?? settings.Duration };
             var run = new BenchRun("throughput", settings, parsed.GetValue(common.Output), parsed.GetValue(common.Report));
@@ -61,6 +63,6 @@ internal static class BenchThroughputCommand
                 result.AddError($"'{text}' is not a size of at least {MessagePattern.SmallestSize} bytes.");
             sizes.Add(size);
         }
-        return [.. sizes];
+        return [.. sizes.Distinct()];
     }
 }

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
 using LightQ.Cli.Output;
 using LightQ.Client;
 
@@ -9,7 +8,6 @@ namespace LightQ.Cli.Commands;
 internal static class CommonOptions
 {
     private const string ServerVariable = "LIGHTQ_SERVER";
-    private const string None = "none";
     private const string DefaultServer = "lightq://127.0.0.1";
 
     /// <summary>Which broker.</summary>
@@ -20,11 +18,12 @@ internal static class CommonOptions
     };
 
     /// <summary>Table or JSON.</summary>
-    public static Option<OutputFormat> Output() => new("--output")
+    public static Option<OutputFormat> Output()
     {
-        Description = "table for people, json for programs.",
-        HelpName = "table|json",
-    };
+        Option<OutputFormat> output = ValueOptions.Choice("--output", OutputFormat.Table, OutputFormat.Json);
+        output.Description = "table for people, the default; json for programs.";
+        return output;
+    }
 
     /// <summary>A topic's name.</summary>
     public static Argument<string> Topic() => new("TOPIC") { Description = "The topic's name." };
@@ -33,38 +32,7 @@ internal static class CommonOptions
     public static Argument<TopicAddress> Address() => new("TOPIC")
     {
         Description = "The topic's name; NAME/0 is its partition 0, the only one for now.",
-        CustomParser = result => Parsed(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
-    };
-
-    /// <summary>A duration such as 500ms, 3s, 5m, 1h, 7d.</summary>
-    /// <param name="name">The option's name.</param>
-    /// <param name="alias">Another name for it.</param>
-    /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>
-    public static Option<TimeSpan?> Duration(string name, string? alias = null, bool orNone = false) => new(name, alias is null ? [] : [alias])
-    {
-        HelpName = orNone ? "TIME|none" : "TIME",
-        CustomParser = result =>
-        {
-            string text = result.Tokens[0].Value;
-            TimeSpan duration = default;
-            bool ok = (orNone && text == None) || DurationText.TryParse(text, out duration);
-            return Parsed<TimeSpan?>(result, ok, duration, $"'{text}' is not a duration such as 500ms, 3s, 5m, 1h or 7d{(orNone ? ", nor none" : "")}.");
-        },
-    };
-
-    /// <summary>A size such as 4096, 64KiB, 1MiB, 10GiB.</summary>
-    /// <param name="name">The option's name.</param>
-    /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>
-    public static Option<long?> Size(string name, bool orNone = false) => new(name)
-    {
-        HelpName = orNone ? "BYTES|none" : "BYTES",
-        CustomParser = result =>
-        {
-            string text = result.Tokens[0].Value;
-            long bytes = 0;
-            bool ok = (orNone && text == None) || SizeText.TryParse(text, out bytes);
-            return Parsed<long?>(result, ok, bytes, $"'{text}' is not a size such as 4096, 64KiB, 1MiB or 10GiB{(orNone ? ", nor none" : "")}.");
-        },
+        CustomParser = result => ValueOptions.Parsed(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
     };
 
     /// <summary>The client options that <c>--server</c> or the environment names.</summary>
@@ -80,12 +48,5 @@ internal static class CommonOptions
         {
             throw new CommandException(ExitCode.Usage, e.Message, e);
         }
-    }
-
-    private static T Parsed<T>(ArgumentResult result, bool ok, T value, string problem)
-    {
-        if (!ok)
-            result.AddError(problem);
-        return value;
     }
 }

@@ -16,9 +16,22 @@ internal static class PubCommand
         Option<string?> file = new("--file", "-f") { Description = "Publish each line of this file as a message; - is standard input. Lines end at LF and nowhere else.", HelpName = "FILE" };
         Option<bool> wholeFile = new("--whole-file") { Description = "Publish the file as one message." };
         Option<string?> key = new("--key", "-k") { Description = "The messages' key." };
-        Option<string[]> header = new("--header", "-H") { Description = "A header of every message; may be given again.", HelpName = "NAME=VALUE" };
-        Option<double?> rate = new("--rate") { Description = "At most this many messages a second.", HelpName = "N" };
-        Option<Durability> ack = new("--ack") { Description = "Wait until messages are this safe. Default: what the topic says.", HelpName = "memory|written|fsync" };
+        Option<string[]> header = new("--header", "-H")
+        {
+            Description = "A header of every message; may be given again.",
+            HelpName = "NAME=VALUE",
+            CustomParser = result =>
+            {
+                string[] headers = [.. result.Tokens.Select(t => t.Value)];
+                if (headers.FirstOrDefault(h => h.IndexOf('=', StringComparison.Ordinal) < 1) is { } wrong)
+                    result.AddError($"'{wrong}' is not a header of the form NAME=VALUE.");
+                return headers;
+            },
+        };
+        Option<double?> rate = ValueOptions.Number("--rate", 0.001);
+        rate.Description = "At most this many messages a second.";
+        Option<Durability> ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
+        ack.Description = "Wait until messages are this safe. Default: what the topic says.";
         Option<string?> producerName = new("--producer-name") { Description = "Makes the producer idempotent: what is sent again after a reconnect is stored once.", HelpName = "NAME" };
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
@@ -33,14 +46,10 @@ internal static class PubCommand
         };
         command.Validators.Add(result =>
         {
-            if (result.GetValue(message) is not (null or "-") && result.GetValue(file) is not null)
+            if (result.GetValue(message) is not (null or "-") && result.GetResult(file) is not null)
                 result.AddError("Give a MESSAGE or --file, not both.");
-            if (result.GetValue(wholeFile) && result.GetValue(file) is null)
+            if (result.GetValue(wholeFile) && result.GetResult(file) is null)
                 result.AddError("--whole-file needs --file.");
-            if (result.GetValue(rate) is <= 0)
-                result.AddError("--rate is above 0.");
-            if (result.GetValue(header)?.FirstOrDefault(h => h.IndexOf('=', StringComparison.Ordinal) < 1) is { } wrong)
-                result.AddError($"'{wrong}' is not a header of the form NAME=VALUE.");
         });
         command.SetAction((parsed, cancellationToken) =>
         {

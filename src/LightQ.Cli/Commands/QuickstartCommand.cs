@@ -11,7 +11,8 @@ internal static class QuickstartCommand
 
     public static Command Create()
     {
-        Option<long?> messages = new("--messages") { Description = "Messages of each run.", Hidden = true };
+        Option<long?> messages = ValueOptions.Number("--messages", 1L);
+        (messages.Description, messages.Hidden) = ("Messages of each run.", true);
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "quickstart",
@@ -20,7 +21,6 @@ internal static class QuickstartCommand
         {
             messages, output,
         };
-        BenchOptions.AtLeast(messages, 1);
         command.SetAction((parsed, cancellationToken) =>
             new Tour(parsed.GetValue(messages) ?? UsualMessages, parsed.GetValue(output)).RunAsync(cancellationToken));
         return command;

@@ -14,7 +14,8 @@ internal static class ServerCommand
     {
         Option<string?> config = new("--config") { Description = "The configuration file. Default: lightq.json in the working directory, if it is there.", HelpName = "FILE" };
         Option<bool> printConfig = new("--print-config") { Description = "Show every setting, its value and where it comes from, and do not start." };
-        Option<LogLevel> logLevel = new("--log-level") { Description = "What is logged to standard error. Default: warning.", HelpName = "LEVEL", DefaultValueFactory = _ => LogLevel.Warning };
+        Option<LogLevel> logLevel = ValueOptions.Choice("--log-level", Enum.GetValues<LogLevel>());
+        (logLevel.Description, logLevel.DefaultValueFactory) = ("What is logged to standard error.", _ => LogLevel.Warning);
         Option<bool> endWithInput = new("--end-with-input") { Description = "Stop when standard input ends.", Hidden = true };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
@@ -44,17 +45,19 @@ internal static class ServerCommand
     /// <summary>An option for every setting that has a flag; its text is judged where files and the environment are, too.</summary>
     private static IEnumerable<Option> SettingFlags()
     {
-        var defaults = new LightQServerOptions();
+        var defaults = new LightQServerOptions { DataDirectory = ServerConfiguration.DefaultDataDirectory };
         foreach (ServerSetting setting in ServerSettings.All)
         {
             if (setting.Flag is not { } flag)
                 continue;
-            bool isSwitch = bool.TryParse(setting.Read(defaults), out _);
+            string value = setting.Read(defaults);
+            bool isSwitch = bool.TryParse(value, out _);
             yield return new Option<string?>(flag)
             {
                 Description = setting.Description,
                 HelpName = isSwitch ? "true|false" : "VALUE",
                 Arity = isSwitch ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne,
+                DefaultValueFactory = _ => value, // For the help; what was not given comes from the file or the environment.
             };
         }
     }

@@ -15,7 +15,7 @@ internal static class StatsCommand
     {
         Argument<string?> topic = new("TOPIC") { Description = "The topic's name. Without it: the broker.", Arity = ArgumentArity.ZeroOrOne };
         Option<bool> watch = new("--watch") { Description = "Again and again, until Ctrl-C; needs a topic." };
-        Option<TimeSpan?> interval = CommonOptions.Duration("--interval");
+        Option<TimeSpan?> interval = ValueOptions.Duration("--interval");
         interval.Description = "Between two lines of --watch, 100ms to 1h. Default 1s.";
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
@@ -26,7 +26,7 @@ internal static class StatsCommand
         };
         command.Validators.Add(result =>
         {
-            if (result.GetValue(watch) && result.GetValue(topic) is null)
+            if (result.GetValue(watch) && result.GetResult(topic) is not { Tokens.Count: > 0 })
                 result.AddError("--watch needs a TOPIC.");
         });
         command.SetAction(async (parsed, cancellationToken) =>

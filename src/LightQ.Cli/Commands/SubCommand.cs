@@ -14,19 +14,21 @@ internal static class SubCommand
         Option<string?> group = new("--group", "-g") { Description = "Share the messages with the other members of this group.", HelpName = "NAME" };
         Option<StartPosition?> from = new("--from")
         {
-            Description = "earliest, latest, an offset, a time (2026-01-31T12:00:00Z) or an age (15m). Default: latest; with a group, where it left off.",
+            Description = "earliest, latest, committed (where a group left off), an offset, a time (2026-01-31T12:00:00Z) or an age (15m). Default: latest; with a group: committed.",
             HelpName = "START",
             CustomParser = result =>
             {
-                if (!StartText.TryParse(result.Tokens[0].Value, DateTimeOffset.UtcNow, out StartPosition start))
-                    result.AddError($"'{result.Tokens[0].Value}' is neither earliest, latest, an offset, a time nor an age.");
-                return start;
+                string text = result.Tokens[0].Value;
+                bool ok = StartText.TryParse(text, DateTimeOffset.UtcNow, out StartPosition start);
+                return ValueOptions.Parsed(result, ok, start, $"'{text}' is neither earliest, latest, committed, an offset, a time nor an age.");
             },
         };
-        Option<long?> count = new("--count", "-n") { Description = "Exit after this many messages.", HelpName = "N" };
-        Option<TimeSpan?> idleExit = CommonOptions.Duration("--idle-exit");
+        Option<long?> count = ValueOptions.Number("--count", 1L, "-n");
+        count.Description = "Exit after this many messages.";
+        Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
-        Option<MessageFormat> format = new("--format") { Description = "text; json; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.", HelpName = "FORMAT" };
+        Option<MessageFormat> format = ValueOptions.Choice("--format", MessageFormat.Text, MessageFormat.Json, MessageFormat.Raw, MessageFormat.Bytes);
+        format.Description = "text, the default; json: with offset, time, key and headers; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.";
         Option<OutputFormat> output = CommonOptions.Output();
         Option<string?> server = CommonOptions.Server();
         var command = new ExampleCommand(
@@ -38,11 +40,6 @@ internal static class SubCommand
         {
             topic, group, from, count, idleExit, format, output, server,
         };
-        command.Validators.Add(result =>
-        {
-            if (result.GetValue(count) is <= 0)
-                result.AddError("--count is above 0.");
-        });
         command.SetAction((parsed, cancellationToken) =>
         {
             TopicAddress address = parsed.GetRequiredValue(topic);

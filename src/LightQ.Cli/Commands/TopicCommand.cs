@@ -107,7 +107,8 @@ internal static class TopicCommand
     private static ExampleCommand Truncate()
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
-        Option<long?> before = new("--before") { Description = "Remove the messages below this offset. Default: all that are there now.", HelpName = "OFFSET" };
+        Option<long?> before = ValueOptions.Number("--before", 0L);
+        before.Description = "Remove the messages below this offset. Default: all that are there now.";
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand("truncate", "Remove a topic's oldest messages.", "lightq topic truncate orders --before 1000000") { topic, before, server, output };

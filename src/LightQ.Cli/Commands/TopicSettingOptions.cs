@@ -8,23 +8,28 @@ namespace LightQ.Cli.Commands;
 /// <summary>One option for each setting of a topic.</summary>
 internal sealed class TopicSettingOptions
 {
-    private readonly Option<TopicKind> _kind = new("--kind") { Description = "transient: in memory; durable: in a journal on disk. Default: transient.", HelpName = "transient|durable" };
-    private readonly Option<int> _partitions = new("--partitions") { Description = "How many partitions; only 1 for now.", HelpName = "N" };
-    private readonly Option<long?> _ring = CommonOptions.Size("--ring");
-    private readonly Option<long?> _segment = CommonOptions.Size("--segment");
-    private readonly Option<long?> _retentionBytes = CommonOptions.Size("--retention-bytes", orNone: true);
-    private readonly Option<TimeSpan?> _retentionAge = CommonOptions.Duration("--retention-age", orNone: true);
-    private readonly Option<Durability> _ack = new("--ack") { Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.", HelpName = "LEVEL" };
-    private readonly Option<Durability> _read = new("--read") { Description = "How safe a message is before consumers see it: fsync (the default of durable topics) or written.", HelpName = "LEVEL" };
-    private readonly Option<long?> _maxMessage = CommonOptions.Size("--max-message");
-    private readonly Option<SlowPolicy> _slow = new("--slow-consumer") { Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).", HelpName = "POLICY" };
+    private readonly Option<TopicKind> _kind = ValueOptions.Choice("--kind", TopicKind.Transient, TopicKind.Durable);
+    private readonly Option<int?> _partitions = ValueOptions.Number("--partitions", 1);
+    private readonly Option<long?> _ring = ValueOptions.Size("--ring");
+    private readonly Option<long?> _segment = ValueOptions.Size("--segment");
+    private readonly Option<long?> _retentionBytes = ValueOptions.Size("--retention-bytes", orNone: true);
+    private readonly Option<TimeSpan?> _retentionAge = ValueOptions.Duration("--retention-age", orNone: true);
+    private readonly Option<Durability> _ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
+    private readonly Option<Durability> _read = ValueOptions.Choice("--read", Durability.Memory, Durability.Written, Durability.Fsync);
+    private readonly Option<long?> _maxMessage = ValueOptions.Size("--max-message");
+    private readonly Option<SlowPolicy> _slow = ValueOptions.Choice("--slow-consumer", SlowPolicy.Block, SlowPolicy.DropOldest);
 
     public TopicSettingOptions()
     {
+        _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient.";
+        _partitions.Description = "How many partitions; only 1 for now.";
+        _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
+        _read.Description = "How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory.";
+        _slow.Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).";
         _ring.Description = "Size of the ring in memory. Default 8MiB.";
         _segment.Description = "Size of the journal's files. Default 64MiB.";
-        _retentionBytes.Description = "Keep at most this much; none: no limit, as without it.";
-        _retentionAge.Description = "Keep messages this long, for example 7d; none: for ever, as without it.";
+        _retentionBytes.Description = "Keep at most this much; none: no limit, as a new topic has without it.";
+        _retentionAge.Description = "Keep messages this long, for example 7d; none: for ever, as a new topic does without it.";
         _maxMessage.Description = "The largest message. Default 1MiB.";
     }
 
@@ -37,7 +42,7 @@ internal sealed class TopicSettingOptions
     public TopicSpec Read(ParseResult parsed, string name) => new(name)
     {
         Kind = parsed.GetValue(_kind),
-        Partitions = parsed.GetValue(_partitions),
+        Partitions = parsed.GetValue(_partitions) ?? 0,
         RingBytes = parsed.GetValue(_ring) ?? 0,
         SegmentBytes = parsed.GetValue(_segment) ?? 0,
         RetentionBytes = parsed.GetValue(_retentionBytes),

@@ -1,4 +1,5 @@
 using System.Globalization;
+using LightQ.Broker;
 using LightQ.Client;
 
 namespace LightQ.Cli.Commands;
@@ -6,6 +7,9 @@ namespace LightQ.Cli.Commands;
 /// <summary>A topic as the tool shows it.</summary>
 internal sealed record TopicView
 {
+    /// <summary>When a transient topic gives its memory back; the broker may have been told otherwise.</summary>
+    public static string RestText { get; } = $"after {new BrokerOptions().RestAfter.TotalMinutes} minutes without use (the server's Broker:RestAfter)";
+
     public required string Name { get; init; }
 
     /// <summary>32 hexadecimal digits.</summary>
@@ -73,6 +77,10 @@ internal sealed record TopicView
             yield return ("segment", Bytes(SegmentBytes));
             yield return ("retention", RetentionText());
             yield return ("read level", ReadLevel);
+        }
+        else
+        {
+            yield return ("retention", $"in memory: gone when the broker stops, and {RestText}");
         }
         yield return ("ack level", AckLevel);
         yield return ("max message", Bytes(MaxMessageBytes));

@@ -45,7 +45,7 @@ internal readonly record struct Failure(int ExitCode, string Message)
 
     private static int ExitCodeOf(ErrorCode code) => code switch
     {
-        ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.ShuttingDown or ErrorCode.MalformedFrame or ErrorCode.UnsupportedVersion
+        ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.ShuttingDown or ErrorCode.MalformedFrame or ErrorCode.UnexpectedFrame or ErrorCode.UnsupportedVersion
             or ErrorCode.FrameTooLarge => Output.ExitCode.Unavailable,
         ErrorCode.Unauthenticated or ErrorCode.PermissionDenied => Output.ExitCode.Denied,
         ErrorCode.InvalidArgument => Output.ExitCode.Usage,

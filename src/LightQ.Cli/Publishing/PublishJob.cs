@@ -70,7 +70,7 @@ internal sealed record PublishJob
         var publisher = new LinePublisher(producer, Key, Headers, Rate is { } rate ? new PublishPace(rate) : null);
         var console = new CommandConsole();
         await using var progress = new Timer(
-            _ => console.Progress(string.Create(CultureInfo.InvariantCulture, $"Published {publisher.Messages:N0} messages ...")),
+            _ => console.Progress($"Published {Plural.Of(publisher.Messages, "message")} ..."),
             null,
             Console.IsErrorRedirected ? Timeout.Infinite : ProgressMilliseconds,
             ProgressMilliseconds);
@@ -80,7 +80,7 @@ internal sealed record PublishJob
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
-            throw new CommandException(ExitCode.Failed, $"Interrupted after {publisher.Messages} messages; the last of them may not have been stored.");
+            throw new CommandException(ExitCode.Failed, $"Interrupted after {Plural.Of(publisher.Messages, "message")}; the last may not have been stored.");
         }
         finally
         {
@@ -98,6 +98,6 @@ internal sealed record PublishJob
         if (Output == OutputFormat.Json)
             Console.Out.WriteLine(CliJson.Write(new PublishView(Topic, messages, bytes, elapsed.TotalSeconds), CliJson.Default.PublishView));
         else
-            Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Published {messages:N0} messages, {bytes:N0} bytes, in {elapsed.TotalSeconds:F2} s."));
+            Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Published {Plural.Of(messages, "message")}, {Plural.Of(bytes, "byte")}, in {elapsed.TotalSeconds:F2} s."));
     }
 }

@@ -45,13 +45,35 @@ internal sealed record SubscribeJob
         return ExitCode.Ok;
     }
 
-    private static void Report(MessageGap gap) =>
-        Console.Error.WriteLine($"lightq: messages {gap.FirstOffset} to {gap.LastOffset} of {gap.Topic} will not come ({gap.Reason.ToString().ToLowerInvariant()}).");
+    private static void Report(MessageGap gap)
+    {
+        string messages = gap.FirstOffset == gap.LastOffset ? $"message {gap.FirstOffset}" : $"messages {gap.FirstOffset} to {gap.LastOffset}";
+        Console.Error.WriteLine($"lightq: {messages} of {gap.Topic} will not come ({gap.Reason.ToString().ToLowerInvariant()}).");
+    }
+
+    /// <summary>Says what the silence that follows is about: always when it is not what was likely meant, otherwise only to people.</summary>
+    private static void Report(SubscriptionStarted started)
+    {
+        if (started.IsResumed || started.NextOffset < started.EndOffset)
+            return;
+        if (started.NextOffset > started.EndOffset)
+            Console.Error.WriteLine($"lightq: {started.Topic} ends before offset {started.EndOffset}; waiting for offset {started.NextOffset}.");
+        else if (!Console.IsErrorRedirected && !Console.IsOutputRedirected)
+            Console.Error.WriteLine($"lightq: waiting for messages of {started.Topic} from offset {started.NextOffset} on; Ctrl-C ends it.");
+    }
 
     private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended)
     {
         var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        ConsumeOptions options = Options with { OnGap = Report, OnSubscribed = _ => subscribed.TrySetResult() };
+        ConsumeOptions options = Options with
+        {
+            OnGap = Report,
+            OnSubscribed = started =>
+            {
+                Report(started);
+                subscribed.TrySetResult();
+            },
+        };
         await using var client = new LightQClient(Client);
         await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options).GetAsyncEnumerator(ended.Token);
         long left = Count;

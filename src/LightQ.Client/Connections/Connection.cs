@@ -157,7 +157,10 @@ internal abstract class Connection : IFrameSink
     /// <summary>Translates what a socket or the parser threw.</summary>
     protected void OnException(Exception exception) => Fail(exception switch
     {
+        ProtocolException e when !_welcomed.Task.IsCompleted => new LightQException(e.Code, $"What answers at {_options} does not speak LightQ's protocol. {e.Message}", e),
         ProtocolException e => new LightQException(e.Code, $"The broker at {_options} broke the protocol: {e.Message}", e),
+        // Its own message has the address once more, as ::ffff:127.0.0.1.
+        SocketException e => new LightQException(ErrorCode.Unavailable, $"The connection to {_options} failed: {new SocketException((int)e.SocketErrorCode).Message}.", e),
         _ => new LightQException(ErrorCode.Unavailable, $"The connection to {_options} failed: {exception.Message}", exception),
     });
 

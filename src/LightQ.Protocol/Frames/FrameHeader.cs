@@ -58,7 +58,7 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(source);
         byte type = source[TypeOffset];
         if (type is < (byte)FrameType.Hello or > (byte)FrameType.Settled || BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) != 0 || length < Size)
-            throw Malformed(length, type);
+            throw Malformed(source, length, type);
         if (length > Math.Max(maxFrameBytes, 0))
             throw new ProtocolException(ErrorCode.FrameTooLarge, $"A frame of {length} bytes is above the limit of {maxFrameBytes}.");
         header = new FrameHeader(
@@ -70,6 +70,11 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
         return true;
     }
 
-    private static ProtocolException Malformed(uint length, byte type) =>
-        new(ErrorCode.MalformedFrame, $"Not a LightQ frame header (length {length}, type {type}).");
+    /// <summary>The other protocols that come to a wrong port are told by their first bytes: HTTP by a word in capitals, TLS by its record header.</summary>
+    private static ProtocolException Malformed(ReadOnlySpan<byte> source, uint length, byte type)
+    {
+        bool isText = !source[..3].ContainsAnyExceptInRange((byte)'A', (byte)'Z'), isTls = source is [0x16, 0x03, ..];
+        string what = isText ? "What looks like HTTP is" : isTls ? "What looks like TLS is" : $"Length {length} and type {type} are";
+        return new ProtocolException(ErrorCode.MalformedFrame, $"{what} not the header of a LightQ frame.");
+    }
 }

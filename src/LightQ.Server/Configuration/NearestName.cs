@@ -5,14 +5,20 @@ internal static class NearestName
 {
     private const int MostMistakes = 3;
 
-    /// <summary>The name with the fewest differences, or null when none is near. A name without its section counts as near.</summary>
+    /// <summary>
+    /// The name with the fewest differences, or null when none is near. A name without its section counts as near, and so does one
+    /// that was not typed to its end.
+    /// </summary>
     public static string? Find(string typed, IEnumerable<string> names)
     {
-        (string Name, int Mistakes)[] ranked =
-        [
-            .. names.Select(n => (n, Math.Min(Distance(typed, n), Distance(typed, n[(n.LastIndexOf(':') + 1)..])))).OrderBy(n => n.Item2),
-        ];
-        return ranked.Length != 0 && ranked[0].Mistakes <= MostMistakes ? ranked[0].Name : null;
+        (string Name, int Mistakes)[] ranked = [.. names.Select(n => (n, Mistakes(typed, n))).OrderBy(n => n.Item2)];
+        return ranked.Length != 0 && ranked[0].Mistakes <= Math.Min(MostMistakes, (typed.Length + 1) / 2) ? ranked[0].Name : null;
+    }
+
+    private static int Mistakes(string typed, string name)
+    {
+        int whole = Math.Min(Distance(typed, name), Distance(typed, name[(name.LastIndexOf(':') + 1)..]));
+        return name.StartsWith(typed, StringComparison.OrdinalIgnoreCase) ? Math.Min(whole, 1) : whole;
     }
 
     /// <summary>Levenshtein's distance without case: characters to insert, remove or replace.</summary>

@@ -9,7 +9,7 @@ public static class ServerSettings
     public static IReadOnlyList<ServerSetting> All { get; } =
     [
         new("DataDirectory", "--data", "Where messages and settings are kept; made when missing.", (o, t) => o with { DataDirectory = t }, o => o.DataDirectory ?? "(temporary)"),
-        new("Bind", "--bind", "The address to listen on; beyond loopback it needs Insecure.", (o, t) => o with { Bind = ReadAddress(t) }, o => o.Bind.ToString()),
+        new("Bind", "--bind", "The address to listen on; one that other machines reach needs --insecure.", (o, t) => o with { Bind = ReadAddress(t) }, o => o.Bind.ToString()),
         Number("DataPort", "--data-port", "Port of the data plane; 0 takes a free one.", (o, v) => o with { DataPort = v }, o => o.DataPort),
         Number("ControlPort", "--control-port", "Port of the control plane (gRPC); 0 takes a free one.", (o, v) => o with { ControlPort = v }, o => o.ControlPort),
         Number("WebPort", "--web-port", "Port of health and metrics (HTTP/1.1); 0 takes a free one.", (o, v) => o with { WebPort = v }, o => o.WebPort),

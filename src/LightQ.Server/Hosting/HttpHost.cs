@@ -33,7 +33,7 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Binds both ports and serves.</summary>
     /// <exception cref="ServerStartException">A port cannot be had.</exception>
     public static async Task<HttpHost> StartAsync(
-        LightQServerOptions options, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
+        LightQServerOptions options, int dataPort, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
         Socket webSocket;
@@ -48,7 +48,7 @@ internal sealed class HttpHost : IAsyncDisposable
         }
         var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
         var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
-        WebApplication app = Build(loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        WebApplication app = Build(options.TimeProvider, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
         try
         {
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
@@ -77,7 +77,8 @@ internal sealed class HttpHost : IAsyncDisposable
     public ValueTask DisposeAsync() => _app.DisposeAsync();
 
     /// <summary>An application that takes nothing from the process around it: no environment, no settings files, no signals.</summary>
-    private static WebApplication Build(ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
+    private static WebApplication Build(
+        TimeProvider time, int dataPort, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.AddSingleton(loggers);
@@ -89,8 +90,16 @@ internal sealed class HttpHost : IAsyncDisposable
         {
             kestrel.AddServerHeader = false;
             kestrel.UseGrpcLimits();
-            kestrel.Listen(control, listen => listen.UseGrpc());
-            kestrel.Listen(web, listen => listen.Protocols = HttpProtocols.Http1);
+            kestrel.Listen(control, listen =>
+            {
+                listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", time, next));
+                listen.UseGrpc();
+            });
+            kestrel.Listen(web, listen =>
+            {
+                listen.Use(next => MisplacedHello.Answer($"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.", time, next));
+                listen.Protocols = HttpProtocols.Http1;
+            });
         });
         return builder.Build();
     }

@@ -31,17 +31,25 @@ public sealed class ErrorTests
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 
-        foreach (int port in new[] { server.ControlPort, server.WebPort })
-            (await LightQTool.RunAsync($"lightq://127.0.0.1:{port}", "pub", "t", "x")).FailedWith(Unavailable, port.ToString(CultureInfo.InvariantCulture));
+        // The broker itself says which port it was and which is the right one.
+        foreach ((int port, string name) in new[] { (server.ControlPort, "control port (gRPC)"), (server.WebPort, "web port (HTTP/1.1)") })
+        {
+            (await LightQTool.RunAsync($"lightq://127.0.0.1:{port}", "pub", "t", "x"))
+                .FailedWith(Unavailable, $"Port {port} is the broker's {name}; its data port is {server.DataPort}.");
+        }
         foreach (int port in new[] { server.DataPort, server.WebPort })
-            (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list")).FailedWith(Unavailable, "port");
+        {
+            (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list"))
+                .FailedWith(Unavailable, $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port?");
+        }
+        Assert.Equal(0, (await LightQTool.RunAsync(server.Url, "topic", "list")).ExitCode);
     }
 
     [Fact]
     public async Task Nobody_there_is_unavailable()
     {
         const string Nowhere = "lightq://127.0.0.1:1?control=1";
-        (await LightQTool.RunAsync(Nowhere, "pub", "t", "x")).FailedWith(Unavailable, "127.0.0.1:1");
+        (await LightQTool.RunAsync(Nowhere, "pub", "t", "x")).FailedWith(Unavailable, "The connection to lightq://127.0.0.1:1?control=1 failed: Connection refused. ");
         (await LightQTool.RunAsync(Nowhere, "topic", "list")).FailedWith(Unavailable, "127.0.0.1:1");
         (await LightQTool.RunAsync(Nowhere, "stats")).FailedWith(Unavailable, "127.0.0.1:1");
     }

@@ -105,6 +105,21 @@ public sealed class PubSubTests
         Assert.Equal((0, ""), (subscriber.ExitCode, await subscriber.StandardError.ReadToEndAsync(Cancelled)));
     }
 
+    [Fact]
+    public async Task A_start_beyond_the_end_says_what_it_waits_for()
+    {
+        using var directory = new TemporaryDirectory();
+        await using ToolServer server = await ToolServer.StartAsync(directory.Path);
+        Assert.Contains("after 5 minutes without use", (await LightQTool.RunAsync(server.Url, "topic", "create", "t")).Succeeded().Text, StringComparison.Ordinal);
+        Assert.StartsWith("Published 1 message, 5 bytes, ", (await LightQTool.RunAsync(server.Url, "pub", "t", "hello")).Succeeded().Text, StringComparison.Ordinal);
+
+        ToolResult beyond = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "500", "--idle-exit", "100ms")).Succeeded();
+        ToolResult within = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "0", "--idle-exit", "1s")).Succeeded();
+
+        Assert.Equal(("", "lightq: t ends before offset 1; waiting for offset 500.\n"), (beyond.Text, beyond.Errors));
+        Assert.Equal(("hello\n", ""), (within.Text, within.Errors));
+    }
+
     private static async Task<string> ReadBackAsync(string url, byte[] expected) =>
         Sha256((await LightQTool.RunAsync(url, "sub", "text", "--from", "earliest", "--format", "raw", "--count", Lines(expected))).Succeeded().Output);
 

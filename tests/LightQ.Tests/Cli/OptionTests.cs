@@ -5,6 +5,8 @@ using LightQ.Cli.Commands;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
+using LightQ.Server;
+using LightQ.Server.Configuration;
 using Xunit;
 
 namespace LightQ.Tests.Cli;
@@ -43,6 +45,11 @@ public sealed class OptionTests
     [InlineData("sub orders --from yesterdayish")]
     [InlineData("sub orders --idle-exit soon")]
     [InlineData("sub orders --count 0")]
+    [InlineData("sub orders --count x")]
+    [InlineData("sub orders --count")]
+    [InlineData("pub orders x --header")]
+    [InlineData("pub orders x --rate fast")]
+    [InlineData("pub orders --file")]
     [InlineData("stats --watch")]
     [InlineData("topic create orders --ring many")]
     [InlineData("topic create orders --ring none")]
@@ -54,6 +61,38 @@ public sealed class OptionTests
     [InlineData("bench latency --rate 0")]
     public void It_is_refused(string line) =>
         Assert.IsType<ParseErrorAction>(CommandLine.CreateRoot().Parse(line).Action);
+
+    [Theory]
+    [InlineData("topic creat x", "'creat' is not a command of 'lightq topic'. Did you mean 'create'?")]
+    [InlineData("top list", "'top' is not a command of 'lightq'. Did you mean 'topic'?")]
+    [InlineData("xyz", "'xyz' is not a command of 'lightq'.")]
+    [InlineData("topic", "'lightq topic' needs a command: create, ensure, list, show, delete, truncate.")]
+    [InlineData("topic show", "'lightq topic show' needs TOPIC.")]
+    [InlineData("topic list extra", "'extra' is one word more than 'lightq topic list' takes.")]
+    [InlineData("server --dta x", "'--dta' is not an option of 'lightq server'. Did you mean '--data'?")]
+    [InlineData("pub orders --nonsense", "'--nonsense' is not an option of 'lightq pub'. To mean it as text, put '--' in front of it.")]
+    [InlineData("sub orders --count x", "--count: 'x' is not a number from 1 on.")]
+    [InlineData("topic create t --kind durabel", "--kind: 'durabel' is not one of transient, durable.")]
+    public void A_mistake_is_named_and_the_nearest_word_suggested(string line, string says) =>
+        Assert.Equal(says, ParseMistake.Find(CommandLine.CreateRoot().Parse(line)));
+
+    [Theory]
+    [InlineData("pub orders -- --json")]
+    [InlineData("pub orders -5")]
+    [InlineData("pub orders x --key --y")]
+    public void What_only_looks_like_an_option_is_text(string line) => Assert.Null(ParseMistake.Find(CommandLine.CreateRoot().Parse(line)));
+
+    [Fact]
+    public void The_help_of_server_shows_every_default()
+    {
+        using var help = new StringWriter();
+        CommandLine.CreateRoot().Parse("server --help").Invoke(new InvocationConfiguration { Output = help });
+
+        var defaults = new LightQServerOptions { DataDirectory = ServerConfiguration.DefaultDataDirectory };
+        Assert.All(
+            ServerSettings.All.Where(s => s.Flag is not null),
+            s => Assert.Contains(help.ToString().Split('\n'), l => l.Contains(s.Flag!, StringComparison.Ordinal) && l.Contains($"[default: {s.Read(defaults)}]", StringComparison.Ordinal)));
+    }
 
     [Fact]
     public void Every_command_has_a_description_and_every_visible_leaf_an_example()
@@ -133,6 +172,7 @@ public sealed class OptionTests
     [InlineData(ErrorCode.Unavailable, ExitCode.Unavailable)]
     [InlineData(ErrorCode.TimedOut, ExitCode.Unavailable)]
     [InlineData(ErrorCode.MalformedFrame, ExitCode.Unavailable)]
+    [InlineData(ErrorCode.UnexpectedFrame, ExitCode.Unavailable)]
     [InlineData(ErrorCode.Unauthenticated, ExitCode.Denied)]
     [InlineData(ErrorCode.PermissionDenied, ExitCode.Denied)]
     [InlineData(ErrorCode.InvalidArgument, ExitCode.Usage)]
