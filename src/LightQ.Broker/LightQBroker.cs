@@ -254,6 +254,7 @@ public sealed class LightQBroker : IAsyncDisposable
         catch (IOException e)
         {
             topic.Failure = e.Message; // This topic is refused; the others are served.
+            topic.FailureCode = e is JournalCorruptException ? ErrorCode.CorruptData : ErrorCode.TopicFailed;
         }
         _topics[topic.Name] = topic;
     }
@@ -261,7 +262,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private static Partition PartitionOf(Topic topic, uint partition)
     {
         if (topic.Partitions.IsEmpty)
-            throw new BrokerException(ErrorCode.TopicFailed, topic.Failure);
+            throw new BrokerException(topic.FailureCode, topic.Failure);
         // A topic has one partition for now, so any of them and all of them are the same.
         uint index = partition == OpenProducerFrame.AnyPartition ? 0 : partition;
         return index < topic.Partitions.Length

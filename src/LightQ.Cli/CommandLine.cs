@@ -20,6 +20,7 @@ internal static class CommandLine
             PubCommand.Create(),
             SubCommand.Create(),
             StatsCommand.Create(),
+            JournalCommand.Create(),
             BenchCommand.Create(),
             RoleCommand.Create(),
         };

@@ -55,6 +55,26 @@ public sealed class DataDirectoryLock : IDisposable
         }
     }
 
+    /// <summary>Takes a directory in which a broker has worked, without changing anything in it.</summary>
+    /// <returns>Null when there is no lock file: no broker was ever here, and nothing needs to be held.</returns>
+    /// <exception cref="DataDirectoryException">A broker holds it.</exception>
+    public static DataDirectoryLock? AcquireExisting(string directory)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        string full = Path.GetFullPath(directory);
+        string path = Path.Combine(full, FileName);
+        if (!File.Exists(path))
+            return null;
+        try
+        {
+            return new DataDirectoryLock(full, new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.None, bufferSize: 1));
+        }
+        catch (IOException error)
+        {
+            throw new DataDirectoryException(full, $"The data directory '{full}' is in use by a broker ('{path}' is locked). Stop it first.", error);
+        }
+    }
+
     /// <summary>Gives the directory back.</summary>
     public void Dispose() => _file.Dispose();
 }

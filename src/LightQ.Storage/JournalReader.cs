@@ -33,6 +33,7 @@ public sealed class JournalReader : IDisposable
     private int _currentAt;
     private Segment? _held;
     private LogRun _run;
+    private LogGap? _lost;
     private bool _inFlight;
     private bool _disposed;
 
@@ -53,7 +54,7 @@ public sealed class JournalReader : IDisposable
     public Journal Journal { get; }
 
     /// <summary>The offset that comes next; -1 while a time is being sought.</summary>
-    public long NextOffset => _next.Time >= 0 ? -1 : _next.Offset;
+    public long NextOffset => _lost is { } lost ? lost.FirstOffset : _next.Time >= 0 ? -1 : _next.Offset;
 
     /// <summary>The gap, after <see cref="ReadResult.Gap"/>.</summary>
     public LogGap Gap { get; private set; }
@@ -93,8 +94,14 @@ public sealed class JournalReader : IDisposable
         while (true)
         {
             ReadResult? result = _log.Closed ? ReadResult.Closed : _current is { IsIdle: false } ? TryTakeFromDisk(maxBytes) : TryReadTail(maxBytes);
-            if (result is not { } known)
+            if (result is not { } known || (known == ReadResult.Gap && IsGathered()))
                 continue;
+            if (known is not (ReadResult.Pending or ReadResult.Gap) && _lost is { } lost)
+            {
+                // What was found behind the gap is found again by the next read.
+                ReleaseHeld();
+                (Gap, _lost, known) = (lost, null, ReadResult.Gap);
+            }
             run = known == ReadResult.Run ? _run : default;
             _inFlight = known == ReadResult.Run;
             return known;
@@ -153,6 +160,7 @@ public sealed class JournalReader : IDisposable
     private void Drop()
     {
         _inFlight = false;
+        _lost = null;
         ReleaseHeld();
         _current?.Abandon();
         _ahead?.Abandon();
@@ -306,5 +314,24 @@ public sealed class JournalReader : IDisposable
         Gap = gap;
         _next = behind;
         return Mutation.SkipGap ? null : ReadResult.Gap;
+    }
+
+    /// <summary>Lost batches next to each other are one gap, also where the next buffer or segment begins.</summary>
+    /// <returns>Whether the gap may go on, so that it is not told yet.</returns>
+    private bool IsGathered()
+    {
+        LogGap found = Gap;
+        if (_lost is { } lost)
+        {
+            if (found.Reason != lost.Reason || found.FirstOffset != lost.LastOffset + 1)
+            {
+                (Gap, _lost) = (lost, found);
+                return false;
+            }
+            found = found with { FirstOffset = lost.FirstOffset };
+        }
+        _lost = found.Reason == GapReason.Corrupt ? found : null;
+        Gap = found;
+        return _lost is not null;
     }
 }

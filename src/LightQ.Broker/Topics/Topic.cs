@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using LightQ.Protocol;
 
 namespace LightQ.Broker.Topics;
 
@@ -34,6 +35,9 @@ public sealed class Topic
         get => _openFailure.Length != 0 ? _openFailure : Partitions.Select(p => p.Log.Failure).FirstOrDefault(f => f is not null) ?? "";
         internal set => _openFailure = value;
     }
+
+    /// <summary>How a request to a topic that could not be opened is answered.</summary>
+    internal ErrorCode FailureCode { get; set; } = ErrorCode.TopicFailed;
 
     /// <summary>Completes when the topic is deleted.</summary>
     public Task Deleted => _deleted.Task;

@@ -5,6 +5,7 @@ using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Hosting;
+using LightQ.Cli.Journals;
 using LightQ.Cli.Tours;
 
 namespace LightQ.Cli.Output;
@@ -27,6 +28,8 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(TopicStatsView))]
 [JsonSerializable(typeof(BrokerStatsView))]
 [JsonSerializable(typeof(PublishView))]
+[JsonSerializable(typeof(VerifyView))]
+[JsonSerializable(typeof(RepairView[]))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>The document in one line.</summary>

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Server;
+using LightQ.Storage;
 
 namespace LightQ.Cli.Output;
 
@@ -24,6 +25,7 @@ internal readonly record struct Failure(int ExitCode, string Message)
             SocketException e => new Failure(Output.ExitCode.Unavailable, e.Message),
             OperationCanceledException => new Failure(Output.ExitCode.Failed, "Interrupted."),
             FileNotFoundException or DirectoryNotFoundException => new Failure(Output.ExitCode.Failed, exception.Message),
+            DataDirectoryException e => new Failure(Output.ExitCode.Unavailable, e.Message),
             UnauthorizedAccessException => new Failure(Output.ExitCode.Denied, exception.Message),
             IOException => new Failure(Output.ExitCode.Failed, exception.Message),
             ArgumentException => new Failure(Output.ExitCode.Usage, FirstLine(exception.Message)),

@@ -39,7 +39,7 @@ internal sealed class BrokerDirectory
         }
         catch (JournalCorruptException e)
         {
-            throw new ServerStartException(ServerStartFailure.DamagedData, $"{e.Message} See 'lightq journal verify'.", e);
+            throw new ServerStartException(ServerStartFailure.DamagedData, e.Message, e);
         }
         catch (IOException e)
         {

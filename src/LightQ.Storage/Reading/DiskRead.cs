@@ -163,6 +163,8 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
             bool inOrder = expected < 0 ? header.BaseOffset <= target.Offset && target.Offset < header.NextOffset : header.BaseOffset == expected;
             if (!inOrder || (chain ?? header.PreviousCrc) != header.PreviousCrc)
                 break; // Whole, but not what was written here: a write that went astray, or one that never arrived.
+            if (header.Kind == BatchKind.Gap)
+                break;
             if (header.Length > rest.Length)
                 return header.Length;
             if (!BatchScan.IsPayload(rest[header.HeaderLength..header.Length], header.PayloadCrc))
@@ -176,7 +178,7 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
         return 0;
     }
 
-    /// <summary>The batch at the target is damaged: finds the next place that is known, and says what is lost up to there.</summary>
+    /// <summary>The batch at the target is damaged, or a gap that a repair left: finds the next place that is known, and says what is lost up to there.</summary>
     private void FindBehindDamage(Segment segment, ReadTarget target, long limit)
     {
         LogEnd readable = _log.Readable.Read();

@@ -13,7 +13,7 @@ internal static class BatchScan
     /// <param name="segment">The segment.</param>
     /// <param name="start">Where the first batch begins, what offset it must have and what checksum it must refer to.</param>
     /// <param name="limit">Log position to stop at.</param>
-    /// <param name="payloads">Whether payload checksums are verified too.</param>
+    /// <param name="payloads">Whether payload checksums are verified too; nobody reads that of a gap.</param>
     /// <param name="visitor">Gets every valid header.</param>
     /// <returns>Where the valid batches end.</returns>
     public static LogEnd Run(FileWindow window, Segment segment, LogEnd start, long limit, bool payloads, IRecoveredBatchVisitor? visitor = null)
@@ -25,7 +25,7 @@ internal static class BatchScan
                 break;
             visitor?.OnBatch(header);
             var next = new LogEnd(at.Position + header.Length, header.NextOffset, header.AppendTime, at.Ordinal, header.HeaderCrc);
-            if (payloads && !HasPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
+            if (payloads && header.Kind != BatchKind.Gap && !HasPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
                 break;
             segment.Index?.Note(at.Offset, next.AppendTime, at.Position);
             at = next;

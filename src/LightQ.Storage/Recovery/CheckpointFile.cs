@@ -32,7 +32,8 @@ internal sealed class CheckpointFile : IDisposable
             }
             else
             {
-                result.ReadSlots();
+                result.Last = ReadNewest(file, out _);
+                result._generation = result.Last?.Generation ?? 0;
             }
             return result;
         }
@@ -56,15 +57,22 @@ internal sealed class CheckpointFile : IDisposable
 
     public void Dispose() => _file.Dispose();
 
-    private void ReadSlots()
+    /// <summary>The newest valid slot of a file.</summary>
+    /// <param name="file">The file.</param>
+    /// <param name="hasDamagedSlot">Whether a slot that was written is not valid.</param>
+    public static Checkpoint? ReadNewest(IStorageFile file, out bool hasDamagedSlot)
     {
-        Span<byte> slot = stackalloc byte[Checkpoint.SlotSize];
+        Checkpoint? newest = null;
+        hasDamagedSlot = false;
+        Span<byte> buffer = stackalloc byte[Checkpoint.SlotSize];
         for (int i = 0; i < 2; i++)
         {
-            int read = _file.Read(slot, (long)i * Checkpoint.SlotSize);
-            if (Checkpoint.TryRead(slot[..read], out Checkpoint found) && (Last is null || found.Generation > Last.Value.Generation))
-                Last = found;
+            ReadOnlySpan<byte> slot = buffer[..file.Read(buffer, (long)i * Checkpoint.SlotSize)];
+            if (!Checkpoint.TryRead(slot, out Checkpoint found))
+                hasDamagedSlot |= slot.ContainsAnyExcept((byte)0);
+            else if (newest is null || found.Generation > newest.Value.Generation)
+                newest = found;
         }
-        _generation = Last?.Generation ?? 0;
+        return newest;
     }
 }

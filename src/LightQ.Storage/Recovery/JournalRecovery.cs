@@ -242,14 +242,20 @@ internal sealed class JournalRecovery
     {
         string directory = Path.Combine(_options.Directory, Quarantine);
         _files.CreateDirectory(directory);
-        using IStorageFile file = _files.Open(path, OpenMode.Read);
-        using IStorageFile copy = _files.Open(Path.Combine(directory, Path.GetFileName(path)), OpenMode.Create);
+        CopyFile(_files, path, Path.Combine(directory, Path.GetFileName(path)));
+        _files.SyncDirectory(directory);
+    }
+
+    /// <summary>Copies a file and syncs the copy, not its directory.</summary>
+    public static void CopyFile(IFileSystem files, string from, string to)
+    {
+        using IStorageFile file = files.Open(from, OpenMode.Read);
+        using IStorageFile copy = files.Open(to, OpenMode.Create);
         byte[] buffer = new byte[ScanBytes];
         int read;
         for (long position = 0; (read = file.Read(buffer, position)) > 0; position += read)
             copy.Write(buffer.AsSpan(0, read), position);
         copy.Sync();
-        _files.SyncDirectory(directory);
     }
 
     private JournalCorruptException Corrupt(long ordinal, long position, long firstOffset, long lastOffset, string detail)

@@ -1,0 +1,27 @@
+using System.Text.Json;
+using LightQ.Broker.Topics;
+using LightQ.Storage.Inspection;
+
+namespace LightQ.Broker.Catalog;
+
+/// <summary>Reads the catalog of a broker that does not run. Changes nothing.</summary>
+public static class CatalogReader
+{
+    /// <summary>Reads the durable topics that the catalog knows.</summary>
+    /// <param name="directory">The data directory's <c>catalog</c>.</param>
+    /// <param name="report">What is wrong with the catalog: the topics are those of its valid records.</param>
+    /// <exception cref="IOException">It cannot be read.</exception>
+    public static IReadOnlyDictionary<Guid, string> ReadDurableTopics(string directory, out JournalReport report)
+    {
+        var topics = new Dictionary<Guid, string>();
+        report = JournalInspector.InspectRecords(directory, bytes =>
+        {
+            CatalogRecord? record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord);
+            if (record?.Topic is { Settings.Kind: TopicKind.Durable } topic)
+                topics[topic.Id] = topic.Name;
+            if (record?.DeletedTopic is { } deleted)
+                topics.Remove(deleted);
+        });
+        return topics;
+    }
+}

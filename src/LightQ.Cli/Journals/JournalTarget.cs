@@ -1,0 +1,103 @@
+using System.Globalization;
+using LightQ.Broker.Catalog;
+using LightQ.Cli.Output;
+using LightQ.Storage;
+using LightQ.Storage.Inspection;
+
+namespace LightQ.Cli.Journals;
+
+/// <summary>What a path names: a data directory, a topic's directory in it, or one partition's; held against a broker while it is looked at.</summary>
+internal sealed class JournalTarget : IDisposable
+{
+    private const string Catalog = "catalog";
+    private const string Groups = "groups";
+    private const string Topics = "topics";
+
+    private readonly DataDirectoryLock? _lock;
+
+    private JournalTarget(string path, string? root, DataDirectoryLock? heldLock)
+    {
+        Path = path;
+        _lock = heldLock;
+        if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
+            KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
+        if (root == path)
+            Records = [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(path, n)).Where(Directory.Exists)];
+        Partitions = [.. Find(path, root == path).OrderBy(p => p.Name, StringComparer.Ordinal).ThenBy(p => p.Partition)];
+    }
+
+    /// <summary>The full path.</summary>
+    public string Path { get; }
+
+    /// <summary>The durable topics that the catalog knows; null without a catalog.</summary>
+    public IReadOnlyDictionary<Guid, string>? KnownTopics { get; }
+
+    /// <summary>Directories of catalog and groups, when the path is a data directory.</summary>
+    public IReadOnlyList<string> Records { get; } = [];
+
+    public IReadOnlyList<JournalPartition> Partitions { get; }
+
+    /// <summary>Durable topics of the catalog of which nothing is there, when the path is a data directory.</summary>
+    public IEnumerable<string> MissingTopics => Records.Count == 0 || KnownTopics is null
+        ? []
+        : KnownTopics.Where(t => Partitions.All(p => p.TopicId != t.Key)).Select(t => t.Value);
+
+    /// <exception cref="CommandException">The path is none of these.</exception>
+    /// <exception cref="DataDirectoryException">A broker holds the data directory.</exception>
+    public static JournalTarget Open(string path)
+    {
+        string full = System.IO.Path.TrimEndingDirectorySeparator(System.IO.Path.GetFullPath(path));
+        if (!Directory.Exists(full))
+            throw new CommandException(ExitCode.Failed, $"There is no directory '{full}'.");
+        string? root = RootOf(full);
+        DataDirectoryLock? held = root is null ? null : DataDirectoryLock.AcquireExisting(root);
+        try
+        {
+            var target = new JournalTarget(full, root, held);
+            return target.Partitions.Count > 0 || target.Records.Count > 0
+                ? target
+                : throw new CommandException(ExitCode.Failed, $"'{full}' is neither a data directory nor that of a durable topic or its partition.");
+        }
+        catch
+        {
+            held?.Dispose();
+            throw;
+        }
+    }
+
+    public void Dispose() => _lock?.Dispose();
+
+    /// <summary>The data directory that holds a path; null for a copy that lies elsewhere.</summary>
+    private static string? RootOf(string path)
+    {
+        string? at = path;
+        for (int levels = 0; levels <= 3 && at is not null; levels++, at = System.IO.Path.GetDirectoryName(at))
+        {
+            if (Directory.Exists(System.IO.Path.Combine(at, Catalog)) || File.Exists(System.IO.Path.Combine(at, DataDirectoryLock.FileName)))
+                return at;
+        }
+        return null;
+    }
+
+    private IEnumerable<JournalPartition> Find(string path, bool isRoot)
+    {
+        if (isRoot)
+        {
+            string topics = System.IO.Path.Combine(path, Topics);
+            return Directory.Exists(topics) ? Directory.GetDirectories(topics).SelectMany(PartitionsOf) : [];
+        }
+        return JournalInspector.IsJournal(path) ? [At(path)] : PartitionsOf(path);
+    }
+
+    private IEnumerable<JournalPartition> PartitionsOf(string topic) =>
+        Directory.GetDirectories(topic).Where(d => int.TryParse(System.IO.Path.GetFileName(d), NumberStyles.None, CultureInfo.InvariantCulture, out _)).Select(At);
+
+    private JournalPartition At(string directory)
+    {
+        string parent = System.IO.Path.GetFileName(System.IO.Path.GetDirectoryName(directory)) ?? "";
+        Guid? id = Guid.TryParseExact(parent, "N", out Guid parsed) ? parsed : null;
+        string? name = id is { } known && KnownTopics is not null && KnownTopics.TryGetValue(known, out string? found) ? found : null;
+        _ = int.TryParse(System.IO.Path.GetFileName(directory), NumberStyles.None, CultureInfo.InvariantCulture, out int partition);
+        return new JournalPartition(directory, id, name, partition);
+    }
+}

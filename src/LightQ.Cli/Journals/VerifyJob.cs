@@ -1,0 +1,64 @@
+using System.Globalization;
+using LightQ.Cli.Output;
+using LightQ.Storage.Inspection;
+using Spectre.Console;
+
+namespace LightQ.Cli.Journals;
+
+/// <summary>Reads everything and says what is wrong with it.</summary>
+internal sealed class VerifyJob(string path, OutputFormat output)
+{
+    private readonly CommandConsole _console = new();
+
+    /// <returns>The exit code: 1 when something is damaged.</returns>
+    public int Run(CancellationToken cancellationToken)
+    {
+        using JournalTarget target = JournalTarget.Open(path);
+        var journals = new List<JournalView>();
+        foreach (string directory in target.Records)
+            journals.Add(JournalView.OfRecords(directory, JournalInspector.InspectRecords(directory)));
+        foreach (JournalPartition partition in target.Partitions)
+        {
+            journals.Add(JournalView.Of(partition, JournalInspector.Inspect(partition.Directory, partition.TopicId, file =>
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                _console.Progress($"{partition.Title}: {file}");
+            })));
+        }
+        _console.EndProgress();
+        string[] missing = [.. target.MissingTopics];
+        bool isClean = missing.Length == 0 && journals.TrueForAll(j => j.Verdict == "clean");
+        Write(new VerifyView(target.Path, isClean ? "clean" : "damaged", journals, missing));
+        return isClean ? ExitCode.Ok : ExitCode.Failed;
+    }
+
+    private void Write(VerifyView view)
+    {
+        if (output == OutputFormat.Json)
+        {
+            CommandConsole.Line(CliJson.Write(view, CliJson.Default.VerifyView));
+            return;
+        }
+        Table table = CommandConsole.Table("journal", "id", "partition", "segments", "batches", "messages", "bytes", "first", "end", "verdict");
+        foreach (JournalView j in view.Journals)
+        {
+            string[] cells =
+            [
+                j.Name ?? "(not in the catalog)", j.Id ?? "", j.Partition?.ToString(CultureInfo.InvariantCulture) ?? "", Number(j.Segments), Number(j.Batches),
+                Number(j.Messages), Number(j.Bytes), Number(j.StartOffset), Number(j.EndOffset), j.Verdict,
+            ];
+            table.AddRow([.. cells.Select(Markup.Escape)]);
+        }
+        _console.Tables.Write(table);
+        foreach (JournalView journal in view.Journals.Where(j => j.Findings.Count > 0))
+        {
+            CommandConsole.Line($"{journal.Name ?? journal.Id}, in {journal.Directory}:");
+            foreach (FindingView finding in journal.Findings)
+                CommandConsole.Line($"  {finding.Line}");
+        }
+        foreach (string name in view.MissingTopics)
+            CommandConsole.Line($"damage: the catalog knows the topic {name}, but its directory is gone");
+    }
+
+    private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,8 @@
+namespace LightQ.Cli.Journals;
+
+/// <summary>What <c>journal verify</c> found.</summary>
+/// <param name="Path">What was looked at.</param>
+/// <param name="Verdict"><c>clean</c> or <c>damaged</c>.</param>
+/// <param name="Journals">The catalog, the groups' positions, and every topic.</param>
+/// <param name="MissingTopics">Durable topics of the catalog of which nothing is there.</param>
+internal sealed record VerifyView(string Path, string Verdict, IReadOnlyList<JournalView> Journals, IReadOnlyList<string> MissingTopics);

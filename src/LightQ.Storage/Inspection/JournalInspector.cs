@@ -1,0 +1,137 @@
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+using LightQ.Storage.Files;
+using LightQ.Storage.Recovery;
+using LightQ.Storage.State;
+
+namespace LightQ.Storage.Inspection;
+
+/// <summary>Reads everything a journal holds, of a broker that does not run, and says what is wrong with it. Changes nothing.</summary>
+/// <example>
+/// <code>
+/// JournalReport report = JournalInspector.Inspect("/var/lib/lightq/topics/4f…/0", topicId: null, Console.Error.WriteLine);
+/// </code>
+/// </example>
+public static class JournalInspector
+{
+    /// <summary>Whether a directory is a partition's, as far as the names of its files say.</summary>
+    public static bool IsJournal(string directory)
+    {
+        IFileSystem files = PlatformFileSystem.Choose();
+        return files.Exists(Path.Combine(directory, CheckpointFile.Name)) || FoundSegment.In(directory, files).Count > 0;
+    }
+
+    /// <summary>Inspects one partition of a durable topic.</summary>
+    /// <param name="directory">Its directory.</param>
+    /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
+    /// <param name="progress">Told the name of each segment before it is read; null for nobody.</param>
+    /// <exception cref="IOException">The disk refuses to read.</exception>
+    public static JournalReport Inspect(string directory, Guid? topicId = null, Action<string>? progress = null) =>
+        Inspect(directory, topicId, PlatformFileSystem.Choose(), progress).Report;
+
+    /// <summary>Inspects a journal of records: the catalog, or the groups' positions.</summary>
+    /// <param name="directory">Its directory.</param>
+    /// <param name="replay">Gets every record that is valid; null for nobody.</param>
+    /// <exception cref="IOException">The disk refuses to read.</exception>
+    public static JournalReport InspectRecords(string directory, RecordReplay? replay = null)
+    {
+        IFileSystem files = PlatformFileSystem.Choose();
+        (LogSurvey survey, JournalReport report) = InspectRecords(directory, files);
+        if (replay is null)
+            return report;
+        new LogContents(survey, files).Read((_, _, batch, isValid) =>
+        {
+            if (!isValid || batch.Kind != BatchKind.Data)
+                return;
+            foreach (RecordView record in batch.Records)
+                replay(record.Body);
+        });
+        return report;
+    }
+
+    /// <summary>Reads the batches of a partition.</summary>
+    /// <param name="directory">Its directory.</param>
+    /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
+    /// <param name="onBatch">Gets every batch, oldest first.</param>
+    /// <param name="onHole">Gets every range that holds no batch; null for nobody.</param>
+    public static JournalReport Read(string directory, Guid? topicId, StoredBatchVisitor onBatch, Action<RepairLoss>? onHole = null)
+    {
+        IFileSystem files = PlatformFileSystem.Choose();
+        (LogSurvey survey, JournalReport report) = Inspect(directory, topicId, files, null);
+        new LogContents(survey, files).Read(onBatch, onHole);
+        return report;
+    }
+
+    internal static (LogSurvey Survey, JournalReport Report) Inspect(string directory, Guid? topicId, IFileSystem files, Action<string>? progress)
+    {
+        var findings = new List<JournalFinding>();
+        Checkpoint? checkpoint = null;
+        string? refusal = null;
+        try
+        {
+            checkpoint = ReadCheckpoint(directory, files, findings);
+        }
+        catch (JournalFormatException e)
+        {
+            refusal = e.Message;
+        }
+        LogSurvey survey = LogSurvey.OfJournal(directory, files, checkpoint, topicId, progress ?? (static _ => { }));
+        if (refusal is not null)
+            survey.Refuse(CheckpointFile.Name, refusal);
+        else if (checkpoint is null && survey.Segments.Count > 0 && findings.Count == 0)
+            findings.Add(new JournalFinding(FindingKind.Damage, CheckpointFile.Name, 0, -1, -1, "there is none, so nothing vouches for the log's end"));
+        try
+        {
+            if (EpochFile.Read(files, directory) is null)
+                findings.Add(new JournalFinding(FindingKind.Note, EpochFile.Name, 0, -1, -1, "the file is not valid; the next start rebuilds it from the batches"));
+        }
+        catch (JournalFormatException e)
+        {
+            survey.Refuse(EpochFile.Name, e.Message);
+        }
+        findings.AddRange(survey.Findings);
+        return (survey, ReportOf(directory, survey, findings));
+    }
+
+    internal static (LogSurvey Survey, JournalReport Report) InspectRecords(string directory, IFileSystem files)
+    {
+        List<FoundSegment> generations = FoundSegment.In(directory, files);
+        // The newest generation is all there is; an older one is left from a stop in the middle of a compaction.
+        FoundSegment newest = generations.Count > 0 ? generations[^1] : throw new FileNotFoundException($"'{directory}' holds no journal.");
+        LogSurvey survey = LogSurvey.OfRecords(directory, files, newest, static _ => { });
+        return (survey, ReportOf(directory, survey, [.. survey.Findings]));
+    }
+
+    private static JournalReport ReportOf(string directory, LogSurvey survey, IReadOnlyList<JournalFinding> findings)
+    {
+        long start = survey.Segments.Count > 0 ? survey.Segments[0].Header.BaseOffset : survey.End.Offset;
+        return new JournalReport
+        {
+            Directory = directory,
+            TopicId = survey.Identity.TopicId,
+            Epoch = Math.Max(survey.Checkpoint?.Epoch ?? 0, survey.Segments.Count > 0 ? survey.Segments.Max(s => s.Header.Epoch) : 0),
+            CleanStop = survey.Checkpoint is { Clean: true },
+            Segments = survey.Segments.Count(s => s.File is not null),
+            Batches = survey.Tally.Batches,
+            Messages = survey.Tally.Messages,
+            Bytes = survey.Tally.Bytes,
+            StartOffset = Math.Max(survey.Checkpoint?.StartOffset ?? 0, start),
+            EndOffset = survey.End.Offset,
+            Findings = findings,
+        };
+    }
+
+    private static Checkpoint? ReadCheckpoint(string directory, IFileSystem files, List<JournalFinding> findings)
+    {
+        string path = Path.Combine(directory, CheckpointFile.Name);
+        if (!files.Exists(path))
+            return null;
+        using IStorageFile file = files.Open(path, OpenMode.Read);
+        Checkpoint? newest = CheckpointFile.ReadNewest(file, out bool hasDamagedSlot);
+        if (newest is null)
+            findings.Add(new JournalFinding(FindingKind.Damage, CheckpointFile.Name, 0, -1, -1, "neither of its two slots is valid, so nothing vouches for the log's end"));
+        else if (hasDamagedSlot)
+            findings.Add(new JournalFinding(FindingKind.Note, CheckpointFile.Name, 0, -1, -1, "one of its two slots is not valid; the other counts"));
+        return newest;
+    }
+}

@@ -1,0 +1,264 @@
+using LightQ.Protocol.Batches;
+using LightQ.Storage.Files;
+using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
+namespace LightQ.Storage.Inspection;
+
+/// <summary>Walks all of a journal and says what it must be: which segments, which of their stretches are damaged, where it ends. Changes nothing.</summary>
+internal sealed class LogSurvey
+{
+    private readonly string _directory;
+    private readonly IFileSystem _files;
+    private readonly Action<string> _progress;
+    private readonly Checkpoint? _checkpoint;
+    private readonly bool _proofOnly;
+    private readonly List<FoundSegment> _found;
+    private readonly List<SurveyedSegment> _segments = [];
+    private readonly List<JournalFinding> _findings = [];
+    private readonly SegmentHeader _identity;
+    private readonly BatchTally _tally = new();
+
+    private LogSurvey(string directory, IFileSystem files, Checkpoint? checkpoint, List<FoundSegment> found, SegmentHeader identity, bool proofOnly, Action<string> progress)
+    {
+        _directory = directory;
+        _files = files;
+        _checkpoint = checkpoint;
+        _found = found;
+        _identity = identity;
+        _proofOnly = proofOnly;
+        _progress = progress;
+    }
+
+    /// <summary>The segments that the log must have, oldest first.</summary>
+    public IReadOnlyList<SurveyedSegment> Segments => _segments;
+
+    public IReadOnlyList<JournalFinding> Findings => _findings;
+
+    public BatchTally Tally => _tally;
+
+    /// <summary>Topic, incarnation and epoch, as far as a file says them.</summary>
+    public SegmentHeader Identity => _identity;
+
+    /// <summary>The newest valid checkpoint.</summary>
+    public Checkpoint? Checkpoint => _checkpoint;
+
+    public LogEnd End { get; private set; }
+
+    /// <summary>Files that are no part of the log and in the way of it: to be set aside.</summary>
+    public List<FoundSegment> Strays { get; } = [];
+
+    /// <summary>Why the journal must not be repaired; null when it may.</summary>
+    public string? Refusal { get; private set; }
+
+    /// <summary>Surveys a journal with a checkpoint.</summary>
+    public static LogSurvey OfJournal(string directory, IFileSystem files, Checkpoint? checkpoint, Guid? topicId, Action<string> progress)
+    {
+        List<FoundSegment> found = FoundSegment.In(directory, files);
+        SegmentHeader? first = found.Find(f => f.Header is { } h && (topicId is null || h.TopicId == topicId))?.Header;
+        var identity = new SegmentHeader(topicId ?? first?.TopicId ?? Guid.Empty, checkpoint?.Incarnation ?? first?.Incarnation ?? 0, 0, 0, 0, 0, checkpoint?.Epoch ?? 0, 0);
+        var survey = new LogSurvey(directory, files, checkpoint, found, identity, proofOnly: false, progress);
+        survey.Run();
+        return survey;
+    }
+
+    /// <summary>Surveys one generation of a journal of records.</summary>
+    public static LogSurvey OfRecords(string directory, IFileSystem files, FoundSegment generation, Action<string> progress)
+    {
+        var survey = new LogSurvey(directory, files, null, [generation], new SegmentHeader(Guid.Empty, 1, 0, 0, 0, 0, 0, 0), proofOnly: true, progress);
+        survey.Run();
+        return survey;
+    }
+
+    private long LastOrdinal
+    {
+        get
+        {
+            long last = _found.FindLast(f => f.Header is not null)?.Ordinal ?? 0;
+            last = Math.Max(last, _checkpoint?.Durable.Ordinal ?? 0);
+            // Behind the last segment lies what was made ahead. It counts only if its bytes show that it was used.
+            foreach (FoundSegment file in _found.Where(f => f.Ordinal > last && !f.IsBlank))
+            {
+                using IStorageFile open = _files.Open(file.Path, OpenMode.Read);
+                if (TailRepair.FindProof(open, SegmentHeader.PageSize, _checkpoint?.Durable.Offset ?? -1) >= 0 || _checkpoint is null)
+                    return file.Ordinal;
+                Note(file.Name, "the header page is torn: a segment that was about to begin. The next start sets it aside.");
+            }
+            return last;
+        }
+    }
+
+    private void Run()
+    {
+        SetAsideForeign();
+        long last = LastOrdinal;
+        long first = Math.Min(_found.Count > 0 ? _found[0].Ordinal : last, last);
+        if (last == 0)
+        {
+            End = _checkpoint?.Durable ?? default;
+            return;
+        }
+        CheckFront(first);
+        LogEnd? end = first == 1 && _segments.Count == 0 ? default(LogEnd) : _segments.Count > 0 ? _segments[^1].End : null;
+        for (long ordinal = first; ordinal <= last; ordinal++)
+        {
+            FoundSegment? file = _found.Find(f => f.Ordinal == ordinal);
+            LogEnd? next = StartOf(ordinal + 1) ?? (_checkpoint is { } c && c.Durable.Ordinal == ordinal ? c.Durable : null);
+            SegmentHeader? header = file?.Header;
+            if (file is not null && header is null && (header = HeaderRebuild.TryFind(file, _files, _identity, end, next, isAlone: _proofOnly)) is not null)
+                Damage(file.Name, 0, -1, -1, "the header page is damaged; what it said follows from the batches around it");
+            if (file is null || header is not { } known)
+            {
+                end = PassMissing(ordinal, last, file, end);
+                if (end is null)
+                    return;
+                continue;
+            }
+            end = Walk(file, known, ordinal == last, end);
+        }
+        End = end ?? default;
+    }
+
+    private void SetAsideForeign()
+    {
+        foreach (FoundSegment file in _found.ToArray())
+        {
+            if (file.Refusal is { } refusal)
+                Refuse(file.Name, refusal);
+            else if (file.Header is { } header && (header.TopicId != _identity.TopicId || header.Incarnation != _identity.Incarnation))
+            {
+                Damage(file.Name, 0, -1, -1, $"the segment belongs to topic {header.TopicId:N}, incarnation {header.Incarnation}, not to this one");
+                Strays.Add(file);
+                _found.Remove(file);
+            }
+        }
+    }
+
+    /// <summary>Segments below the first that is there, though the log begins in them.</summary>
+    private void CheckFront(long first)
+    {
+        if (_checkpoint is not { } checkpoint || StartOf(first) is not { } start || checkpoint.StartOffset >= start.Offset || first <= 1)
+            return;
+        var begin = new LogEnd(start.Position - BatchLayout.HeaderSize, checkpoint.StartOffset, 0, first - 1, 0);
+        Damage(SegmentName.Of(first - 1, SegmentName.Log), 0, checkpoint.StartOffset, start.Offset - 1, "the segment is missing");
+        AddMissing(first - 1, begin, start);
+    }
+
+    private LogEnd Walk(FoundSegment file, SegmentHeader header, bool isLast, LogEnd? before)
+    {
+        _progress(file.Name);
+        Segment segment = file.Open(_files, header);
+        try
+        {
+            segment.Index = new SegmentIndex(segment.BasePosition, segment.FileBytes);
+            var walk = new LogWalk(segment, _tally);
+            var start = new LogEnd(segment.BasePosition, segment.BaseOffset, Math.Max(header.PreviousTime, before?.AppendTime ?? 0), header.Ordinal, segment.Crc);
+            LogEnd end = isLast ? WalkLast(walk, segment, start) : StartOf(header.Ordinal + 1) is { } next
+                ? walk.RunTo(start, next)
+                : walk.RunToEnd(start, NextKnownOffset(header.Ordinal), static _ => true);
+            end = end with { Ordinal = header.Ordinal };
+            foreach (LogHole hole in walk.Holes)
+                Damage(file.Name, segment.FilePosition(hole.Start.Position), hole.Start.Offset, hole.NextOffset - 1, $"{hole.Bytes:N0} bytes hold no valid batch");
+            foreach ((long firstOffset, long lastOffset, long position) in _tally.Gaps)
+                Add(new JournalFinding(FindingKind.Note, file.Name, segment.FilePosition(position), firstOffset, lastOffset, "lost: an earlier repair put a gap here"));
+            _tally.Gaps.Clear();
+            DerivedFiles.Check(_directory, _files, segment, end, Add);
+            _segments.Add(new SurveyedSegment(header, file, end, walk.Holes));
+            return end;
+        }
+        finally
+        {
+            segment.Retire();
+        }
+    }
+
+    private LogEnd WalkLast(LogWalk walk, Segment segment, LogEnd start)
+    {
+        LogEnd at = start;
+        if (_checkpoint is { } known && known.Durable.Ordinal == segment.Header.Ordinal && known.Durable.Position > start.Position)
+            at = walk.RunTo(start, known.Durable);
+        if (_checkpoint is { Clean: true } clean && clean.Durable.Ordinal == segment.Header.Ordinal)
+            return at;
+        LogEnd end = walk.RunToEnd(at, long.MaxValue, e => TailRepair.FindProof(segment.File, segment.FilePosition(e.Position), e.Offset) >= 0);
+        if (!_proofOnly && BatchScan.TryReadHeader(new FileWindow(segment.File, BatchLayout.MaxHeaderSize), segment, end.Position, segment.Limit, out BatchView torn) && torn.BaseOffset == end.Offset)
+            Add(new JournalFinding(FindingKind.Note, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, torn.NextOffset - 1, "a torn batch: the next start cuts it. It had not been acknowledged as durable."));
+        return end;
+    }
+
+    /// <summary>No segment where one must be.</summary>
+    /// <returns>Where the log goes on; null when nothing follows that is known.</returns>
+    private LogEnd? PassMissing(long ordinal, long last, FoundSegment? file, LogEnd? before)
+    {
+        if (file is not null)
+            Strays.Add(file);
+        string name = SegmentName.Of(ordinal, SegmentName.Log);
+        string what = file is null ? "the segment is missing" : "the header page is damaged, and nothing around it says what it held";
+        LogEnd? target = NextStart(ordinal, last);
+        LogEnd? begin = before ?? (_checkpoint is { } c && target is { } t ? new LogEnd(t.Position - BatchLayout.HeaderSize, c.StartOffset, 0, ordinal, 0) : null);
+        if (target is not { } to || begin is not { } start)
+        {
+            Damage(name, 0, before?.Offset ?? -1, (target?.Offset ?? 0) - 1, what);
+            Refusal ??= $"{name}: nothing says where the log goes on; restore the file from a copy, or delete the topic.";
+            End = before ?? default;
+            return null;
+        }
+        // The run of missing segments shares what lies between the two places.
+        long rest = to.Ordinal - ordinal;
+        LogEnd end = rest <= 1 ? to : Share(start, to, rest);
+        Damage(name, 0, start.Offset, end.Offset - 1, what);
+        AddMissing(ordinal, start, end);
+        return end with { AppendTime = start.AppendTime };
+    }
+
+    private void AddMissing(long ordinal, LogEnd begin, LogEnd to)
+    {
+        var header = new SegmentHeader(_identity.TopicId, _identity.Incarnation, ordinal, begin.Offset, begin.Position, begin.AppendTime, _identity.Epoch, begin.ChainCrc);
+        LogEnd start = begin with { Ordinal = ordinal, ChainCrc = header.Crc() };
+        if (_identity.TopicId == Guid.Empty && !_proofOnly)
+            Refusal ??= "No file says which topic this was.";
+        if (to.Offset <= begin.Offset || to.Position - begin.Position < BatchLayout.HeaderSize)
+            Refusal ??= $"{SegmentName.Of(ordinal, SegmentName.Log)}: the segments around it contradict each other; restore it from a copy, or delete the topic.";
+        _segments.Add(new SurveyedSegment(header, null, to with { Ordinal = ordinal }, [new LogHole(start, to.Position, to.Offset, to.ChainCrc)]));
+    }
+
+    /// <summary>The first of several equal parts of what lies between two places.</summary>
+    private static LogEnd Share(LogEnd from, LogEnd to, long parts)
+    {
+        long bytes = (to.Position - from.Position) / parts / BatchLayout.Alignment * BatchLayout.Alignment;
+        return new LogEnd(from.Position + bytes, from.Offset + ((to.Offset - from.Offset) / parts), from.AppendTime, 0, 0);
+    }
+
+    /// <summary>Where a segment begins, if its header page says so: also where the one before ends.</summary>
+    private LogEnd? StartOf(long ordinal) => _found.Find(f => f.Ordinal == ordinal)?.Header is { } header
+        ? new LogEnd(header.BasePosition, header.BaseOffset, header.PreviousTime, ordinal, header.PreviousCrc)
+        : null;
+
+    private LogEnd? NextStart(long ordinal, long last)
+    {
+        for (long next = ordinal + 1; next <= last; next++)
+        {
+            if (StartOf(next) is { } start)
+                return start;
+        }
+        return _checkpoint is { } checkpoint && checkpoint.Durable.Ordinal == last ? checkpoint.Durable with { Ordinal = last + 1 } : null;
+    }
+
+    private long NextKnownOffset(long ordinal) => NextStart(ordinal, LastOrdinalSeen) is { } next ? next.Offset : long.MaxValue;
+
+    private long LastOrdinalSeen => Math.Max(_found.Count > 0 ? _found[^1].Ordinal : 0, _checkpoint?.Durable.Ordinal ?? 0);
+
+    /// <summary>Says that a file must not be touched.</summary>
+    public void Refuse(string file, string reason)
+    {
+        Refusal ??= $"{file}: {reason}";
+        Damage(file, 0, -1, -1, reason);
+    }
+
+    private void Note(string file, string detail) => Add(new JournalFinding(FindingKind.Note, file, 0, -1, -1, detail));
+
+    private void Damage(string file, long position, long firstOffset, long lastOffset, string detail) =>
+        Add(new JournalFinding(FindingKind.Damage, file, position, firstOffset, lastOffset, detail));
+
+    private void Add(JournalFinding finding) => _findings.Add(finding);
+}

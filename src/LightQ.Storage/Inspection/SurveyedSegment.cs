@@ -1,0 +1,20 @@
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
+namespace LightQ.Storage.Inspection;
+
+/// <summary>A segment of the log: where it is, what it must be, and what is wrong with it.</summary>
+internal sealed record SurveyedSegment(SegmentHeader Header, FoundSegment? File, LogEnd End, IReadOnlyList<LogHole> Holes)
+{
+    public long Ordinal => Header.Ordinal;
+
+    public string Name => SegmentName.Of(Ordinal, SegmentName.Log);
+
+    /// <summary>Whether the file has another header page than the segment must have, or there is no file.</summary>
+    public bool NeedsHeader => File?.Header != Header;
+
+    public bool NeedsRepair => NeedsHeader || Holes.Count > 0;
+
+    /// <summary>Where a log position is in the file.</summary>
+    public long FilePosition(long position) => position - Header.BasePosition + SegmentHeader.PageSize;
+}
