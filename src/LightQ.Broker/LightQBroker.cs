@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Broker.Catalog;
@@ -283,8 +284,8 @@ public sealed class LightQBroker : IAsyncDisposable
 
     private Group MakeGroup(Partition partition, string name)
     {
-        bool known = _positions.TryGet(KeyOf(partition, name), out long committed, out _);
-        return new Group(partition, name, known && partition.Topic.Settings.Kind == TopicKind.Durable ? committed : -1);
+        bool isKept = _positions.TryGet(KeyOf(partition, name), out long committed, out ReadOnlyMemory<byte> epoch) && partition.Topic.Settings.Kind == TopicKind.Durable;
+        return new Group(partition, name, isKept ? committed : -1, isKept && epoch.Length >= sizeof(uint) ? BinaryPrimitives.ReadUInt32LittleEndian(epoch.Span) : null);
     }
 
     private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
@@ -306,16 +307,19 @@ public sealed class LightQBroker : IAsyncDisposable
 
     private void KeepPositions()
     {
+        // A position says in which epoch it was reached, so that what an unclean stop cut is known when the group returns.
+        Span<byte> epoch = stackalloc byte[sizeof(uint)];
         foreach (Topic topic in _topics.Values)
         {
             if (topic.Settings.Kind != TopicKind.Durable)
                 continue;
             foreach (Partition partition in topic.Partitions)
             {
+                BinaryPrimitives.WriteUInt32LittleEndian(epoch, partition.Log.Epoch);
                 foreach (Group group in partition.Groups())
                 {
                     if (group.TryTakeCommitted(out long committed))
-                        _positions.Set(KeyOf(partition, group.Name), committed);
+                        _positions.Set(KeyOf(partition, group.Name), committed, epoch);
                 }
             }
         }

@@ -29,6 +29,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Rises at every unclean start.</summary>
     uint Epoch { get; }
 
+    /// <summary>One behind the last offset that is still what it was in an epoch; see <see cref="Journal.EndOfEpoch"/>.</summary>
+    long EndOfEpoch(uint epoch);
+
     /// <summary>Bytes held.</summary>
     long StoredBytes { get; }
 

@@ -23,6 +23,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public uint Epoch => journal.LeaderEpoch;
 
+    public long EndOfEpoch(uint epoch) => journal.EndOfEpoch(epoch);
+
     public long StoredBytes => journal.StoredBytes;
 
     public Durability MaxDurability => Durability.Fsync;

@@ -48,6 +48,8 @@ internal sealed class RingLog : ITopicLog
 
     public uint Epoch => 1;
 
+    public long EndOfEpoch(uint epoch) => EndOffset;
+
     public long StoredBytes => Ring.TouchedBytes;
 
     public Durability MaxDurability => Durability.Memory;

@@ -12,7 +12,7 @@ internal sealed class BroadcastSubscription : Subscription
 {
     private readonly LogReader _reader;
     private readonly bool _blocks;
-    private LogGap _openingGap;
+    private readonly Queue<LogGap> _openingGaps = new();
     private long _nextOffset;
 
     /// <param name="owner">The connection.</param>
@@ -24,13 +24,21 @@ internal sealed class BroadcastSubscription : Subscription
         : base(owner, id, partition)
     {
         _blocks = policy == SlowPolicy.Block && partition.Log is RingLog;
-        (StartKind start, long value) = ResumeOf(request, partition.Log);
+        (StartKind start, long value) = (request.Start, request.StartValue);
+        bool resumes = start == StartKind.Offset && request.LastIncarnation != 0;
+        LogGap cut = resumes ? LogDivergence.Find(partition.Log, request.LastOffset + 1, request.LastEpoch, request.LastIncarnation) : default;
+        if (cut != default)
+        {
+            _openingGaps.Enqueue(cut);
+            value = Math.Min(value, cut.FirstOffset);
+        }
         _reader = partition.Log.OpenReader(start, value, holds: policy == SlowPolicy.Block, Schedule);
         // The log may begin inside a batch, which then comes whole.
         long held = Math.Max(_reader.Cursor.Offset, partition.Log.StartOffset);
         FirstOffset = start == StartKind.Offset ? Math.Max(value, held) : held;
-        if (start == StartKind.Offset && value < held)
-            _openingGap = new LogGap(value, held - 1, GapReason.Retention);
+        long told = cut == default ? value : Math.Max(value, cut.LastOffset + 1);
+        if (start == StartKind.Offset && told < held)
+            _openingGaps.Enqueue(new LogGap(told, held - 1, GapReason.Retention));
         _nextOffset = FirstOffset;
     }
 
@@ -45,22 +53,11 @@ internal sealed class BroadcastSubscription : Subscription
         Partition.RoomMade();
     }
 
-    /// <summary>
-    /// A client that returns with an offset of another incarnation, or from behind the end of the log, saw a log that is gone: it starts
-    /// anew at the oldest message.
-    /// </summary>
-    private static (StartKind Start, long Value) ResumeOf(in SubscribeFrame request, ITopicLog log)
-    {
-        bool otherLog = request.LastIncarnation != 0 && request.LastIncarnation != log.Incarnation;
-        bool beyondEnd = request.LastIncarnation != 0 && request.Start == StartKind.Offset && request.StartValue > log.EndOffset;
-        return otherLog || beyondEnd ? (StartKind.Earliest, 0) : (request.Start, request.StartValue);
-    }
-
     private protected override ReadResult Read(out LentRun run, out LogGap gap)
     {
-        if (_openingGap != default)
+        if (_openingGaps.TryDequeue(out gap))
         {
-            (gap, _openingGap, run) = (_openingGap, default, default);
+            run = default;
             return ReadResult.Gap;
         }
         ReadResult result = _reader.TryRead(ProtocolLimits.DeliverRunBytes, out run, out gap);

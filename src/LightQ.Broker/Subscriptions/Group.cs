@@ -16,16 +16,28 @@ public sealed class Group
     private readonly Partition _partition;
     private readonly List<GroupMember> _members = [];
     private readonly List<LentRun> _returned = [];
+    private readonly Queue<LogGap> _openingGaps = new();
     private LogReader? _holder;
     private LogCursor _cursor;
     private GroupMember? _reading;
     private long _committed;
     private bool _dirty;
 
-    internal Group(Partition partition, string name, long committed)
+    /// <param name="partition">The partition.</param>
+    /// <param name="name">The group's name.</param>
+    /// <param name="committed">Where it stood; -1 for a group that never began.</param>
+    /// <param name="epoch">The log's epoch then; null when that is not known.</param>
+    internal Group(Partition partition, string name, long committed, uint? epoch = null)
     {
         _partition = partition;
         Name = name;
+        LogGap cut = LogDivergence.Find(partition.Log, committed, epoch ?? partition.Log.Epoch, partition.Log.Incarnation);
+        if (cut != default)
+        {
+            _openingGaps.Enqueue(cut);
+            committed = cut.FirstOffset;
+            _dirty = true;
+        }
         _committed = committed;
     }
 
@@ -46,12 +58,10 @@ public sealed class Group
     }
 
     /// <summary>Adds a member; the first one puts the group at its position.</summary>
-    /// <returns>The gap between the group's position and what the log still holds.</returns>
-    internal LogGap Join(GroupMember member, StartKind start, long value)
+    internal void Join(GroupMember member, StartKind start, long value)
     {
         lock (_lock)
         {
-            var gap = default(LogGap);
             if (_members.Count == 0)
             {
                 if (start == StartKind.Committed)
@@ -59,11 +69,10 @@ public sealed class Group
                 _holder = _partition.Log.OpenReader(start, value, holds: true, static () => { });
                 _cursor = _holder.Cursor;
                 if (start == StartKind.Offset && value < _cursor.Offset)
-                    gap = new LogGap(value, _cursor.Offset - 1, GapReason.Retention);
+                    _openingGaps.Enqueue(new LogGap(value, _cursor.Offset - 1, GapReason.Retention));
             }
             _members.Add(member);
             UpdateCommitted();
-            return gap;
         }
     }
 
@@ -106,7 +115,8 @@ public sealed class Group
     private ReadResult TakeLocked(GroupMember member, int maxBytes, out LentRun run, out LogGap gap)
     {
         run = default;
-        gap = default;
+        if (_openingGaps.TryDequeue(out gap))
+            return ReadResult.Gap;
         if (_reading is not null && _reading != member)
             return ReadResult.AtEnd;
         bool again = _returned.Count != 0;

@@ -13,7 +13,6 @@ internal sealed class GroupMember : Subscription
     private const int RunBytes = 64 * 1024;
 
     private readonly Group _group;
-    private LogGap _openingGap;
 
     public GroupMember(IStreamOwner owner, uint id, Partition partition, Group group, StartKind start, long value)
         : base(owner, id, partition)
@@ -21,7 +20,7 @@ internal sealed class GroupMember : Subscription
         _group = group;
         Reader = partition.Log.OpenReader(StartKind.Latest, 0, holds: true, Schedule);
         Reader.Park();
-        _openingGap = group.Join(this, start, value);
+        group.Join(this, start, value);
         FirstOffset = group.NextOffset;
     }
 
@@ -45,15 +44,7 @@ internal sealed class GroupMember : Subscription
         Partition.RoomMade();
     }
 
-    private protected override ReadResult Read(out LentRun run, out LogGap gap)
-    {
-        if (_openingGap != default)
-        {
-            (gap, _openingGap, run) = (_openingGap, default, default);
-            return ReadResult.Gap;
-        }
-        return _group.Take(this, RunBytes, out run, out gap);
-    }
+    private protected override ReadResult Read(out LentRun run, out LogGap gap) => _group.Take(this, RunBytes, out run, out gap);
 
     private protected override void Advance(in LentRun run) => _group.Settle(this);
 }

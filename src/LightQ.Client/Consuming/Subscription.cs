@@ -26,6 +26,8 @@ internal sealed class Subscription : ClientStream
     private long _lastOffset = -1;
     private uint _lastEpoch;
     private ulong _incarnation;
+    private uint _logEpoch;
+    private ulong _logIncarnation;
 
     public Subscription(BrokerLink link, string topic, ConsumeOptions options, Action<MessageGap> onGap)
     {
@@ -55,7 +57,7 @@ internal sealed class Subscription : ClientStream
             _connection = connection;
             _stream = connection.Register(this);
             bool isGroup = Options.Group is not null;
-            bool resumes = !isGroup && _lastOffset >= 0;
+            bool resumes = !isGroup && _firstSubscribed.Task.IsCompletedSuccessfully;
             StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
             if (isGroup && _firstSubscribed.Task.IsCompleted)
                 start = StartKind.Committed;
@@ -94,7 +96,7 @@ internal sealed class Subscription : ClientStream
                     break;
                 case FrameType.Gap:
                     GapFrame gap = FrameCodec.Read<GapFrame>(body);
-                    _lastOffset = Math.Max(_lastOffset, gap.LastOffset);
+                    OnGap(gap);
                     _queue.Enqueue(new Delivery(new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason)));
                     break;
                 case FrameType.Closed:
@@ -197,6 +199,9 @@ internal sealed class Subscription : ClientStream
     /// <summary>Tells whoever wants to know about a gap, and ends the enumeration if that is wanted.</summary>
     public void Report(MessageGap gap)
     {
+        // Behind this gap its offsets come again, as other messages.
+        if (gap.Reason == GapReason.Truncated)
+            Volatile.Write(ref _firstWantedOffset, Math.Min(_firstWantedOffset, gap.FirstOffset));
         ClientLog.Gap(_link.Logger, gap.Topic, gap.FirstOffset, gap.LastOffset, gap.Reason);
         Options.OnGap?.Invoke(gap);
         _onGap(gap);
@@ -234,7 +239,10 @@ internal sealed class Subscription : ClientStream
     private SubscriptionStarted OnSubscribed(in SubscribedFrame subscribed)
     {
         bool isResumed = _firstSubscribed.Task.IsCompleted;
-        (_incarnation, _lastEpoch) = (subscribed.Incarnation, subscribed.Epoch);
+        (_logIncarnation, _logEpoch) = (subscribed.Incarnation, subscribed.Epoch);
+        // If part of what was seen is gone, a gap will say so. Until it is here, what was seen is what another connection has to be told.
+        if (!isResumed || _lastOffset < 0 || (subscribed.Incarnation == _incarnation && subscribed.NextOffset > _lastOffset))
+            (_incarnation, _lastEpoch) = (_logIncarnation, _logEpoch);
         // The batch that holds the first offset comes whole. A group may still be handed back what is older than its position, and
         // a subscription that resumes goes on between two batches, with earlier ones perhaps still queued here.
         if (Options.Group is null && !isResumed)
@@ -243,6 +251,14 @@ internal sealed class Subscription : ClientStream
             _lastOffset = subscribed.NextOffset - 1;
         _firstSubscribed.TrySetResult();
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed);
+    }
+
+    private void OnGap(in GapFrame gap)
+    {
+        if (gap.Reason == GapReason.Truncated)
+            (_lastOffset, _incarnation, _lastEpoch) = (gap.FirstOffset - 1, _logIncarnation, _logEpoch);
+        else
+            _lastOffset = Math.Max(_lastOffset, gap.LastOffset);
     }
 
     private void Tell(SubscriptionStarted started)

@@ -92,6 +92,7 @@ internal sealed class LogSurvey
     private void Run()
     {
         SetAsideForeign();
+        SetAsideExpired();
         long last = LastOrdinal;
         long first = Math.Min(_found.Count > 0 ? _found[0].Ordinal : last, last);
         if (last == 0)
@@ -132,6 +133,17 @@ internal sealed class LogSurvey
                 Strays.Add(file);
                 _found.Remove(file);
             }
+        }
+    }
+
+    /// <summary>A power cut may bring names of expired segments back, and not all of them.</summary>
+    private void SetAsideExpired()
+    {
+        int first = _checkpoint is { } known ? _found.FindLastIndex(f => f.Header is { } header && header.BaseOffset <= known.StartOffset) : -1;
+        for (; first > 0; first--)
+        {
+            Note(_found[0].Name, "the segment expired; the next start removes it");
+            _found.RemoveAt(0);
         }
     }
 

@@ -47,15 +47,15 @@ internal sealed class JournalRecovery
         if (!clean && _segments.Count > 0)
             RepairTail(end);
         RemoveLeftovers();
-        uint epoch = RaiseEpoch(epochs, checkpoint, clean, end.Offset);
+        epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset);
         if (visitor is not null)
             WalkProducers(visitor, end);
 
         long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
         start = Math.Min(start, end.Offset);
-        _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epoch, Clean: false));
+        _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: false));
         RemoveExpired();
-        return new RecoveredLog(_segments, start, end, epoch);
+        return new RecoveredLog(_segments, start, end, epochs);
     }
 
     /// <summary>Segments below the log's start count no more: after a power cut any of their names may be back, and not all of them.</summary>
@@ -182,18 +182,27 @@ internal sealed class JournalRecovery
         return !page[..file.Read(page, 0)].ContainsAnyExcept((byte)0);
     }
 
-    private uint RaiseEpoch(List<(uint Epoch, long FirstOffset)>? epochs, Checkpoint? checkpoint, bool clean, long firstOffset)
+    private List<(uint Epoch, long FirstOffset)> RaiseEpoch(List<(uint Epoch, long FirstOffset)>? epochs, Checkpoint? checkpoint, bool clean, long firstOffset)
     {
         uint highest = Math.Max(checkpoint?.Epoch ?? 0, epochs is { Count: > 0 } ? epochs[^1].Epoch : 0);
         foreach (Segment segment in _segments)
             highest = Math.Max(highest, segment.Header.Epoch);
         if (clean && epochs is { Count: > 0 } && epochs[^1].Epoch == highest)
-            return highest;
-        epochs ??= [];
-        uint epoch = highest + 1;
-        epochs.Add((epoch, firstOffset));
+            return epochs;
+        if (epochs is not { Count: > 0 })
+            epochs = FindEpochs();
+        epochs.Add((highest + 1, firstOffset));
         EpochFile.Write(_files, _options.Directory, epochs);
-        return epoch;
+        return epochs;
+    }
+
+    /// <summary>What the file said of the epochs whose batches are still there: every batch has its epoch.</summary>
+    private List<(uint Epoch, long FirstOffset)> FindEpochs()
+    {
+        var finder = new EpochFinder();
+        foreach (Segment segment in _segments)
+            BatchScan.Run(new FileWindow(segment.File, WalkBytes), segment, StartOf(segment), segment.EndPosition, payloads: false, finder);
+        return finder.Epochs;
     }
 
     /// <summary>Hands the newest usable snapshot, and every header behind it, to the visitor.</summary>

@@ -7,5 +7,5 @@ namespace LightQ.Storage.Recovery;
 /// <param name="Segments">Oldest first.</param>
 /// <param name="StartOffset">The first offset that may be read.</param>
 /// <param name="End">Where appending goes on.</param>
-/// <param name="Epoch">The epoch of what is appended now.</param>
-internal sealed record RecoveredLog(IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, uint Epoch);
+/// <param name="Epochs">Which epoch began at which offset, oldest first; the last is that of what is appended now.</param>
+internal sealed record RecoveredLog(IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs);

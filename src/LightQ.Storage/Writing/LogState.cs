@@ -20,7 +20,7 @@ internal sealed class LogState
     {
         _options = options;
         Files = files;
-        Epoch = recovered.Epoch;
+        Epochs = recovered.Epochs;
         Segments = new SegmentList(recovered.Segments);
         Written = new PublishedEnd(recovered.End);
         Durable = new PublishedEnd(recovered.End);
@@ -37,7 +37,10 @@ internal sealed class LogState
 
     public IFileSystem Files { get; }
 
-    public uint Epoch { get; }
+    public uint Epoch => Epochs[^1].Epoch;
+
+    /// <summary>Which epoch began at which offset, oldest first.</summary>
+    public IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs { get; }
 
     public SegmentList Segments { get; }
 

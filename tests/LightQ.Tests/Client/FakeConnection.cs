@@ -46,10 +46,10 @@ internal sealed class FakeConnection : IDisposable
     }
 
     /// <summary>Answers Subscribe, and takes the Credit behind it.</summary>
-    public async Task<(FakeFrame Subscribe, uint Credit)> SubscribeAsync(long nextOffset = 0)
+    public async Task<(FakeFrame Subscribe, uint Credit)> SubscribeAsync(long nextOffset = 0, ulong incarnation = 5, uint epoch = 3)
     {
         FakeFrame subscribe = await ReadAsync(FrameType.Subscribe);
-        await WriteAsync(new SubscribedFrame(Guid.Empty, 1, 5, 3, nextOffset, 0, nextOffset), subscribe.Header.Stream, subscribe.Header.Tag);
+        await WriteAsync(new SubscribedFrame(Guid.Empty, 1, incarnation, epoch, nextOffset, 0, nextOffset), subscribe.Header.Stream, subscribe.Header.Tag);
         FakeFrame credit = await ReadAsync(FrameType.Credit);
         return (subscribe, credit.As<CreditFrame>().Bytes);
     }

@@ -112,6 +112,67 @@ public sealed class ReconnectTests
         Assert.Equal(["a", "b", "c"], seen);
     }
 
+    [Theory]
+    [InlineData(5, 4, 10)]
+    [InlineData(6, 1, 0)]
+    public async Task What_was_seen_and_then_cut_is_a_gap_and_its_offsets_come_again(ulong incarnation, uint epoch, long parting)
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        var gaps = new List<MessageGap>();
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync(20);
+        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(20, "a"u8.ToArray(), "b"u8.ToArray()));
+        Assert.True(await moved);
+        connection.Dispose();
+
+        // The broker says where it goes on, and is gone again before it says what is lost.
+        FakeConnection second = await broker.AcceptAsync();
+        await second.SubscribeAsync(parting, incarnation, epoch);
+        second.Dispose();
+
+        FakeConnection third = await broker.AcceptAsync();
+        (FakeFrame again, _) = await third.SubscribeAsync(parting, incarnation, epoch);
+        var frame = again.As<SubscribeFrame>();
+        Assert.Equal((StartKind.Offset, 22L, 21L, 3u, 5ul), (frame.Start, frame.StartValue, frame.LastOffset, frame.LastEpoch, frame.LastIncarnation));
+        await third.WriteAsync(new GapFrame(parting, 21, GapReason.Truncated), again.Header.Stream);
+        await third.DeliverAsync(again.Header.Stream, FakeConnection.Batch(parting, "new"u8.ToArray()));
+        var seen = new List<string> { messages.Current.GetText() };
+        for (int i = 0; i < 2; i++)
+        {
+            Assert.True(await messages.MoveNextAsync());
+            seen.Add(messages.Current.GetText());
+        }
+        Assert.Equal(["a", "b", "new"], seen);
+        Assert.Equal([new MessageGap("orders", parting, 21, GapReason.Truncated)], gaps);
+        third.Dispose();
+
+        using FakeConnection fourth = await broker.AcceptAsync();
+        (FakeFrame resumed, _) = await fourth.SubscribeAsync(parting + 1, incarnation, epoch);
+        Assert.Equal((parting + 1, parting, incarnation), (resumed.As<SubscribeFrame>().StartValue, resumed.As<SubscribeFrame>().LastOffset, resumed.As<SubscribeFrame>().LastIncarnation));
+    }
+
+    [Fact]
+    public async Task A_subscription_that_got_nothing_yet_resumes_where_it_began()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync(0);
+        Assert.Equal(StartKind.Latest, subscribe.As<SubscribeFrame>().Start);
+        connection.Dispose();
+
+        using FakeConnection next = await broker.AcceptAsync();
+        (FakeFrame resumed, _) = await next.SubscribeAsync(0);
+        Assert.Equal((StartKind.Offset, 0L), (resumed.As<SubscribeFrame>().Start, resumed.As<SubscribeFrame>().StartValue));
+        await next.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(0, "a"u8.ToArray()));
+        Assert.True(await moved);
+    }
+
     [Fact]
     public async Task A_group_resumes_at_its_committed_position()
     {

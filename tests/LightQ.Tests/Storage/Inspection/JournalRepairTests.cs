@@ -159,7 +159,7 @@ public sealed class JournalRepairTests
         await using InspectedJournal journal = await MakeAsync();
         journal.Change(name, b =>
         {
-            foreach (int page in name == "checkpoint" ? new[] { 0, 4096 } : [0])
+            for (int page = 0; page < (name == "checkpoint" ? 8192 : 4096); page += 4096)
             {
                 b[page + 8] = 2;
                 if (name != "epochs" && b.AsSpan(page, 96).ContainsAnyExcept((byte)0))
