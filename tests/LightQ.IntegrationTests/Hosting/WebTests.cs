@@ -70,8 +70,8 @@ public sealed class WebTests
         Assert.Single(server.Log.Errors, e => e.StartsWith("Topic damaged takes no messages", StringComparison.Ordinal));
         await ControlCalls.FailsAsync(
             () => server.Control.CallAsync<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", new() { Name = "damaged" }),
-            GrpcStatusCode.FailedPrecondition,
-            "TopicFailed");
+            GrpcStatusCode.DataLoss,
+            "CorruptData");
     }
 
     [Fact]
