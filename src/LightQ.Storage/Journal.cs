@@ -59,6 +59,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         _writer = new JournalWriter(this, _log, _ring, _source);
         _upkeep = new JournalUpkeep(_log, _source, checkpoints, environment.Options);
         _thread = environment.NextWriter();
+        foreach (Segment segment in _log.Segments.All)
+            segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
         environment.Housekeeping.Add(this);
     }
 
@@ -151,16 +153,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             throw new ArgumentException($"RingBytes ({options.RingBytes}) must hold four batches of MaxBatchBytes ({options.MaxBatchBytes}).", nameof(options));
         environment.Files.CreateDirectory(options.Directory);
         CheckpointFile checkpoints = CheckpointFile.Open(environment.Files, options.Directory);
-        try
-        {
-            RecoveredLog recovered = JournalRecovery.Run(options, environment.Files, checkpoints, visitor);
-            return new Journal(options, environment, recovered, checkpoints);
-        }
-        catch
-        {
-            checkpoints.Dispose();
-            throw;
-        }
+        RecoveredLog recovered = JournalRecovery.Run(options, environment.Files, checkpoints, visitor);
+        return new Journal(options, environment, recovered, checkpoints);
     }
 
     /// <summary>Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).</summary>

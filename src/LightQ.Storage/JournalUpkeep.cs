@@ -10,6 +10,10 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
 {
     private const int KeptSnapshots = 2;
 
+    /// <summary>Looks of housekeeping behind which an unused file is closed: a quarter of a second for what only catch-up reads need, five for the tail.</summary>
+    private const int ColdLooks = 1;
+    private const int HotLooks = 20;
+
     private readonly LogState _log = log;
     private readonly SegmentSource _source = source;
     private readonly CheckpointFile _checkpoints = checkpoints;
@@ -27,6 +31,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
             if (_ended)
                 return;
             MoveStart(RetentionStart(now));
+            Rest(ColdLooks, HotLooks);
             if (now - _lastCheckpoint >= _environment.CheckpointInterval && _log.Durable.Position != _checkpointPosition)
             {
                 WriteCheckpoint(clean: false);
@@ -52,6 +57,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
         {
             if (_ended)
                 return;
+            Rest(coldLooks: 0, HotLooks); // At a gigabyte a second even a quarter of one is much memory to keep mapped.
             if (sealedSegment is { Index: { } index } && sealedSegment.Header.Ordinal >= _log.Segments.First!.Header.Ordinal)
                 SegmentIndexFile.Write(_log.Files, _log.PathOf(sealedSegment.Header.Ordinal, SegmentName.Index), index, sealedSegment.Crc);
             if (producers is null)
@@ -88,7 +94,6 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
         lock (_lock)
         {
             _ended = true;
-            _checkpoints.Dispose();
             if (delete)
                 DeleteFiles();
             _source.Dispose();
@@ -97,6 +102,14 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
             if (delete)
                 RemoveDirectory();
         }
+    }
+
+    /// <summary>Closes the files that nobody has used for so many looks: those behind the tail, and those of the tail.</summary>
+    private void Rest(int coldLooks, int hotLooks)
+    {
+        long hot = Math.Max(_log.OpenedAt, _log.Written.Position - _environment.TailBytes);
+        foreach (Segment segment in _log.Segments.All)
+            segment.Rest(_log.Files.IsCrowded ? 0 : segment.EndPosition <= hot ? coldLooks : hotLooks, _log.Durable);
     }
 
     private long RetentionStart(DateTimeOffset now)

@@ -6,16 +6,27 @@ namespace LightQ.Cli.Bench;
 /// <summary>One bench from start to report.</summary>
 internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFormat output, string? reportFile)
 {
+    /// <summary>Measures with the usual processes: a broker, a producer, a consumer.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
-    public async Task<int> ExecuteAsync(
-        Func<BenchSession, CommandConsole, Task<IReadOnlyList<BenchResult>>> measure, CancellationToken cancellationToken)
+    public Task<int> ExecuteAsync(
+        Func<BenchSession, CommandConsole, Task<IReadOnlyList<BenchResult>>> measure, CancellationToken cancellationToken) =>
+        ExecuteAsync(
+            async console =>
+            {
+                await using BenchSession session = await BenchSession.StartAsync(settings, cancellationToken);
+                return await measure(session, console);
+            },
+            cancellationToken);
+
+    /// <summary>Measures with processes of the scenario's own.</summary>
+    /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
+    public async Task<int> ExecuteAsync(Func<CommandConsole, Task<IReadOnlyList<BenchResult>>> measure, CancellationToken cancellationToken)
     {
         var console = new CommandConsole();
         BenchReport report;
         try
         {
-            await using BenchSession session = await BenchSession.StartAsync(settings, cancellationToken);
-            IReadOnlyList<BenchResult> results = await measure(session, console);
+            IReadOnlyList<BenchResult> results = await measure(console);
             report = new BenchReport { Scenario = scenario, Remarks = [.. Remarks()], Machine = BenchMachine.Current(), Results = results };
         }
         finally

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text.Json;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
@@ -7,20 +8,18 @@ namespace LightQ.Cli.Bench;
 /// <summary>A broker of our own: a child process on free ports, with a data directory that goes with it.</summary>
 internal sealed class EmbeddedBroker : IAsyncDisposable
 {
-    private readonly ChildProcess _process;
     private readonly string _directory;
+    private ChildProcess? _process;
 
-    private EmbeddedBroker(ChildProcess process, string directory, string connectionString)
-    {
-        _process = process;
-        _directory = directory;
-        ConnectionString = connectionString;
-    }
+    private EmbeddedBroker(string directory) => _directory = directory;
 
-    public string ConnectionString { get; }
+    public string ConnectionString { get; private set; } = "";
+
+    /// <summary>How long the process took to be ready.</summary>
+    public TimeSpan Ready { get; private set; }
 
     /// <summary>What it has used so far.</summary>
-    public ProcessUsage Usage => _process.Usage;
+    public ProcessUsage Usage => _process!.Usage;
 
     /// <param name="parentDirectory">Where its data directory is made; null for the temporary directory.</param>
     /// <param name="cancellationToken">Gives up.</param>
@@ -28,35 +27,52 @@ internal sealed class EmbeddedBroker : IAsyncDisposable
     {
         string directory = Directory.CreateDirectory(Path.Combine(parentDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")).FullName;
         // The user's own configuration file and variables are for the user's own broker.
-        string settings = Path.Combine(directory, "settings.json");
-        await File.WriteAllTextAsync(settings, "{}", cancellationToken);
-        ChildProcess process = ChildProcess.Start(
-            "broker",
-            [
-                "server", "--data", Path.Combine(directory, "data"), "--data-port", "0", "--control-port", "0", "--web-port", "0",
-                "--bind", "127.0.0.1", "--require-auth", "false", "--config", settings, "--output", "json", "--end-with-input",
-            ]);
+        await File.WriteAllTextAsync(SettingsOf(directory), "{}", cancellationToken);
+        var broker = new EmbeddedBroker(directory);
         try
         {
-            string line = await process.ReadLineAsync(cancellationToken);
-            ServerPorts ports = JsonSerializer.Deserialize(line, CliJson.Default.ServerPorts)!;
-            return new EmbeddedBroker(process, directory, ports.ConnectionString);
+            await broker.StartAsync(cancellationToken);
+            return broker;
         }
         catch
         {
-            await process.DisposeAsync();
-            Directory.Delete(directory, recursive: true);
+            await broker.DisposeAsync();
             throw;
         }
     }
 
+    /// <summary>Kills it and starts it again on what it left; its ports are others then.</summary>
+    public async Task CrashAsync(CancellationToken cancellationToken)
+    {
+        await _process!.KillAsync();
+        await _process.DisposeAsync();
+        await StartAsync(cancellationToken);
+    }
+
     /// <summary>Waits for something, but not longer than the broker lives.</summary>
-    public Task WhileAliveAsync(Task work) => _process.WhileAliveAsync(work);
+    public Task WhileAliveAsync(Task work) => _process!.WhileAliveAsync(work);
 
     public async ValueTask DisposeAsync()
     {
-        await _process.DisposeAsync();
+        if (_process is not null)
+            await _process.DisposeAsync();
         if (Directory.Exists(_directory))
             Directory.Delete(_directory, recursive: true);
     }
+
+    private async Task StartAsync(CancellationToken cancellationToken)
+    {
+        var watch = Stopwatch.StartNew();
+        _process = ChildProcess.Start(
+            "broker",
+            [
+                "server", "--data", Path.Combine(_directory, "data"), "--data-port", "0", "--control-port", "0", "--web-port", "0",
+                "--bind", "127.0.0.1", "--require-auth", "false", "--config", SettingsOf(_directory), "--output", "json", "--end-with-input",
+            ]);
+        string line = await _process.ReadLineAsync(cancellationToken);
+        Ready = watch.Elapsed;
+        ConnectionString = JsonSerializer.Deserialize(line, CliJson.Default.ServerPorts)!.ConnectionString;
+    }
+
+    private static string SettingsOf(string directory) => Path.Combine(directory, "settings.json");
 }

@@ -13,5 +13,6 @@ internal static class BenchCommand
     {
         BenchThroughputCommand.Create(),
         BenchLatencyCommand.Create(),
+        BenchStartupCommand.Create(),
     };
 }

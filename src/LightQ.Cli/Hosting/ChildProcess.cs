@@ -83,6 +83,13 @@ internal sealed class ChildProcess : IAsyncDisposable
         await work;
     }
 
+    /// <summary>Ends it without a word, as a crash does.</summary>
+    public async Task KillAsync()
+    {
+        _process.Kill();
+        await _process.WaitForExitAsync();
+    }
+
     public async ValueTask DisposeAsync()
     {
         if (_isEnding)

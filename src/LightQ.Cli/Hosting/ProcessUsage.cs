@@ -5,7 +5,8 @@ namespace LightQ.Cli.Hosting;
 /// <summary>What a process has used, as <c>/proc</c> tells it.</summary>
 /// <param name="CpuSeconds">User and system time of all its threads.</param>
 /// <param name="PeakBytes">Its largest resident memory.</param>
-internal readonly record struct ProcessUsage(double CpuSeconds, long PeakBytes)
+/// <param name="ResidentBytes">Its resident memory now.</param>
+internal readonly record struct ProcessUsage(double CpuSeconds, long PeakBytes, long ResidentBytes)
 {
     // The kernel reports in these units to every program, whatever its own clock rate is.
     private const double TicksPerSecond = 100;
@@ -22,9 +23,16 @@ internal readonly record struct ProcessUsage(double CpuSeconds, long PeakBytes)
         // The second field is the program's name in brackets, which may contain spaces.
         string[] fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
         long ticks = Number(fields[UserTime - FieldsBehindName - 1]) + Number(fields[UserTime - FieldsBehindName]);
-        string peak = File.ReadLines($"{directory}/status").FirstOrDefault(l => l.StartsWith("VmHWM:", StringComparison.Ordinal)) ?? "VmHWM: 0 kB";
-        return new ProcessUsage(ticks / TicksPerSecond, 1024 * Number(peak.Split(' ', StringSplitOptions.RemoveEmptyEntries)[^2].Trim()));
+        string[] status = File.ReadAllLines($"{directory}/status");
+        return new ProcessUsage(ticks / TicksPerSecond, Bytes(status, "VmHWM:"), Bytes(status, "VmRSS:"));
     }
 
-    private static long Number(string text) => long.Parse(text.AsSpan().TrimStart("VmHWM:\t "), CultureInfo.InvariantCulture);
+    /// <summary>A line such as <c>VmRSS:     1024 kB</c>; 0 when there is none, as for a process that has just ended.</summary>
+    private static long Bytes(string[] status, string name)
+    {
+        string? line = Array.Find(status, l => l.StartsWith(name, StringComparison.Ordinal));
+        return line is null ? 0 : 1024 * Number(line[name.Length..^"kB".Length].Trim());
+    }
+
+    private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
 }

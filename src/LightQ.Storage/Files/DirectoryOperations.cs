@@ -3,6 +3,8 @@ namespace LightQ.Storage.Files;
 /// <summary>What every platform does the same way: names and directories.</summary>
 internal abstract class DirectoryOperations : IFileSystem
 {
+    public virtual bool IsCrowded => false;
+
     public abstract IStorageFile Open(string path, OpenMode mode);
 
     public abstract void SyncDirectory(string path);

@@ -4,6 +4,9 @@ namespace LightQ.Storage.Files;
 /// <remarks>Every failure is an <see cref="IOException"/> (or <see cref="UnauthorizedAccessException"/>); see <see cref="StorageIOException"/>.</remarks>
 internal interface IFileSystem
 {
+    /// <summary>Whether so many files are open that unused ones should be closed at once.</summary>
+    bool IsCrowded => false;
+
     /// <summary>Opens a file as <paramref name="mode"/> says.</summary>
     IStorageFile Open(string path, OpenMode mode);
 

@@ -7,6 +7,7 @@ namespace LightQ.Storage.Files;
 internal static unsafe partial class Libc
 {
     public const int InterruptedCall = 4;
+    public const int TooManyOpenFiles = 24;
     public const int NotSupported = 95;
     public const int FunctionNotImplemented = 38;
 
@@ -57,6 +58,17 @@ internal static unsafe partial class Libc
 
     [LibraryImport(Library, EntryPoint = "munmap", SetLastError = true)]
     public static partial int MUnmap(byte* address, nint length);
+
+    [LibraryImport(Library, EntryPoint = "getrlimit", SetLastError = true)]
+    private static partial int GetResourceLimit(int resource, ulong* softAndHard);
+
+    /// <summary>How many descriptors the process may have.</summary>
+    public static long MaxDescriptors()
+    {
+        const int NumberOfFiles = 7;
+        ulong* softAndHard = stackalloc ulong[2];
+        return GetResourceLimit(NumberOfFiles, softAndHard) == 0 ? (long)Math.Min(*softAndHard, int.MaxValue) : int.MaxValue;
+    }
 
     [LibraryImport(Library, EntryPoint = "madvise", SetLastError = true)]
     public static partial int MAdvise(byte* address, nint length, int advice);

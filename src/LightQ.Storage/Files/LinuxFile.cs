@@ -5,7 +5,7 @@ namespace LightQ.Storage.Files;
 
 /// <summary>A file descriptor and the calls on it, each error checked.</summary>
 /// <remarks>The owner disposes it after the last call; a call on a disposed file is refused.</remarks>
-internal sealed unsafe class LinuxFile(string path, int descriptor) : IStorageFile
+internal sealed unsafe class LinuxFile(string path, int descriptor, Action closed) : IStorageFile
 {
     private const int SeekEnd = 2;
     private const int AtEmptyPath = 0x1000;
@@ -115,8 +115,10 @@ internal sealed unsafe class LinuxFile(string path, int descriptor) : IStorageFi
     public void Dispose()
     {
         int descriptor = Interlocked.Exchange(ref _descriptor, -1);
-        if (descriptor >= 0)
-            _ = Libc.Close(descriptor); // Nothing is buffered here; an error of writing was an error of Sync.
+        if (descriptor < 0)
+            return;
+        _ = Libc.Close(descriptor); // Nothing is buffered here; an error of writing was an error of Sync.
+        closed();
     }
 
     private long AllocatedBytes()

@@ -1,11 +1,19 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 
 namespace LightQ.Storage.Files;
 
-/// <summary>Files by system call on Linux.</summary>
+/// <summary>Files by system call on Linux, within half of the descriptors that the process may have: the rest is for connections.</summary>
 internal sealed class LinuxFileSystem : DirectoryOperations
 {
     private const int OwnerOnly = 0x180; // rw-------
+    private static readonly TimeSpan DescriptorPatience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan DescriptorPause = TimeSpan.FromMilliseconds(10);
+
+    private readonly long _limit = Libc.MaxDescriptors() / 2;
+    private int _open;
+
+    public override bool IsCrowded => Volatile.Read(ref _open) > _limit;
 
     public override IStorageFile Open(string path, OpenMode mode)
     {
@@ -16,24 +24,34 @@ internal sealed class LinuxFileSystem : DirectoryOperations
             OpenMode.OpenOrCreate => Libc.ReadWriteFlag | Libc.CreateFlag,
             _ => Libc.ReadWriteFlag | Libc.CreateFlag | Libc.TruncateFlag,
         };
-        int descriptor;
-        while ((descriptor = Libc.Open(path, flags, OwnerOnly)) < 0)
-        {
-            int error = Marshal.GetLastPInvokeError();
-            if (error != Libc.InterruptedCall)
-                throw new StorageIOException("open", path, error);
-        }
-        return new LinuxFile(path, descriptor);
+        int descriptor = OpenDescriptor(path, flags);
+        Interlocked.Increment(ref _open);
+        return new LinuxFile(path, descriptor, () => Interlocked.Decrement(ref _open));
     }
 
     public override void SyncDirectory(string path)
     {
-        int descriptor = Libc.Open(path, Libc.ReadOnly | Libc.CloseOnExec, 0);
-        if (descriptor < 0)
-            throw new StorageIOException("open", path, Marshal.GetLastPInvokeError());
+        int descriptor = OpenDescriptor(path, Libc.ReadOnly | Libc.CloseOnExec);
         int result = Libc.FSync(descriptor), error = Marshal.GetLastPInvokeError();
         _ = Libc.Close(descriptor);
         if (result != 0)
             throw new StorageIOException("fsync", path, error);
+    }
+
+    /// <summary>Opens; without a descriptor left it waits for housekeeping to close what is not in use.</summary>
+    private static int OpenDescriptor(string path, int flags)
+    {
+        for (long began = Stopwatch.GetTimestamp(); ;)
+        {
+            int descriptor = Libc.Open(path, flags, OwnerOnly);
+            if (descriptor >= 0)
+                return descriptor;
+            int error = Marshal.GetLastPInvokeError();
+            bool mayPass = error == Libc.TooManyOpenFiles && Stopwatch.GetElapsedTime(began) < DescriptorPatience;
+            if (mayPass)
+                Thread.Sleep(DescriptorPause);
+            else if (error != Libc.InterruptedCall)
+                throw new StorageIOException("open", path, error);
+        }
     }
 }

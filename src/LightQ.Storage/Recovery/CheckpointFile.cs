@@ -3,15 +3,16 @@ using LightQ.Storage.Files;
 namespace LightQ.Storage.Recovery;
 
 /// <summary>The file <c>checkpoint</c>: two slots, written in turn, so that a torn write leaves the one before.</summary>
-/// <remarks>One thread at a time.</remarks>
-internal sealed class CheckpointFile : IDisposable
+/// <remarks>One thread at a time. Opened for each write: those are rare, and descriptors are not.</remarks>
+internal sealed class CheckpointFile
 {
     public const string Name = "checkpoint";
 
-    private readonly IStorageFile _file;
+    private readonly IFileSystem _files;
+    private readonly string _path;
     private ulong _generation;
 
-    private CheckpointFile(IStorageFile file) => _file = file;
+    private CheckpointFile(IFileSystem files, string path) => (_files, _path) = (files, path);
 
     /// <summary>The newest valid slot when the file was opened; null when there was none.</summary>
     public Checkpoint? Last { get; private set; }
@@ -20,28 +21,20 @@ internal sealed class CheckpointFile : IDisposable
     {
         string path = Path.Combine(directory, Name);
         bool made = !files.Exists(path);
-        IStorageFile file = files.Open(path, OpenMode.OpenOrCreate);
-        try
+        using IStorageFile file = files.Open(path, OpenMode.OpenOrCreate);
+        var result = new CheckpointFile(files, path);
+        if (made)
         {
-            var result = new CheckpointFile(file);
-            if (made)
-            {
-                file.Allocate(2 * Checkpoint.SlotSize);
-                file.Sync();
-                files.SyncDirectory(directory);
-            }
-            else
-            {
-                result.Last = ReadNewest(file, out _);
-                result._generation = result.Last?.Generation ?? 0;
-            }
-            return result;
+            file.Allocate(2 * Checkpoint.SlotSize);
+            file.Sync();
+            files.SyncDirectory(directory);
         }
-        catch
+        else
         {
-            file.Dispose();
-            throw;
+            result.Last = ReadNewest(file, out _);
+            result._generation = result.Last?.Generation ?? 0;
         }
+        return result;
     }
 
     /// <summary>Writes the older slot and syncs it.</summary>
@@ -51,11 +44,10 @@ internal sealed class CheckpointFile : IDisposable
         Span<byte> slot = stackalloc byte[Checkpoint.SlotSize];
         slot.Clear();
         checkpoint.Write(slot);
-        _file.Write(slot, (long)(_generation % 2) * Checkpoint.SlotSize);
-        _file.Sync();
+        using IStorageFile file = _files.Open(_path, OpenMode.ReadWrite);
+        file.Write(slot, (long)(_generation % 2) * Checkpoint.SlotSize);
+        file.Sync();
     }
-
-    public void Dispose() => _file.Dispose();
 
     /// <summary>The newest valid slot of a file.</summary>
     /// <param name="file">The file.</param>

@@ -1,22 +1,28 @@
 using LightQ.Storage.Files;
+using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Segments;
 
-/// <summary>One segment file: opened and mapped when first needed, closed when it is retired and the last reader has let go.</summary>
+/// <summary>One segment file: opened and mapped when needed, closed when nobody has used it for a while or when it is retired.</summary>
 /// <remarks>
-/// Counted: the list holds one reference, every run in flight one more. The writer alone moves <see cref="EndPosition"/>.
+/// Counted: the list holds one reference, every run in flight and every write one more. The writer alone moves <see cref="EndPosition"/>.
 /// </remarks>
 internal sealed class Segment
 {
+    /// <summary>In place of the reference count while the file is taken out: those who want one try again.</summary>
+    private const int Resting = int.MinValue;
+
     private readonly IFileSystem _files;
     private readonly Lock _lock = new();
     private IStorageFile? _file;
     private FileMapping? _mapping;
     private SegmentIndex? _index;
-    private Action<Segment, IStorageFile>? _recycle;
+    private Action? _closed;
     private long _endPosition;
     private int _references = 1;
+    private int _idleLooks;
     private bool _unmappable;
+    private bool _used;
 
     public Segment(IFileSystem files, string path, in SegmentHeader header, long fileBytes, IStorageFile? file = null, SegmentIndex? index = null)
     {
@@ -54,7 +60,10 @@ internal sealed class Segment
     /// <summary>Log position that no batch of this segment can pass.</summary>
     public long Limit => BasePosition + FileBytes - SegmentHeader.PageSize;
 
-    /// <summary>The open file. The caller holds a reference, or is the writer.</summary>
+    /// <summary>Whether its file or mapping is open.</summary>
+    public bool IsOpen => Volatile.Read(ref _file) is not null || Volatile.Read(ref _mapping) is not null;
+
+    /// <summary>The open file. The caller holds a reference, or is recovery.</summary>
     public IStorageFile File
     {
         get
@@ -103,14 +112,42 @@ internal sealed class Segment
     public bool TryAcquire()
     {
         int seen = Volatile.Read(ref _references);
-        while (seen > 0)
+        while (seen is > 0 or Resting)
         {
-            int now = Interlocked.CompareExchange(ref _references, seen + 1, seen);
-            if (now == seen)
+            int now = seen == Resting ? Volatile.Read(ref _references) : Interlocked.CompareExchange(ref _references, seen + 1, seen);
+            if (now == seen && seen != Resting)
+            {
+                Volatile.Write(ref _used, true);
                 return true;
+            }
             seen = now;
         }
         return false;
+    }
+
+    /// <summary>As <see cref="TryAcquire"/>, for the writer: nobody retires the segment it is at.</summary>
+    public void Acquire() => ObjectDisposedException.ThrowIf(!TryAcquire(), this);
+
+    /// <summary>Closes file and mapping if nobody has used them for so many looks in a row; whoever needs them opens them again.</summary>
+    /// <remarks>One thread at a time, and not beside <see cref="Retire"/>. A file with bytes that are not synced stays open: closing it could hide an error.</remarks>
+    public void Rest(int looks, PublishedEnd durable)
+    {
+        if (!IsOpen)
+            return;
+        _idleLooks = Volatile.Read(ref _used) ? 0 : _idleLooks + 1;
+        Volatile.Write(ref _used, false);
+        if (_idleLooks < looks || Interlocked.CompareExchange(ref _references, Resting, 1) != 1)
+            return;
+        IStorageFile? file = null;
+        FileMapping? mapping = null;
+        if (EndPosition <= durable.Position)
+        {
+            (file, _file) = (_file, null);
+            (mapping, _mapping) = (_mapping, null);
+        }
+        Volatile.Write(ref _references, 1);
+        (mapping as IDisposable)?.Dispose();
+        file?.Dispose();
     }
 
     public void Release()
@@ -120,10 +157,10 @@ internal sealed class Segment
     }
 
     /// <summary>Gives up the list's reference. The name must be gone already.</summary>
-    /// <param name="recycle">Gets the open file, instead of it being closed, when nobody reads it any more.</param>
-    public void Retire(Action<Segment, IStorageFile>? recycle = null)
+    /// <param name="closed">Called when nobody reads the file any more.</param>
+    public void Retire(Action? closed = null)
     {
-        _recycle = recycle;
+        _closed = closed;
         Release();
     }
 
@@ -138,11 +175,7 @@ internal sealed class Segment
             file = _file;
             _file = null;
         }
-        if (file is null)
-            return;
-        if (_recycle is { } recycle)
-            recycle(this, file);
-        else
-            file.Dispose();
+        file?.Dispose();
+        _closed?.Invoke();
     }
 }

@@ -24,11 +24,11 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
     private readonly JournalOptions _options = options;
     private readonly IFileSystem _files = files;
     private readonly object _lock = new();
-    private readonly List<(IStorageFile File, string Path, long Bytes)> _spares = [];
+    private readonly List<(string Path, long Bytes)> _spares = [];
     private long _wanted;
     private int _wantedBytes;
     private long _readyOrdinal;
-    private IStorageFile? _ready;
+    private long _readyBytes;
     private long _zeroedTo;
     private bool _preparing;
     private bool _disposed;
@@ -59,10 +59,11 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             (ordinal, bytes) = (_wanted, _wantedBytes);
             _preparing = true;
         }
-        IStorageFile? file = null;
+        bool made = false, isWritten = false;
         try
         {
-            file = Make(ordinal, bytes);
+            Make(ordinal, bytes, out isWritten).Dispose(); // Opened again when it is needed: a topic that then rests holds no descriptor for it.
+            made = true;
         }
         finally
         {
@@ -70,8 +71,8 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             {
                 _preparing = false;
                 _wanted = 0;
-                if (file is not null)
-                    (_ready, _readyOrdinal, _zeroedTo) = (file, ordinal, IsZeroed(bytes) ? long.MaxValue : SegmentHeader.PageSize);
+                if (made)
+                    (_readyOrdinal, _readyBytes, _zeroedTo) = (ordinal, bytes, isWritten ? bytes : SegmentHeader.PageSize);
                 Monitor.PulseAll(_lock);
             }
         }
@@ -85,16 +86,12 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             while (_preparing)
                 Monitor.Wait(_lock);
             _wanted = 0;
-            IStorageFile? ready = _ready;
-            if (ready is not null && _readyOrdinal == ordinal && ready.Length == bytes)
-            {
-                (_ready, _readyOrdinal) = (null, 0);
-                return ready;
-            }
-            ready?.Dispose(); // Another size or ordinal: made anew under the same name.
-            (_ready, _readyOrdinal) = (null, 0);
+            bool isReady = _readyOrdinal == ordinal && _readyBytes == bytes;
+            _readyOrdinal = 0; // One of another size is made anew under the same name.
+            if (isReady)
+                return _files.Open(PathOf(ordinal), OpenMode.ReadWrite);
         }
-        return Make(ordinal, bytes);
+        return Make(ordinal, bytes, out _);
     }
 
     /// <summary>Whether a prepared file waits that is not filled yet.</summary>
@@ -103,7 +100,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         get
         {
             lock (_lock)
-                return _ready is not null && _zeroedTo < _ready.Length;
+                return _readyOrdinal != 0 && _zeroedTo < _readyBytes;
         }
     }
 
@@ -114,13 +111,14 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         lock (_lock)
         {
             // The lock keeps the writer from taking the file in the middle of a step.
-            if (_ready is null || _zeroedTo >= _ready.Length)
+            if (_readyOrdinal == 0 || _zeroedTo >= _readyBytes)
                 return false;
-            ReadOnlySpan<byte> zeros = Zeros.AsSpan(0, (int)Math.Min(Zeros.Length, _ready.Length - _zeroedTo));
-            _ready.Write(zeros, _zeroedTo);
-            _ready.Sync();
+            ReadOnlySpan<byte> zeros = Zeros.AsSpan(0, (int)Math.Min(Zeros.Length, _readyBytes - _zeroedTo));
+            using IStorageFile file = _files.Open(PathOf(_readyOrdinal), OpenMode.ReadWrite);
+            file.Write(zeros, _zeroedTo);
+            file.Sync();
             _zeroedTo += zeros.Length;
-            return _zeroedTo < _ready.Length;
+            return _zeroedTo < _readyBytes;
         }
     }
 
@@ -130,6 +128,8 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         bool keep;
         lock (_lock)
             keep = !_disposed && _spares.Count < MaxSpares && segment.FileBytes == SegmentGrowth.Next(segment.FileBytes, _options);
+        if (_files.Exists(segment.Path))
+            _ = segment.File; // Opened while it still has the name it is opened by: a reader may be about to.
         if (!keep)
         {
             _files.Delete(segment.Path);
@@ -137,9 +137,8 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             return;
         }
         string spare = segment.Path + SegmentName.Temporary;
-        _ = segment.File; // Opened while it still has the name it is opened by.
         _files.Rename(segment.Path, spare);
-        segment.Retire((retired, file) => Keep(file, spare, retired.FileBytes));
+        segment.Retire(() => Keep(spare, segment.FileBytes));
     }
 
     /// <summary>Whether a file of so many bytes could be made now without touching the reserve.</summary>
@@ -160,26 +159,27 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             _disposed = true;
             while (_preparing)
                 Monitor.Wait(_lock);
-            _ready?.Dispose();
             if (_readyOrdinal != 0)
                 _files.Delete(PathOf(_readyOrdinal));
-            (_ready, _readyOrdinal) = (null, 0);
-            foreach ((IStorageFile file, string path, _) in _spares)
-            {
-                file.Dispose();
+            _readyOrdinal = 0;
+            foreach ((string path, _) in _spares)
                 _files.Delete(path);
-            }
             _spares.Clear();
         }
     }
 
-    private IStorageFile Make(long ordinal, int bytes)
+    /// <param name="ordinal">Its number.</param>
+    /// <param name="bytes">Its length.</param>
+    /// <param name="isWritten">Whether its blocks are written ones: those of a file that is used again, or of a small one.</param>
+    private IStorageFile Make(long ordinal, int bytes, out bool isWritten)
     {
         string path = PathOf(ordinal);
-        IStorageFile? file = TakeSpare(bytes, out string temporary);
+        string? temporary = TakeSpare(bytes);
+        isWritten = temporary is not null || IsZeroed(bytes);
+        IStorageFile? file = null;
         try
         {
-            if (file is null)
+            if (temporary is null)
             {
                 if (_files.FreeBytes(_options.Directory) < (long)bytes * Reserve)
                     throw StorageIOException.DiskFull(path);
@@ -191,6 +191,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             }
             else
             {
+                file = _files.Open(temporary, OpenMode.ReadWrite);
                 // An old header page must not be taken for this segment's; old batches have old offsets.
                 file.Write(Zeros.AsSpan(0, SegmentHeader.PageSize), 0);
             }
@@ -203,38 +204,35 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         catch
         {
             file?.Dispose();
-            _files.Delete(temporary);
+            if (temporary is not null)
+                _files.Delete(temporary);
             throw;
         }
     }
 
-    private IStorageFile? TakeSpare(int bytes, out string path)
+    private string? TakeSpare(int bytes)
     {
         lock (_lock)
         {
             int index = _spares.FindIndex(spare => spare.Bytes == bytes);
             if (index < 0)
-            {
-                path = "";
                 return null;
-            }
-            (IStorageFile file, path, _) = _spares[index];
+            string path = _spares[index].Path;
             _spares.RemoveAt(index);
-            return file;
+            return path;
         }
     }
 
-    private void Keep(IStorageFile file, string path, long bytes)
+    private void Keep(string path, long bytes)
     {
         lock (_lock)
         {
             if (!_disposed)
             {
-                _spares.Add((file, path, bytes));
+                _spares.Add((path, bytes));
                 return;
             }
         }
-        file.Dispose();
         _files.Delete(path);
     }
 

@@ -46,6 +46,32 @@ internal sealed class JournalWriter
     /// <summary>Writes and syncs once.</summary>
     public WriteOutcome Commit()
     {
+        _segment?.Acquire(); // From the first byte to the sync: its file is not closed meanwhile.
+        try
+        {
+            return WriteAndSync();
+        }
+        finally
+        {
+            _segment?.Release();
+        }
+    }
+
+    /// <summary>Syncs what is written.</summary>
+    private void Sync()
+    {
+        if (Mutation.AckBeforeFsync)
+        {
+            _log.Durable.Write(_end);
+            _journal.OnCommitted(0);
+        }
+        if (!Mutation.NoFsync)
+            _segment!.File.Sync();
+        _log.Durable.Write(_end);
+    }
+
+    private WriteOutcome WriteAndSync()
+    {
         bool flush = Interlocked.Exchange(ref _flushRequested, 0) != 0;
         long published = _ring.Published;
         LogEnd before = _end;
@@ -69,19 +95,6 @@ internal sealed class JournalWriter
         if (_end.Position >= _requestAt)
             RequestNext();
         return outcome == WriteOutcome.Blocked ? outcome : _ring.Published != _ringPosition ? WriteOutcome.More : WriteOutcome.Drained;
-    }
-
-    /// <summary>Syncs what is written.</summary>
-    public void Sync()
-    {
-        if (Mutation.AckBeforeFsync)
-        {
-            _log.Durable.Write(_end);
-            _journal.OnCommitted(0);
-        }
-        if (!Mutation.NoFsync)
-            _segment!.File.Sync();
-        _log.Durable.Write(_end);
     }
 
     private WriteOutcome WriteRun(long published, ref int budget)
@@ -151,6 +164,8 @@ internal sealed class JournalWriter
         Segment? sealedSegment = _segment;
         _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index);
         _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
+        _segment.Acquire();
+        sealedSegment?.Release();
         _log.Segments.Add(_segment);
         _requestAt = RequestPoint();
         _journal.OnRolled(sealedSegment, _segment, roll.Producers);

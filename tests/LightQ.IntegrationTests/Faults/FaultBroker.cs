@@ -67,15 +67,6 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     /// <summary>Starts it and does not wait: for a crash before or while it recovers.</summary>
     public void Begin() => Launch();
 
-    /// <summary>Starts a broker that is expected to refuse.</summary>
-    /// <returns>Its exit code; <see cref="Log"/> has the reason.</returns>
-    public async Task<int> StartInVainAsync()
-    {
-        Process process = Launch();
-        await LightQTool.EndAsync(process);
-        return process.ExitCode;
-    }
-
     /// <summary>kill -9.</summary>
     public async Task KillAsync()
     {

@@ -5,6 +5,7 @@ using Xunit;
 namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>D1: the broker is killed at any moment, also while it recovers, and started again on what it left.</summary>
+[Collection(FaultCollection.Name)]
 [Trait("Fault", "D1")]
 [Trait("Tier", "C")]
 public sealed class KillTests

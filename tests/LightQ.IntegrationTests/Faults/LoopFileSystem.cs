@@ -51,7 +51,7 @@ internal sealed class LoopFileSystem : IDisposable
         string image = System.IO.Path.Combine(Directory.Exists(Memory) ? Memory : System.IO.Path.GetTempPath(), name + ".img");
         using (FileStream file = File.Create(image))
             file.SetLength((long)megabytes << 20);
-        Run($"mkfs.{kind}", kind == "xfs" ? ["-q", image] : ["-q", "-F", image]);
+        Run($"mkfs.{kind}", kind == "xfs" ? ["-q", image] : ["-q", "-F", "-m", "0", image]);
         Directory.CreateDirectory(path);
         var made = new LoopFileSystem(kind, image, path, options);
         try
@@ -73,6 +73,9 @@ internal sealed class LoopFileSystem : IDisposable
         Assert.SkipUnless(Exists("xfs_io"), "xfs_io (xfsprogs) is not installed.");
         Run("xfs_io", ["-x", "-c", flushLog ? "shutdown -f" : "shutdown", Path]);
     }
+
+    /// <summary>Makes ext4 believe that it has found an error: mounted with <c>errors=remount-ro</c>, it takes no more writes.</summary>
+    public void TurnReadOnly() => File.WriteAllText($"/sys/fs/ext4/{Device}/trigger_fs_error", "1");
 
     /// <summary>Mounts it again, as a machine does that has its power back. Nobody may use it.</summary>
     public void Remount()

@@ -5,6 +5,7 @@ using Xunit;
 namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>D2: the disk under the broker loses its power, with everything that was not synced.</summary>
+[Collection(FaultCollection.Name)]
 [Trait("Fault", "D2")]
 [Trait("Tier", "C")]
 public sealed class PowerCutTests

@@ -15,16 +15,29 @@ internal sealed class PublishLedger
     private readonly List<SentMessage> _open = [];
     private readonly ConcurrentQueue<string> _violations = new();
 
+    /// <summary>One behind the last offset that was acknowledged.</summary>
+    public long AcknowledgedEnd
+    {
+        get
+        {
+            lock (_lock)
+                return _sent.Values.SelectMany(m => m).Max(m => m.Offset) + 1;
+        }
+    }
+
     /// <summary>Everything that should not have happened, so far.</summary>
     public IReadOnlyCollection<string> Violations => _violations;
 
     /// <summary>Notes what should not have happened.</summary>
     public void Report(string violation) => _violations.Enqueue(violation);
 
-    /// <summary>Makes a producer's next message and enters it.</summary>
-    public (SentMessage Message, byte[] Body) Create(int producer, Random random)
+    /// <summary>Makes a producer's next message, mostly short and now and then longer, and enters it.</summary>
+    public (SentMessage Message, byte[] Body) Create(int producer, Random random) => Create(producer, random, random.Next(20) == 0 ? 6_000 : 1_000);
+
+    /// <summary>Makes a producer's next message of at most so many random bytes and enters it.</summary>
+    public (SentMessage Message, byte[] Body) Create(int producer, Random random, int mostBytes)
     {
-        byte[] body = new byte[HeaderBytes + random.Next(random.Next(20) == 0 ? 6_000 : 1_000)];
+        byte[] body = new byte[HeaderBytes + random.Next(mostBytes)];
         random.NextBytes(body);
         lock (_lock)
         {

@@ -52,6 +52,23 @@ internal sealed record BenchResult
 
     public long? BrokerPeakRssBytes { get; init; }
 
+    /// <summary>Topics of a startup bench, and bytes in them.</summary>
+    public int? Topics { get; init; }
+
+    public long? BacklogBytes { get; init; }
+
+    /// <summary>From the start of the process until it is ready, in milliseconds; the median of <see cref="ReadyRunsMs"/>.</summary>
+    public double? ReadyMs { get; init; }
+
+    public double? YardstickReadyMs { get; init; }
+
+    public IReadOnlyList<double>? ReadyRunsMs { get; init; }
+
+    public IReadOnlyList<double>? YardstickReadyRunsMs { get; init; }
+
+    /// <summary>Resident memory when it was ready; <see cref="BrokerPeakRssBytes"/> is the largest on the way there.</summary>
+    public long? BrokerReadyRssBytes { get; init; }
+
     /// <summary>Messages a second of each run.</summary>
     public IReadOnlyList<double>? Runs { get; init; }
 

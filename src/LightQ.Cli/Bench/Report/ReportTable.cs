@@ -15,7 +15,8 @@ internal static class ReportTable
         console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
             $"{report.Scenario} on {machine.Cpu}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {machine.Runtime}, GC {machine.Gc}"));
-        console.Write(report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
+        console.Write(report.Results.Any(r => r.ReadyMs is not null) ? Startup(report.Results)
+            : report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
         foreach (string remark in report.Remarks)
             console.WriteLine($"Note: {remark}");
         foreach (BenchResult result in report.Results.Where(r => !r.IsSound).DistinctBy(r => r.Size))
@@ -45,6 +46,25 @@ internal static class ReportTable
                 Text($"{r.BrokerCpuSeconds:F2}"),
                 Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"),
             ]);
+        }
+        return table;
+    }
+
+    private static Table Startup(IReadOnlyList<BenchResult> results)
+    {
+        Table table = CommandConsole.Table("topics", "backlog MiB", "ready ms", "slowest", "yardstick", "its ready ms", "ratio", "MiB when ready", "peak MiB");
+        foreach (BenchResult r in results)
+        {
+            table.AddRow(
+                Text($"{r.Topics:N0}"),
+                Text($"{r.BacklogBytes / BytesPerMiB:N0}"),
+                Text($"{r.ReadyMs:N0}"),
+                Text($"{r.ReadyRunsMs!.Max():N0}"),
+                r.Yardstick,
+                Text($"{r.YardstickReadyMs:N0}"),
+                Text($"{r.Ratio:F2}"),
+                Text($"{r.BrokerReadyRssBytes / BytesPerMiB:F0}"),
+                Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"));
         }
         return table;
     }
