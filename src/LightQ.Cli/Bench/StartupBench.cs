@@ -66,9 +66,13 @@ internal sealed class StartupBench(BenchSettings settings, int topics, long back
 
     private static string NameOf(int topic) => string.Create(CultureInfo.InvariantCulture, $"backlog-{topic}");
 
+    /// <summary>A patient client: a machine that has just started a broker under load may be slow to answer.</summary>
+    private static LightQClient Connect(EmbeddedBroker broker) =>
+        new(LightQClientOptions.Parse(broker.ConnectionString) with { ConnectTimeout = TimeSpan.FromSeconds(30) });
+
     private async Task FillAsync(EmbeddedBroker broker, CancellationToken cancellationToken)
     {
-        await using var client = new LightQClient(broker.ConnectionString);
+        await using LightQClient client = Connect(broker);
         long messages = Math.Max(1, backlogBytes / topics / MessageBytes);
         var options = new ParallelOptions { MaxDegreeOfParallelism = FilledAtOnce, CancellationToken = cancellationToken };
         await broker.WhileAliveAsync(Parallel.ForAsync(0, topics, options, async (topic, token) =>
@@ -84,7 +88,7 @@ internal sealed class StartupBench(BenchSettings settings, int topics, long back
     /// <summary>Publishes to some of the topics for a while, then kills the broker in the middle of it and starts it again.</summary>
     private async Task CrashUnderLoadAsync(EmbeddedBroker broker, CancellationToken cancellationToken)
     {
-        await using var client = new LightQClient(broker.ConnectionString);
+        await using LightQClient client = Connect(broker);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task load = Task.WhenAll(Enumerable.Range(0, Math.Min(LoadedAtOnce, topics)).Select(topic => LoadAsync(client, topic, stop.Token)));
         await Task.WhenAny(load, Task.Delay(LoadTime, cancellationToken));
@@ -123,7 +127,7 @@ internal sealed class StartupBench(BenchSettings settings, int topics, long back
 
     private async Task<long> CountLostAsync(EmbeddedBroker broker, CancellationToken cancellationToken)
     {
-        await using var client = new LightQClient(broker.ConnectionString);
+        await using LightQClient client = Connect(broker);
         long lost = 0;
         for (int topic = 0; topic < topics; topic++)
         {
