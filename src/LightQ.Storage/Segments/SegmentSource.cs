@@ -10,7 +10,10 @@ namespace LightQ.Storage.Segments;
 /// </remarks>
 internal sealed class SegmentSource(JournalOptions options, IFileSystem files) : IDisposable
 {
-    /// <summary>Refuse to make a file unless so many of its size would fit: room for deletions, compaction and the next ones.</summary>
+    /// <summary>
+    /// Make no file ahead unless so many of its size would fit: room for deletions and for the segment of batches that were
+    /// accepted before the disk was known to be full.
+    /// </summary>
     private const int Reserve = 3;
 
     /// <summary>Expired files kept for use again: what a busy topic expires in one round of housekeeping.</summary>
@@ -62,7 +65,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         bool made = false, isWritten = false;
         try
         {
-            Make(ordinal, bytes, out isWritten).Dispose(); // Opened again when it is needed: a topic that then rests holds no descriptor for it.
+            Make(ordinal, bytes, (long)bytes * Reserve, out isWritten).Dispose(); // Opened again when it is needed: a topic that then rests holds no descriptor for it.
             made = true;
         }
         finally
@@ -78,7 +81,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         }
     }
 
-    /// <summary>On the writer's thread: the file of that name, prepared or made now.</summary>
+    /// <summary>On the writer's thread: the file of that name, prepared or made now, if need be from the reserve: its batches were accepted.</summary>
     public IStorageFile Take(long ordinal, int bytes)
     {
         lock (_lock)
@@ -91,7 +94,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             if (isReady)
                 return _files.Open(PathOf(ordinal), OpenMode.ReadWrite);
         }
-        return Make(ordinal, bytes, out _);
+        return Make(ordinal, bytes, bytes, out _);
     }
 
     /// <summary>Whether a prepared file waits that is not filled yet.</summary>
@@ -170,8 +173,9 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
 
     /// <param name="ordinal">Its number.</param>
     /// <param name="bytes">Its length.</param>
+    /// <param name="freeBytes">How much must be free for it to be made.</param>
     /// <param name="isWritten">Whether its blocks are written ones: those of a file that is used again, or of a small one.</param>
-    private IStorageFile Make(long ordinal, int bytes, out bool isWritten)
+    private IStorageFile Make(long ordinal, int bytes, long freeBytes, out bool isWritten)
     {
         string path = PathOf(ordinal);
         string? temporary = TakeSpare(bytes);
@@ -181,7 +185,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         {
             if (temporary is null)
             {
-                if (_files.FreeBytes(_options.Directory) < (long)bytes * Reserve)
+                if (_files.FreeBytes(_options.Directory) < freeBytes)
                     throw StorageIOException.DiskFull(path);
                 temporary = path + SegmentName.Temporary;
                 file = _files.Open(temporary, OpenMode.Create);

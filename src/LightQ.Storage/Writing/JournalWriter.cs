@@ -158,6 +158,8 @@ internal sealed class JournalWriter
             _log.DiskFull = true;
             return false;
         }
+        if (!_source.HasRoom(SegmentGrowth.Next(roll.FileBytes, _log.Options)))
+            _log.DiskFull = true; // Before the appender needs the next one: what it accepts then would have to wait for space.
         _ = _log.Rolls.TryDequeue(out _);
         roll.Header.Write(_page);
         file.Write(_page, 0);

@@ -131,6 +131,27 @@ public sealed class JournalTests
     }
 
     [Fact]
+    public async Task What_was_accepted_before_the_disk_was_known_to_be_full_is_written_into_the_reserve()
+    {
+        await using var host = new JournalHost();
+        Journal journal = host.Open();
+        host.AppendDurable(0, 1);
+        host.Files.Free = host.Options.SegmentBytes;
+        byte[] batch = TestBatch.Make(1, bodyBytes: 4000);
+        for (int i = 0; i < 5; i++)
+            Assert.Equal(AppendResult.Appended, journal.TryAppend(batch, out _, out _)); // Into the next segment, before the writer looks.
+        journal.Signal();
+        host.WaitDurable();
+        Assert.True(journal.DiskFull);
+        AppendResult result;
+        while ((result = journal.TryAppend(batch, out _, out _)) == AppendResult.Appended)
+            journal.Signal();
+        Assert.Equal(AppendResult.DiskFull, result);
+        host.WaitDurable();
+        Assert.Null(journal.Failure);
+    }
+
+    [Fact]
     public async Task Background_flushing_moves_written_at_once_and_durable_with_housekeeping()
     {
         await using var host = new JournalHost(options => options with { Flush = LightQ.Protocol.Durability.Written, ReadLevel = LightQ.Protocol.Durability.Written });
