@@ -20,6 +20,8 @@ internal static class CommandLine
             PubCommand.Create(),
             SubCommand.Create(),
             StatsCommand.Create(),
+            ProducerCommand.Create(),
+            ConsumerCommand.Create(),
             JournalCommand.Create(),
             BenchCommand.Create(),
             RoleCommand.Create(),

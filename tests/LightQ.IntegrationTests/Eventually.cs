@@ -7,10 +7,13 @@ internal static class Eventually
 {
     private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(10);
 
-    public static async Task TrueAsync(Func<bool> condition, TimeSpan patience, Func<string> otherwise)
+    public static Task TrueAsync(Func<bool> condition, TimeSpan patience, Func<string> otherwise) =>
+        TrueAsync(() => Task.FromResult(condition()), patience, otherwise);
+
+    public static async Task TrueAsync(Func<Task<bool>> condition, TimeSpan patience, Func<string> otherwise)
     {
         using var timer = new PeriodicTimer(Poll);
-        for (var watch = Stopwatch.StartNew(); !condition(); await timer.WaitForNextTickAsync())
+        for (var watch = Stopwatch.StartNew(); !await condition(); await timer.WaitForNextTickAsync())
             Xunit.Assert.True(watch.Elapsed < patience, otherwise());
     }
 }

@@ -6,6 +6,9 @@ namespace LightQ.Cli.Bench;
 /// <summary>One bench from start to report.</summary>
 internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFormat output, string? reportFile)
 {
+    /// <summary>What the scenario's figures must be read with, besides what follows from the settings.</summary>
+    public IReadOnlyList<string> Remarks { get; init; } = [];
+
     /// <summary>Measures with the usual processes: a broker, a producer, a consumer.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
     public Task<int> ExecuteAsync(
@@ -27,7 +30,7 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
         try
         {
             IReadOnlyList<BenchResult> results = await measure(console);
-            report = new BenchReport { Scenario = scenario, Remarks = [.. Remarks()], Machine = BenchMachine.Current(), Results = results };
+            report = new BenchReport { Scenario = scenario, Remarks = [.. Remarks, .. SettingRemarks()], Machine = BenchMachine.Current(), Results = results };
         }
         finally
         {
@@ -42,9 +45,9 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
         return report.Results.All(r => r.IsSound) ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    private IEnumerable<string> Remarks()
+    private IEnumerable<string> SettingRemarks()
     {
-        if (settings.Pairs < BenchSettings.UsualPairs)
+        if (settings.Pairs < BenchSettings.UsualPairs && !settings.MeasureLatency)
             yield return $"Only {Plural.Of(settings.Pairs, "pair")}; {BenchSettings.UsualPairs} are usual, fewer say less.";
         if (settings.StampActual)
             yield return "Stamps are the times of sending: a stall of the sender does not count.";

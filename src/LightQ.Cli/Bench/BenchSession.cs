@@ -1,4 +1,5 @@
 using LightQ.Cli.Bench.Nats;
+using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
@@ -69,6 +70,27 @@ internal sealed class BenchSession : IAsyncDisposable
         spec = spec with { Rate = rate, WarmUpMessages = warmUp, StampActual = _settings.StampActual, Api = LoadApi.Batch };
         return await GuardAsync(target, spec, MeasureAsync(spec, cancellationToken), cancellationToken);
     }
+
+    /// <summary>What the product's runs say together; the yardstick's part is still to be filled in.</summary>
+    public BenchResult Summarize(BenchSettings settings, int size, long messages, IReadOnlyList<RunOutcome> product) => new()
+    {
+        Size = size,
+        Kind = settings.KindName,
+        Ack = settings.AckName,
+        Api = settings.ApiName,
+        Messages = messages,
+        MessagesPerSecond = Math.Round(Median.Of(product.Select(o => o.MessagesPerSecond)), 1),
+        Yardstick = "",
+        Pairs = settings.Pairs,
+        Lost = product.Sum(o => o.Consumed.Lost),
+        Duplicated = product.Sum(o => o.Consumed.Duplicated),
+        Reordered = product.Sum(o => o.Consumed.Reordered),
+        Damaged = product.Sum(o => o.Consumed.Damaged),
+        LatencyUs = product[0].Latency is null ? null : LatencyFigures.MedianOf([.. product.Select(o => o.Latency!)]),
+        BrokerCpuSeconds = _broker is null ? null : Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3),
+        BrokerPeakRssBytes = _broker is null ? null : BrokerUsage.PeakBytes,
+        Runs = [.. product.Select(o => Math.Round(o.MessagesPerSecond))],
+    };
 
     /// <summary>How many messages of the current run have been sent to its consumer; 0 when that cannot be told now.</summary>
     public async Task<long> CountDeliveredAsync(CancellationToken cancellationToken)
@@ -147,6 +169,7 @@ internal sealed class BenchSession : IAsyncDisposable
             Api = _settings.Api,
             Ack = _settings.Ack,
             InFlight = _settings.InFlight,
+            MeasureLatency = _settings.MeasureLatency,
         };
     }
 

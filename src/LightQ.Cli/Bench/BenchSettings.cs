@@ -45,6 +45,9 @@ internal sealed record BenchSettings
     /// <summary>Whether latency counts from the actual sending instead of when it was due.</summary>
     public bool StampActual { get; init; }
 
+    /// <summary>Whether a throughput bench measures latency as well.</summary>
+    public bool MeasureLatency { get; init; }
+
     /// <summary>How kind and ack level are called in reports.</summary>
     public string AckName => (Ack != Durability.Default ? Ack : Kind == TopicKind.Durable ? Durability.Fsync : Durability.Memory).ToString().ToLowerInvariant();
 

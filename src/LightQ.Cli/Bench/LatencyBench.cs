@@ -41,32 +41,17 @@ internal sealed class LatencyBench(BenchSettings settings, BenchSession session,
 
     private BenchResult Summarize(int size, LoadTarget yardstick, List<RunOutcome> product, List<RunOutcome> other)
     {
-        LatencyFigures latency = LatencyFigures.MedianOf([.. product.Select(o => o.Latency!)]);
-        LatencyFigures otherLatency = LatencyFigures.MedianOf([.. other.Select(o => o.Latency!)]);
-        bool isOwn = settings.Server is null;
-        return new BenchResult
+        BenchResult result = session.Summarize(settings with { Api = LoadApi.Message }, size, (long)Math.Ceiling(settings.Rate * settings.Duration.TotalSeconds), product);
+        LatencyFigures latency = result.LatencyUs!, otherLatency = LatencyFigures.MedianOf([.. other.Select(o => o.Latency!)]);
+        return result with
         {
-            Size = size,
-            Kind = settings.KindName,
-            Ack = settings.AckName,
-            Api = "message",
-            Messages = (long)Math.Ceiling(settings.Rate * settings.Duration.TotalSeconds),
-            MessagesPerSecond = Math.Round(Median.Of(product.Select(o => o.MessagesPerSecond)), 1),
             Yardstick = yardstick.ToString().ToLowerInvariant(),
             YardstickMessagesPerSecond = Math.Round(Median.Of(other.Select(o => o.MessagesPerSecond)), 1),
             Ratio = Math.Round(latency.P50 / otherLatency.P50, 3),
             RatioP99 = Math.Round(latency.P99 / otherLatency.P99, 3),
-            Pairs = settings.Pairs,
             Rate = settings.Rate,
-            Lost = product.Sum(o => o.Consumed.Lost),
-            Duplicated = product.Sum(o => o.Consumed.Duplicated),
-            Reordered = product.Sum(o => o.Consumed.Reordered),
-            Damaged = product.Sum(o => o.Consumed.Damaged),
             YardstickFaults = other.Sum(o => o.Faults),
-            LatencyUs = latency,
             YardstickLatencyUs = otherLatency,
-            BrokerCpuSeconds = isOwn ? Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3) : null,
-            BrokerPeakRssBytes = isOwn ? session.BrokerUsage.PeakBytes : null,
         };
     }
 }

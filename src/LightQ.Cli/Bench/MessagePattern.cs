@@ -47,6 +47,9 @@ internal sealed class MessagePattern
         return body;
     }
 
+    /// <summary>Whether a body has the number of a run's first message.</summary>
+    public static bool IsFirst(ReadOnlySpan<byte> body) => body.Length >= SmallestSize && BinaryPrimitives.ReadInt64LittleEndian(body) == 0;
+
     /// <summary>Reads a body and compares its filler.</summary>
     /// <returns>Whether it is what was sent.</returns>
     public bool TryRead(ReadOnlySpan<byte> body, out long sequence, out long stamp)

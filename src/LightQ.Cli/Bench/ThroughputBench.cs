@@ -56,28 +56,14 @@ internal sealed class ThroughputBench(BenchSettings settings, BenchSession sessi
 
     private BenchResult Summarize(int size, long messages, LoadTarget yardstick, List<RunOutcome> product, List<RunOutcome> other)
     {
+        BenchResult result = session.Summarize(settings, size, messages, product);
         double rate = Median.Of(product.Select(o => o.MessagesPerSecond)), otherRate = Median.Of(other.Select(o => o.MessagesPerSecond));
-        bool isOwn = settings.Server is null;
-        return new BenchResult
+        return result with
         {
-            Size = size,
-            Kind = settings.KindName,
-            Ack = settings.AckName,
-            Api = settings.ApiName,
-            Messages = messages,
-            MessagesPerSecond = Math.Round(rate),
             Yardstick = yardstick.ToString().ToLowerInvariant(),
             YardstickMessagesPerSecond = Math.Round(otherRate),
             Ratio = Math.Round(rate / otherRate, 3),
-            Pairs = settings.Pairs,
-            Lost = product.Sum(o => o.Consumed.Lost),
-            Duplicated = product.Sum(o => o.Consumed.Duplicated),
-            Reordered = product.Sum(o => o.Consumed.Reordered),
-            Damaged = product.Sum(o => o.Consumed.Damaged),
             YardstickFaults = other.Sum(o => o.Faults),
-            BrokerCpuSeconds = isOwn ? Math.Round(Median.Of(product.Select(o => o.BrokerCpuSeconds)), 3) : null,
-            BrokerPeakRssBytes = isOwn ? session.BrokerUsage.PeakBytes : null,
-            Runs = [.. product.Select(o => Math.Round(o.MessagesPerSecond))],
             YardstickRuns = [.. other.Select(o => Math.Round(o.MessagesPerSecond))],
         };
     }

@@ -13,6 +13,7 @@ internal static class BenchCommand
     {
         BenchThroughputCommand.Create(),
         BenchLatencyCommand.Create(),
+        BenchReferenceCommand.Create(),
         BenchStartupCommand.Create(),
     };
 }

@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Bench.Roles;
 
@@ -14,12 +13,8 @@ internal static class BenchThroughputCommand
     public static Command Create()
     {
         var common = new BenchOptions();
-        Option<int[]> sizes = new("--sizes")
-        {
-            Description = "Bytes of a message, several with commas. Default: 100,256,512,1024.",
-            HelpName = "A,B",
-            CustomParser = result => ParseSizes(result),
-        };
+        Option<int[]> sizes = ValueOptions.Sizes(s => s >= MessagePattern.SmallestSize, $"a size of at least {MessagePattern.SmallestSize} bytes");
+        sizes.Description = "Bytes of a message, several with commas. Default: 100,256,512,1024.";
         Option<long?> messages = ValueOptions.Number("--messages", 1L, "-n");
         messages.Description = "Messages of a run. Default: as many as take --duration.";
         Option<TimeSpan?> duration = ValueOptions.Duration("--duration");
@@ -52,17 +47,5 @@ internal static class BenchThroughputCommand
             return run.ExecuteAsync((session, console) => new ThroughputBench(settings, session, console).RunAsync(cancellationToken), cancellationToken);
         });
         return command;
-    }
-
-    private static int[] ParseSizes(System.CommandLine.Parsing.ArgumentResult result)
-    {
-        var sizes = new List<int>();
-        foreach (string text in result.Tokens[0].Value.Split(','))
-        {
-            if (!int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || size < MessagePattern.SmallestSize)
-                result.AddError($"'{text}' is not a size of at least {MessagePattern.SmallestSize} bytes.");
-            sizes.Add(size);
-        }
-        return [.. sizes.Distinct()];
     }
 }

@@ -15,25 +15,40 @@ internal static class TopicCommand
         "lightq topic list",
         "lightq topic show orders --output json")
     {
-        CreateOrEnsure("create", "Create a topic; it is an error if there is one of that name.", ensure: false),
-        CreateOrEnsure("ensure", "Create a topic if it is missing, otherwise change the given settings that may be changed.", ensure: true),
+        TopicCreateCommand.Create(),
+        Ensure(),
         List(),
         Show(),
         Delete(),
         Truncate(),
     };
 
-    private static ExampleCommand CreateOrEnsure(string name, string description, bool ensure)
+    /// <summary>Shows a topic.</summary>
+    public static void WriteTopic(TopicInfo info, bool json)
+    {
+        TopicView view = TopicView.From(info);
+        if (json)
+        {
+            Console.Out.WriteLine(CliJson.Write(view, CliJson.Default.TopicView));
+            return;
+        }
+        Table table = CommandConsole.Table("", "").HideHeaders();
+        foreach ((string name, string value) in view.Rows())
+            table.AddRow(Markup.Escape(name), Markup.Escape(value));
+        new CommandConsole().Tables.Write(table);
+    }
+
+    private static ExampleCommand Ensure()
     {
         Argument<string> topic = CommonOptions.Topic();
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var settings = new TopicSettingOptions();
         var command = new ExampleCommand(
-            name,
-            description,
-            $"lightq topic {name} orders --kind durable --retention-age 7d",
-            $"lightq topic {name} ticks --ring 64MiB --slow-consumer dropoldest")
+            "ensure",
+            "Create a topic if it is missing, otherwise change the given settings that may be changed.",
+            "lightq topic ensure orders --kind durable --retention-age 7d",
+            "lightq topic ensure ticks --ring 64MiB --slow-consumer dropoldest")
         {
             topic, server, output,
         };
@@ -42,11 +57,7 @@ internal static class TopicCommand
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             TopicSpec spec = settings.Read(parsed, parsed.GetRequiredValue(topic));
-            bool json = parsed.GetValue(output) == OutputFormat.Json;
-            if (ensure)
-                WriteEnsured(await client.Topics.EnsureAsync(spec, cancellationToken), json);
-            else
-                WriteTopic(await client.Topics.CreateAsync(spec, cancellationToken), json);
+            WriteEnsured(await client.Topics.EnsureAsync(spec, cancellationToken), parsed.GetValue(output) == OutputFormat.Json);
             return ExitCode.Ok;
         });
         return command;
@@ -123,20 +134,6 @@ internal static class TopicCommand
             return ExitCode.Ok;
         });
         return command;
-    }
-
-    private static void WriteTopic(TopicInfo info, bool json)
-    {
-        TopicView view = TopicView.From(info);
-        if (json)
-        {
-            Console.Out.WriteLine(CliJson.Write(view, CliJson.Default.TopicView));
-            return;
-        }
-        Table table = CommandConsole.Table("", "").HideHeaders();
-        foreach ((string name, string value) in view.Rows())
-            table.AddRow(Markup.Escape(name), Markup.Escape(value));
-        new CommandConsole().Tables.Write(table);
     }
 
     private static void WriteEnsured(EnsureTopicResult result, bool json)

@@ -39,6 +39,9 @@ internal sealed class TopicSettingOptions
             command.Add(option);
     }
 
+    /// <summary>Whether the kind is said.</summary>
+    public bool IsKindGiven(System.CommandLine.Parsing.CommandResult result) => result.GetResult(_kind) is not null;
+
     public TopicSpec Read(ParseResult parsed, string name) => new(name)
     {
         Kind = parsed.GetValue(_kind),

@@ -74,6 +74,25 @@ internal static class ValueOptions
         },
     };
 
+    /// <summary><c>--sizes</c>: message sizes in bytes, several with commas.</summary>
+    /// <param name="isAllowed">Whether a size may be given.</param>
+    /// <param name="wanted">What is wanted, for the error.</param>
+    public static Option<int[]> Sizes(Func<int, bool> isAllowed, string wanted) => new("--sizes")
+    {
+        HelpName = "A,B",
+        CustomParser = result =>
+        {
+            var sizes = new List<int>();
+            foreach (string text in result.Tokens[0].Value.Split(','))
+            {
+                if (!int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int size) || !isAllowed(size))
+                    result.AddError($"'{text}' is not {wanted}.");
+                sizes.Add(size);
+            }
+            return [.. sizes.Distinct()];
+        },
+    };
+
     /// <summary>A parsed value, or the error in its place with the option's name in front.</summary>
     public static T Parsed<T>(ArgumentResult result, bool ok, T value, string problem)
     {

@@ -7,6 +7,7 @@ using LightQ.Cli.Commands;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Journals;
 using LightQ.Cli.Tours;
+using LightQ.Cli.Transfers;
 
 namespace LightQ.Cli.Output;
 
@@ -30,6 +31,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(PublishView))]
 [JsonSerializable(typeof(VerifyView))]
 [JsonSerializable(typeof(RepairView[]))]
+[JsonSerializable(typeof(TransferResult[]))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>The document in one line.</summary>

@@ -9,6 +9,8 @@ namespace LightQ.IntegrationTests.Cli;
 public sealed class BenchTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly string[] Kinds = ["transient", "durable"], Documents = ["ancestor", "myq"];
+    private static readonly int[] ReferenceSizes = [100, 1024];
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
     [Fact]
@@ -58,6 +60,31 @@ public sealed class BenchTests
             Assert.Equal(values.Order(), values);
             Assert.True(values[0] > 0);
         }
+    }
+
+    [Fact]
+    public async Task Reference_puts_both_documents_beside_every_cell_of_the_grid()
+    {
+        using var directory = new TemporaryDirectory();
+        string page = Path.Combine(directory.Path, "report.html");
+
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "reference", "--messages", "5000", "--sizes", "100,1024", "--output", "json", "--report", page)).Succeeded();
+
+        JsonElement[] results = [.. JsonDocument.Parse(run.Output).RootElement.GetProperty("results").EnumerateArray()];
+        Assert.Equal(
+            from kind in Kinds from size in ReferenceSizes from document in Documents select (kind, size, document),
+            results.Select(r => (r.GetProperty("kind").GetString()!, r.GetProperty("size").GetInt32(), r.GetProperty("yardstick").GetString()!)));
+        foreach (JsonElement result in results)
+        {
+            Assert.Equal((5000, 0), (result.GetProperty("messages").GetInt32(), result.GetProperty("lost").GetInt32()));
+            Assert.Equal(result.GetProperty("kind").GetString() == "durable" ? "fsync" : "memory", result.GetProperty("ack").GetString());
+            double rate = result.GetProperty("messages_per_second").GetDouble(), theirs = result.GetProperty("yardstick_messages_per_second").GetDouble();
+            Assert.Equal(rate / theirs, result.GetProperty("ratio").GetDouble(), 0.01);
+            Assert.True(result.GetProperty("published_messages_per_second").GetDouble() >= theirs);
+            Assert.True(result.GetProperty("latency_us").GetProperty("p50").GetDouble() > 0);
+        }
+        Assert.Equal(2, (await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken)).Split("<svg").Length - 1);
     }
 
     [Fact]

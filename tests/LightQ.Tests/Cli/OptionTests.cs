@@ -28,6 +28,13 @@ public sealed class OptionTests
     [InlineData("stats orders --watch --interval 500ms")]
     [InlineData("bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable")]
     [InlineData("bench latency -sz 512 -tr 1000 -tt 5s --stamp actual")]
+    [InlineData("bench reference --sizes 100,1024 --messages 1000 --kind durable --runs 2")]
+    [InlineData("topic create -n 1")]
+    [InlineData("topic create -n 2 -s file orders")]
+    [InlineData("producer -m 10000000 -n 1 -s 100")]
+    [InlineData("producer -m 10 --style myq orders")]
+    [InlineData("consumer -c socket -m 10000000 -n 1")]
+    [InlineData("consumer -c zmq orders")]
     public void It_is_taken(string line) =>
         Assert.Empty(CommandLine.CreateRoot().Parse(line).Errors);
 
@@ -52,6 +59,14 @@ public sealed class OptionTests
     [InlineData("pub orders --file")]
     [InlineData("stats --watch")]
     [InlineData("topic create orders --ring many")]
+    [InlineData("topic create")]
+    [InlineData("topic create -n 0")]
+    [InlineData("topic create orders -s file --kind transient")]
+    [InlineData("producer -s 15")]
+    [InlineData("producer -m 0")]
+    [InlineData("consumer -c pipe")]
+    [InlineData("consumer --style kafka")]
+    [InlineData("bench reference --sizes 128")]
     [InlineData("topic create orders --ring none")]
     [InlineData("topic create orders --retention-age nonesuch")]
     [InlineData("bench throughput --sizes 100,x")]

@@ -1,11 +1,15 @@
+using System.Diagnostics;
 using LightQ.Client;
 
 namespace LightQ.Cli.Bench.Load;
 
-/// <summary>Publishes whole batches.</summary>
+/// <summary>Publishes whole batches. A message's stamp is the time when its batch was begun, so it counts as a little older than it is.</summary>
 internal sealed class LightQBatchProducer(LightQClient client, Producer producer, int size) : ILoadProducer
 {
     private readonly MessagePattern _pattern = new(size);
+
+    /// <summary>When the first message was added, in stopwatch ticks.</summary>
+    public long FirstTicks { get; private set; }
 
     public async Task ProduceAsync(long messages, CancellationToken cancellationToken)
     {
@@ -28,7 +32,10 @@ internal sealed class LightQBatchProducer(LightQClient client, Producer producer
 
     private long Fill(BatchBuilder batch, long next, long messages)
     {
-        while (next < messages && batch.TryAdd(_pattern.Body(next)))
+        long stamp = Stopwatch.GetTimestamp();
+        if (next == 0)
+            FirstTicks = stamp;
+        while (next < messages && batch.TryAdd(_pattern.Body(next, stamp)))
             next++;
         return next;
     }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using LightQ.Client;
 using LightQ.Protocol.Records;
 
@@ -12,14 +13,17 @@ internal sealed class LightQConsumer : ILoadConsumer
     private readonly ConsumeOptions _options;
     private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    public LightQConsumer(LightQClient client, string topic, bool fromEarliest, bool batches)
+    /// <param name="client">Disposed with the consumer.</param>
+    /// <param name="topic">The topic.</param>
+    /// <param name="options">Where to begin.</param>
+    /// <param name="batches">Whether whole batches are consumed.</param>
+    public LightQConsumer(LightQClient client, string topic, ConsumeOptions options, bool batches)
     {
         _client = client;
         _topic = topic;
         _batches = batches;
-        _options = new ConsumeOptions
+        _options = options with
         {
-            Start = fromEarliest ? StartPosition.Earliest : StartPosition.Latest,
             Scheduling = ContinuationScheduling.Inline,
             OnSubscribed = _ => _subscribed.TrySetResult(),
         };
@@ -43,10 +47,12 @@ internal sealed class LightQConsumer : ILoadConsumer
 
     public ValueTask DisposeAsync() => _client.DisposeAsync();
 
+    // One look at the clock a batch: one a message would slow down what is measured.
     private static void Take(DeliveryCheck check, MessageBatch batch)
     {
+        long received = Stopwatch.GetTimestamp();
         foreach (RecordView record in batch)
-            check.Take(record.Body);
+            check.Take(record.Body, received);
     }
 
     private async Task ConsumeBatchesAsync(DeliveryCheck check, CancellationToken cancellationToken)

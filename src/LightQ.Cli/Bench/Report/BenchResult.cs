@@ -20,6 +20,9 @@ internal sealed record BenchResult
 
     public double? YardstickMessagesPerSecond { get; init; }
 
+    /// <summary>What a reference document prints, where <see cref="YardstickMessagesPerSecond"/> is what its timestamps give.</summary>
+    public double? PublishedMessagesPerSecond { get; init; }
+
     /// <summary>The product's figure divided by the yardstick's: of throughput, or of the median latency.</summary>
     public double Ratio { get; init; }
 

@@ -29,7 +29,7 @@ internal static class ReportPage
             $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}.</p>\n");
         foreach (string remark in report.Remarks)
             page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(remark)}</p>\n");
-        if (report.Results.Any(r => r.LatencyUs is not null))
+        if (report.Results.Any(r => r.YardstickLatencyUs is not null))
             AppendLatency(page, report.Results);
         else
             AppendThroughput(page, report.Results);
@@ -44,8 +44,11 @@ internal static class ReportPage
 
     private static void AppendThroughput(StringBuilder page, IReadOnlyList<BenchResult> results)
     {
-        page.Append("<h2>Throughput by size</h2>\n");
-        page.Append(SvgPlot.Bars("messages a second", [.. results.GroupBy(r => r.Size).Select(ToBars)]));
+        foreach (IGrouping<string, BenchResult> kind in results.GroupBy(r => r.Kind))
+        {
+            page.Append(CultureInfo.InvariantCulture, $"<h2>Throughput by size: {kind.Key} topic</h2>\n");
+            page.Append(SvgPlot.Bars("messages a second", [.. kind.GroupBy(r => r.Size).Select(ToBars)]));
+        }
         page.Append("<table><tr><th>size<th>topic<th>ack<th>api<th>messages/s<th>MiB/s<th>yardstick<th>its messages/s<th>ratio</tr>\n");
         foreach (BenchResult r in results)
         {

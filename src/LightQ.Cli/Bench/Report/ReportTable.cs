@@ -16,11 +16,12 @@ internal static class ReportTable
             CultureInfo.InvariantCulture,
             $"{report.Scenario} on {machine.Cpu}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {machine.Runtime}, GC {machine.Gc}"));
         console.Write(report.Results.Any(r => r.ReadyMs is not null) ? Startup(report.Results)
+            : report.Results.Any(r => r.PublishedMessagesPerSecond is not null) ? Reference(report.Results)
             : report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
         foreach (string remark in report.Remarks)
             console.WriteLine($"Note: {remark}");
-        foreach (BenchResult result in report.Results.Where(r => !r.IsSound).DistinctBy(r => r.Size))
-            console.WriteLine($"FAILED at {result.Size} B: {result.Lost} lost, {result.Duplicated} duplicated, {result.Reordered} reordered, {result.Damaged} damaged.");
+        foreach (BenchResult result in report.Results.Where(r => !r.IsSound).DistinctBy(r => (r.Size, r.Kind)))
+            console.WriteLine($"FAILED at {result.Size} B, {result.Kind}: {result.Lost} lost, {result.Duplicated} duplicated, {result.Reordered} reordered, {result.Damaged} damaged.");
         foreach (BenchResult result in report.Results.Where(r => r.YardstickFaults > 0))
             console.WriteLine($"Note: {result.Yardstick} lost, repeated, reordered or damaged {Plural.Of(result.YardstickFaults, "message")} at {result.Size} B.");
     }
@@ -45,6 +46,33 @@ internal static class ReportTable
                 .. beside.SelectMany(b => new[] { Text($"{b.YardstickMessagesPerSecond:N0}"), Text($"{b.Ratio:F2}") }),
                 Text($"{r.BrokerCpuSeconds:F2}"),
                 Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"),
+            ]);
+        }
+        return table;
+    }
+
+    /// <summary>A row for each cell of the grid, with what each document has published, what it truly was, and the ratio to that.</summary>
+    private static Table Reference(IReadOnlyList<BenchResult> results)
+    {
+        string[] documents = Yardsticks(results);
+        Table table = CommandConsole.Table(
+            ["size", "kind", "ack", "messages", .. documents.SelectMany(d => new[] { $"{d} published", "true" }), "messages/s", "MiB/s", .. documents.Select(d => $"of {d}"), "p50 us", "p99 us", "checked"]);
+        foreach (BenchResult[] beside in BySize(results, documents))
+        {
+            BenchResult r = beside[0];
+            table.AddRow(
+            [
+                Text($"{r.Size} B"),
+                r.Kind,
+                r.Ack,
+                Text($"{r.Messages:N0}"),
+                .. beside.SelectMany(b => new[] { Text($"{b.PublishedMessagesPerSecond:N0}"), Text($"{b.YardstickMessagesPerSecond:N0}") }),
+                Text($"{r.MessagesPerSecond:N0}"),
+                Text($"{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}"),
+                .. beside.Select(b => Text($"{b.Ratio:F2}")),
+                Text($"{r.LatencyUs?.P50:N0}"),
+                Text($"{r.LatencyUs?.P99:N0}"),
+                r.IsSound ? "all, in order" : "FAILED",
             ]);
         }
         return table;
@@ -88,9 +116,9 @@ internal static class ReportTable
 
     private static string[] Yardsticks(IReadOnlyList<BenchResult> results) => [.. results.Select(r => r.Yardstick).Distinct()];
 
-    /// <summary>The results of each size, in the yardsticks' order.</summary>
+    /// <summary>The results of each size and kind, in the yardsticks' order.</summary>
     private static IEnumerable<BenchResult[]> BySize(IReadOnlyList<BenchResult> results, string[] yardsticks) =>
-        results.GroupBy(r => r.Size).Select(g => g.OrderBy(r => Array.IndexOf(yardsticks, r.Yardstick)).ToArray());
+        results.GroupBy(r => (r.Size, r.Kind)).Select(g => g.OrderBy(r => Array.IndexOf(yardsticks, r.Yardstick)).ToArray());
 
     private static IEnumerable<string> Row(LatencyFigures figures) => figures.Points().Skip(1).Select(p => Text($"{p.Value:N1}"));
 

@@ -1,9 +1,9 @@
 namespace LightQ.Cli.Bench.Roles;
 
-/// <summary>Gives a consumer up when nothing has come for a while: what is missing then is lost.</summary>
+/// <summary>Gives a consumer up when nothing has come for a while: what is missing then is lost. A run that has not begun is waited for.</summary>
 internal sealed class ConsumePatience : IDisposable
 {
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
+    public static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan Step = TimeSpan.FromSeconds(1);
 
     private readonly DeliveryCheck _check;
@@ -30,7 +30,7 @@ internal sealed class ConsumePatience : IDisposable
                 await consuming;
                 return;
             }
-            silent = _check.Taken == seen ? silent + Step : TimeSpan.Zero;
+            silent = _check.HasBegun && _check.Taken == seen ? silent + Step : TimeSpan.Zero;
             seen = _check.Taken;
         }
         // The consumer ends with an error that says no more than the numbers do.

@@ -1,4 +1,5 @@
 using LightQ.Cli.Bench.Load;
+using LightQ.Cli.Bench.Report;
 
 namespace LightQ.Cli.Bench.Roles;
 
@@ -14,13 +15,14 @@ internal static class ConsumeRole
             try
             {
                 await using ILoadConsumer consumer = LoadFactory.CreateConsumer(spec);
-                var check = new DeliveryCheck(spec.Size, spec.Messages);
+                LatencyHistogram? latency = spec.MeasureLatency ? new LatencyHistogram() : null;
+                var check = new DeliveryCheck(spec.Size, spec.Messages, latency);
                 using var patience = new ConsumePatience(check, cancellationToken);
                 Task consuming = consumer.ConsumeAsync(check, patience.Token);
                 await consumer.Subscribed;
                 RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready });
                 await patience.WaitAsync(consuming);
-                RoleChannel.Say(Result(check, spec.Messages));
+                RoleChannel.Say(Result(check, spec.Messages) with { LatencyUs = latency is null ? null : LatencyFigures.Of(latency) });
             }
             catch (Exception e)
             {

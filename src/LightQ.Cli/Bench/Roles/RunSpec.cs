@@ -32,8 +32,8 @@ internal sealed record RunSpec
     /// <summary>Publishes without an ack at most, with <see cref="LoadApi.Publish"/>.</summary>
     public int InFlight { get; init; }
 
-    /// <summary>Whether the consumer begins at the oldest message.</summary>
-    public bool FromEarliest { get; init; }
+    /// <summary>Whether the consumer's process of a throughput run measures latency as well.</summary>
+    public bool MeasureLatency { get; init; }
 
     /// <summary>Messages a second, in a latency run.</summary>
     public double Rate { get; init; }
