@@ -1,3 +1,4 @@
+using LightQ.Broker.Topics;
 using LightQ.Storage;
 
 namespace LightQ.Broker;
@@ -53,6 +54,23 @@ public sealed record BrokerOptions
         get;
         init => field = value is >= 1 and <= 64 ? value : throw new ArgumentOutOfRangeException(nameof(JournalWriters), value, "1 to 64");
     } = 8;
+
+    /// <summary>Bytes of durable topics that are read again per second to find damage early, of all topics together; 0 for none. Default 8 MiB.</summary>
+    public int ScrubBytesPerSecond
+    {
+        get;
+        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(ScrubBytesPerSecond), value, "0 (none) or more");
+    } = 8 * 1024 * 1024;
+
+    /// <summary>From the beginning of one such pass over everything to that of the next; longer when the rate makes it so. Default 7 days.</summary>
+    public TimeSpan ScrubInterval
+    {
+        get;
+        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(ScrubInterval), value, "above zero");
+    } = TimeSpan.FromDays(7);
+
+    /// <summary>Told of damage that is found while the broker runs, once for every range. Must not block, and must not throw.</summary>
+    public Action<Topic, JournalDamage> OnDamaged { get; init; } = static (_, _) => { };
 
     /// <summary>Most topics. Default 100,000.</summary>
     public int MaxTopics

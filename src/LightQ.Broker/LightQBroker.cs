@@ -43,12 +43,14 @@ public sealed class LightQBroker : IAsyncDisposable
             {
                 Writers = options.JournalWriters,
                 CheckpointInterval = options.CheckpointInterval,
+                ScrubBytesPerSecond = options.ScrubBytesPerSecond,
+                ScrubInterval = options.ScrubInterval,
                 TimeProvider = time,
             });
             Id = BrokerIdentity.ReadOrCreate(directory);
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
-            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time);
+            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, options.OnDamaged);
             Parallel.ForEach(_catalog.Topics, Recover);
         }
         catch
@@ -67,6 +69,12 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>When the engine was opened.</summary>
     public DateTimeOffset Started { get; }
+
+    /// <summary>Bytes of durable topics that were read again to find damage.</summary>
+    public long ScrubbedBytes => _environment.ScrubbedBytes;
+
+    /// <summary>Complete passes of that over everything.</summary>
+    public long ScrubPasses => _environment.ScrubPasses;
 
     /// <summary>The topics, in no order.</summary>
     public IEnumerable<Topic> Topics => _topics.Values;

@@ -15,6 +15,9 @@ public sealed record TopicInfo(
     IReadOnlyList<long> EndOffsets,
     string Failure)
 {
+    /// <summary>What was found damaged since the broker started. Consumers get a gap there.</summary>
+    public IReadOnlyList<DamagedRange> Damage { get; init; } = [];
+
     /// <summary>The topic's name.</summary>
     public string Name => Spec.Name;
 }

@@ -7,6 +7,7 @@ using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Security;
 using LightQ.Server.Web;
+using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -111,7 +112,7 @@ public sealed class LightQServer : IAsyncDisposable
     {
         TimeProvider time = _options.TimeProvider;
         long began = time.GetTimestamp();
-        _broker = await _directory.OpenBrokerAsync(_options.Broker, time).ConfigureAwait(false);
+        _broker = await _directory.OpenBrokerAsync(_options.Broker with { OnDamaged = LogDamage }, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         var authenticator = new Authenticator(AdminPassword.ReadOrCreate(_directory.Path, _logger), _options.RequireAuth, time);
         _listener = Listen(_broker, authenticator, loggers);
@@ -134,6 +135,9 @@ public sealed class LightQServer : IAsyncDisposable
             throw ListenSocket.Explain(e, _options.Bind, _options.DataPort, "--data-port");
         }
     }
+
+    private void LogDamage(Topic topic, JournalDamage damage) =>
+        ServerLog.TopicDamaged(_logger, topic.Name, damage.FirstOffset, damage.LastOffset, damage.File, damage.Detail, _directory.Path);
 
     private void LogStart(long milliseconds)
     {

@@ -1,6 +1,6 @@
 namespace LightQ.Storage;
 
-/// <summary>The thread that looks after journals in turn, at the clock's intervals.</summary>
+/// <summary>A thread that looks after things in turn, at the clock's intervals.</summary>
 internal sealed class HousekeepingThread : IDisposable
 {
     private readonly object _lock = new();
@@ -12,10 +12,10 @@ internal sealed class HousekeepingThread : IDisposable
     private bool _due;
     private bool _stopping;
 
-    public HousekeepingThread(TimeProvider clock, TimeSpan interval)
+    public HousekeepingThread(TimeProvider clock, TimeSpan interval, string name)
     {
         _clock = clock;
-        _thread = new Thread(Run) { Name = "lightq-housekeeping", IsBackground = true };
+        _thread = new Thread(Run) { Name = name, IsBackground = true };
         _thread.Start();
         _timer = clock.CreateTimer(_ => Wake(), null, interval, interval);
     }

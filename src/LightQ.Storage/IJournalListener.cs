@@ -1,6 +1,6 @@
 namespace LightQ.Storage;
 
-/// <summary>Told by a journal's writer thread what moved. Must not block, and must not throw.</summary>
+/// <summary>Told by a journal's threads what moved. Must not block, and must not throw.</summary>
 public interface IJournalListener
 {
     /// <summary>Written, durable, readable end, or the room in the ring moved.</summary>
@@ -8,4 +8,7 @@ public interface IJournalListener
 
     /// <summary>The journal failed for good: <see cref="Journal.Failure"/>. What was not acknowledged never will be.</summary>
     void OnFailed(Journal journal);
+
+    /// <summary>Damage was found, by a reader or by the scrubber, whose thread calls this; once for every range. The journal goes on, with a gap there.</summary>
+    void OnDamaged(Journal journal, JournalDamage damage);
 }

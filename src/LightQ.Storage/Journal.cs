@@ -51,7 +51,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     {
         _environment = environment;
         Listener = options.Listener;
-        _log = new LogState(options, environment.Files, recovered);
+        _log = new LogState(options, environment.Files, recovered)
+        {
+            OnSuspected = (log, segment, gap) => environment.Scrubber.Suspect(log, segment, gap),
+            OnDamaged = damage => Listener?.OnDamaged(this, damage),
+        };
         _memory = RingMemory.Native(options.RingBytes);
         _ring = new ByteRing(_memory, options.MaxBatchBytes);
         _source = new SegmentSource(options, environment.Files);
@@ -62,6 +66,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         foreach (Segment segment in _log.Segments.All)
             segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
         environment.Housekeeping.Add(this);
+        environment.Scrubber.Add(_log);
     }
 
     /// <summary>The settings.</summary>
@@ -123,6 +128,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept
 
     /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
     public bool DiskFull => _log.DiskFull;
+
+    /// <summary>What was found damaged since the journal was opened and is not past retention. Readers get a gap there.</summary>
+    public IEnumerable<JournalDamage> Damage => _log.Damage.Where(damage => damage.LastOffset >= StartOffset);
 
     /// <summary>Why the journal stopped for good; null while it works.</summary>
     public JournalFailure? Failure => _log.Failure;
@@ -330,6 +338,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             error = caught;
         }
         _environment.Housekeeping.Remove(this);
+        _environment.Scrubber.Remove(_log);
         _log.Closed = true;
         try
         {

@@ -1,5 +1,6 @@
 using LightQ.Storage.Files;
 using LightQ.Storage.Reading;
+using LightQ.Storage.Scrubbing;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
 
@@ -28,11 +29,18 @@ public sealed class JournalEnvironment : IDisposable
             _writers[i] = new WriterThread(i);
         Disk = new CatchUpThreads(options);
         Supply = new SupplyThread();
-        Housekeeping = new HousekeepingThread(options.TimeProvider, options.HousekeepingInterval);
+        Housekeeping = new HousekeepingThread(options.TimeProvider, options.HousekeepingInterval, "lightq-housekeeping");
+        Scrubber = new Scrubber(options);
     }
 
     /// <summary>The settings.</summary>
     public JournalEnvironmentOptions Options { get; }
+
+    /// <summary>Bytes that were read again to find damage, of all journals together.</summary>
+    public long ScrubbedBytes => Scrubber.Bytes;
+
+    /// <summary>Complete passes of that over everything.</summary>
+    public long ScrubPasses => Scrubber.Passes;
 
     internal IFileSystem Files { get; }
 
@@ -42,12 +50,15 @@ public sealed class JournalEnvironment : IDisposable
 
     internal HousekeepingThread Housekeeping { get; }
 
+    internal Scrubber Scrubber { get; }
+
     /// <summary>Bytes that all journals have written: tells whether the disk is busy.</summary>
     internal long CommittedBytes => Volatile.Read(ref _committedBytes);
 
     /// <summary>Stops the threads.</summary>
     public void Dispose()
     {
+        Scrubber.Dispose();
         Housekeeping.Dispose();
         foreach (WriterThread writer in _writers)
             writer.Dispose();

@@ -9,6 +9,8 @@ public sealed record JournalEnvironmentOptions
     private readonly long _readBudgetBytes = 64 * 1024 * 1024;
     private readonly long _tailBytes = 64 * 1024 * 1024;
     private readonly TimeSpan _housekeepingInterval = TimeSpan.FromMilliseconds(250);
+    private readonly int _scrubBytesPerSecond = 8 * 1024 * 1024;
+    private readonly TimeSpan _scrubInterval = TimeSpan.FromDays(7);
     private readonly TimeSpan _checkpointInterval = TimeSpan.FromSeconds(10);
 
     /// <summary>Journal writer threads; journals are spread over them. Syncs of different files overlap, so more than cores is right. Default 8.</summary>
@@ -60,7 +62,21 @@ public sealed record JournalEnvironmentOptions
         init => _checkpointInterval = Positive(value, nameof(CheckpointInterval));
     }
 
-    /// <summary>The clock of append times, retention and housekeeping.</summary>
+    /// <summary>Bytes that are read again per second to find damage early, of all journals together; 0 for none. Default 8 MiB.</summary>
+    public int ScrubBytesPerSecond
+    {
+        get => _scrubBytesPerSecond;
+        init => _scrubBytesPerSecond = InRange(value, 0, int.MaxValue, nameof(ScrubBytesPerSecond));
+    }
+
+    /// <summary>From the beginning of one pass over everything to that of the next; longer when the rate makes it so. Default 7 days.</summary>
+    public TimeSpan ScrubInterval
+    {
+        get => _scrubInterval;
+        init => _scrubInterval = Positive(value, nameof(ScrubInterval));
+    }
+
+    /// <summary>The clock of append times, retention, housekeeping and scrubbing.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     private static int InRange(int value, int least, int most, string name) => value >= least && value <= most

@@ -2,6 +2,7 @@ using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Storage.Files;
 using LightQ.Storage.Reading;
+using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
 
@@ -185,7 +186,7 @@ public sealed class JournalReader : IDisposable
                 _next = new ReadTarget(readable.Offset, readable.Position);
             return ReadResult.AtEnd;
         }
-        long hot = Math.Max(_log.OpenedAt, _log.Written.Position - Journal.TailBytes);
+        long hot = _log.TailStart(Journal.TailBytes);
         if (_next.Position < 0)
             _next = LocateInTail(hot, readable.Position);
         if (_next.Position < hot)
@@ -217,7 +218,9 @@ public sealed class JournalReader : IDisposable
             long end = Math.Min(limit, segment.EndPosition);
             for (long position = entry.Position; position < end;)
             {
-                var batch = new BatchView(mapping.GetSpan().Slice((int)segment.FilePosition(position), BatchLayout.HeaderSize));
+                ReadOnlySpan<byte> rest = mapping.GetSpan().Slice((int)segment.FilePosition(position), (int)(end - position));
+                if (!BatchScan.TryReadHeader(rest, out BatchView batch))
+                    return _next; // A reader thread looks for it, and for what is behind the damage.
                 if (batch.NextOffset > _next.Offset)
                     return new ReadTarget(_next.Offset, position);
                 position += batch.Length;
@@ -235,11 +238,17 @@ public sealed class JournalReader : IDisposable
         int available = (int)(Math.Min(readable.Position, segment.EndPosition) - _next.Position);
         int start = (int)segment.FilePosition(_next.Position);
         ReadOnlyMemory<byte> memory = mapping.Memory.Slice(start, available);
-        return TryTake(memory, maxBytes);
+        return TryTake(memory, maxBytes, verify: segment != _log.Segments.Last);
     }
 
     /// <summary>Takes whole batches, as many as fit.</summary>
-    private bool TryTake(ReadOnlyMemory<byte> memory, int maxBytes)
+    /// <remarks>
+    /// What comes through a read has been verified by the reader thread. In the mapping, the segment that is written to is taken as it
+    /// is: this process has just put its pages there, and readers at the end pay nothing. Once it is sealed its pages may have gone to
+    /// the disk and come back, so every batch is verified each time: 64 KiB take some 5 us. One that is not whole ends the run; when it
+    /// is the first, it is read from the disk, where the gap is found.
+    /// </remarks>
+    private bool TryTake(ReadOnlyMemory<byte> memory, int maxBytes, bool verify)
     {
         ReadOnlySpan<byte> bytes = memory.Span;
         int length = 0;
@@ -251,6 +260,8 @@ public sealed class JournalReader : IDisposable
             bool fits = batchLength >= BatchLayout.HeaderSize && batchLength <= bytes.Length - length;
             if (!fits || (length > 0 && length + batchLength > maxBytes))
                 break;
+            if (verify && !IsExpected(bytes.Slice(length, batchLength), next))
+                break;
             first = first < 0 ? batch.BaseOffset : first;
             next = batch.NextOffset;
             length += batchLength;
@@ -258,6 +269,14 @@ public sealed class JournalReader : IDisposable
         _run = new LogRun(memory[..length], first, next);
         return length > 0;
     }
+
+    /// <summary>Whether bytes are the batch that was written there.</summary>
+    /// <param name="bytes">As many as the batch says.</param>
+    /// <param name="expected">The offset that it must begin with; -1 for one that holds the offset sought.</param>
+    private bool IsExpected(ReadOnlySpan<byte> bytes, long expected) =>
+        BatchScan.TryReadHeader(bytes, out BatchView header)
+            && (expected < 0 ? header.BaseOffset <= _next.Offset && _next.Offset < header.NextOffset : header.BaseOffset == expected)
+            && BatchScan.IsPayload(bytes[header.HeaderLength..], header.PayloadCrc);
 
     private ReadResult PostRead()
     {
@@ -277,7 +296,7 @@ public sealed class JournalReader : IDisposable
             case DiskReadKind.Run:
                 if (_currentAt == 0)
                     _next = read.Found;
-                if (!TryTake(read.Bytes[_currentAt..], maxBytes))
+                if (!TryTake(read.Bytes[_currentAt..], maxBytes, verify: false))
                     throw new InvalidOperationException("A verified run holds no batch.");
                 if (_currentAt + _run.Length == read.Length)
                     ReadAhead(read.Next);
@@ -301,7 +320,7 @@ public sealed class JournalReader : IDisposable
     /// <summary>While the last of a buffer is being sent, the next one is read.</summary>
     private void ReadAhead(ReadTarget next)
     {
-        bool cold = next.Position < Math.Max(_log.OpenedAt, _log.Written.Position - Journal.TailBytes);
+        bool cold = next.Position < _log.TailStart(Journal.TailBytes);
         if (!cold || next.Position >= _log.Readable.Position || _ahead is { IsIdle: false } || Journal.Disk.Pool.IsShort)
             return;
         _ahead ??= new DiskRead(_log, Journal.Disk, _onReady);

@@ -107,7 +107,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
     /// <summary>Closes the files that nobody has used for so many looks: those behind the tail, and those of the tail.</summary>
     private void Rest(int coldLooks, int hotLooks)
     {
-        long hot = Math.Max(_log.OpenedAt, _log.Written.Position - _environment.TailBytes);
+        long hot = _log.TailStart(_environment.TailBytes);
         foreach (Segment segment in _log.Segments.All)
             segment.Rest(_log.Files.IsCrowded ? 0 : segment.EndPosition <= hot ? coldLooks : hotLooks, _log.Durable);
     }

@@ -60,6 +60,8 @@ public class JournalBenchmarks : IJournalListener, IDisposable
 
     void IJournalListener.OnFailed(Journal journal) => ((IJournalListener)this).OnProgress(journal);
 
+    void IJournalListener.OnDamaged(Journal journal, JournalDamage damage) => throw new InvalidOperationException(damage.ToString());
+
     private static byte[] MakeBatch(int bodyBytes)
     {
         byte[] batch = new byte[BatchLayout.HeaderSize + bodyBytes + RecordLayout.FixedSize + BatchLayout.Alignment];

@@ -41,6 +41,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Why the log takes no more; null while it does.</summary>
     string? Failure { get; }
 
+    /// <summary>What was found damaged since the log was opened; subscribers get a gap there.</summary>
+    IEnumerable<JournalDamage> Damage { get; }
+
     /// <summary>Appends one batch that has been checked; copies it once and stamps the copy.</summary>
     /// <param name="batch">The batch as the producer sent it.</param>
     /// <param name="appendTime">Unix microseconds; not below that of the batch before.</param>

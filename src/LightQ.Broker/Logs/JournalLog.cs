@@ -31,6 +31,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public string? Failure => journal.Failure?.Reason;
 
+    public IEnumerable<JournalDamage> Damage => journal.Damage;
+
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
     {
         AppendResult result = journal.TryAppend(batch, out baseOffset, out long position);

@@ -56,6 +56,8 @@ internal sealed class RingLog : ITopicLog
 
     public string? Failure => null;
 
+    public IEnumerable<JournalDamage> Damage => [];
+
     internal ByteRing Ring { get; }
 
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)

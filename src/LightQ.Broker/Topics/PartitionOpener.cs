@@ -6,7 +6,7 @@ using LightQ.Storage;
 namespace LightQ.Broker.Topics;
 
 /// <summary>Makes or recovers the log behind a partition.</summary>
-internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time)
+internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, Action<Topic, JournalDamage> onDamaged)
 {
     /// <summary>Opens every partition of a topic.</summary>
     public void Open(Topic topic)
@@ -40,14 +40,14 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             RetentionAge = settings.RetentionAge == TimeSpan.Zero ? null : settings.RetentionAge,
             ReadLevel = settings.ReadLevel,
             ProducerSnapshot = partition.NamedProducers.Save,
-            Listener = new Listener(partition),
+            Listener = new Listener(partition, onDamaged),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
         return journal;
     }
 
-    private sealed class Listener(Partition partition) : IJournalListener
+    private sealed class Listener(Partition partition, Action<Topic, JournalDamage> onDamaged) : IJournalListener
     {
         public void OnProgress(Journal journal)
         {
@@ -56,6 +56,8 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         }
 
         public void OnFailed(Journal journal) => partition.OnFailed(journal.Failure?.Reason ?? "the journal has failed");
+
+        public void OnDamaged(Journal journal, JournalDamage damage) => onDamaged(partition.Topic, damage);
 
         /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
         private const int WriterTurns = 4;

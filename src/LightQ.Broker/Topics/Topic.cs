@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
 
@@ -35,6 +36,9 @@ public sealed class Topic
         get => _openFailure.Length != 0 ? _openFailure : Partitions.Select(p => p.Log.Failure).FirstOrDefault(f => f is not null) ?? "";
         internal set => _openFailure = value;
     }
+
+    /// <summary>What was found damaged while the topic was served; empty when nothing was. Subscribers get a gap there.</summary>
+    public IEnumerable<JournalDamage> Damage => Partitions.SelectMany(p => p.Log.Damage);
 
     /// <summary>How a request to a topic that could not be opened is answered.</summary>
     internal ErrorCode FailureCode { get; set; } = ErrorCode.TopicFailed;

@@ -44,6 +44,9 @@ internal sealed record TopicView
     /// <summary>Why it takes no messages; absent when it does.</summary>
     public string? Failure { get; init; }
 
+    /// <summary>What was found damaged; absent when nothing was.</summary>
+    public IReadOnlyList<DamagedRange>? Damage { get; init; }
+
     public static TopicView From(TopicInfo info) => new()
     {
         Name = info.Name,
@@ -62,6 +65,7 @@ internal sealed record TopicView
         StartOffsets = info.StartOffsets,
         EndOffsets = info.EndOffsets,
         Failure = info.Failure.Length == 0 ? null : info.Failure,
+        Damage = info.Damage.Count == 0 ? null : info.Damage,
     };
 
     /// <summary>Name and value of every field, for people.</summary>
@@ -89,6 +93,8 @@ internal sealed record TopicView
         yield return ("offsets", string.Join(", ", StartOffsets.Zip(EndOffsets, (start, end) => $"{start} to {end}")));
         if (Failure is not null)
             yield return ("failure", Failure);
+        foreach (DamagedRange range in Damage ?? [])
+            yield return ("damage", $"offsets {range.FirstOffset} to {range.LastOffset} in {range.File}: {range.Detail}");
     }
 
     private static string Lower<T>(T value)

@@ -44,7 +44,10 @@ internal static class TopicMapping
             MaxMessageBytes = (long)settings.MaxMessageBytes,
             SlowPolicy = (SlowPolicy)settings.SlowConsumerPolicy,
         };
-        return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure);
+        return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure)
+        {
+            Damage = [.. topic.Damage.Select(d => new DamagedRange(d.FirstOffset, d.LastOffset, d.File, (long)d.Bytes, d.Detail))],
+        };
     }
 
     public static DateTimeOffset ToTime(Timestamp? time) => time?.ToDateTimeOffset() ?? default;

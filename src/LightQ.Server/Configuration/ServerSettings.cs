@@ -28,6 +28,8 @@ public static class ServerSettings
         Time("Broker:PositionInterval", null, "How often group positions reach the disk.", (o, v) => o with { Broker = o.Broker with { PositionInterval = v } }, o => o.Broker.PositionInterval),
         Time("Broker:CheckpointInterval", null, "How often a busy durable topic's checkpoint is written.", (o, v) => o with { Broker = o.Broker with { CheckpointInterval = v } }, o => o.Broker.CheckpointInterval),
         Number("Broker:JournalWriters", null, "Threads that write journals.", (o, v) => o with { Broker = o.Broker with { JournalWriters = v } }, o => o.Broker.JournalWriters),
+        Number("Broker:ScrubBytesPerSecond", null, "Bytes of durable topics read again per second to find damage early; 0 for none.", (o, v) => o with { Broker = o.Broker with { ScrubBytesPerSecond = v } }, o => o.Broker.ScrubBytesPerSecond),
+        Time("Broker:ScrubInterval", null, "From the beginning of one such pass over everything to that of the next.", (o, v) => o with { Broker = o.Broker with { ScrubInterval = v } }, o => o.Broker.ScrubInterval),
         Number("Broker:MaxTopics", null, "Most topics.", (o, v) => o with { Broker = o.Broker with { MaxTopics = v } }, o => o.Broker.MaxTopics),
     ];
 

@@ -50,6 +50,7 @@ internal static class TopicMapping
         StartOffsets = { topic.Partitions.Select(p => p.Log.StartOffset) },
         EndOffsets = { topic.Partitions.Select(p => p.Log.EndOffset) },
         Failure = topic.Failure,
+        Damage = { topic.Damage.Select(d => new Proto.DamagedRange { FirstOffset = d.FirstOffset, LastOffset = d.LastOffset, File = d.File, Bytes = (ulong)d.Bytes, Detail = d.Detail }) },
     };
 
     /// <summary>Settings with every default filled in.</summary>

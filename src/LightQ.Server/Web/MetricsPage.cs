@@ -48,6 +48,14 @@ internal static class MetricsPage
         writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages because its journal failed.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Failure.Length == 0 ? 0 : 1, "topic", topic.Name);
+        writer.Gauge("lightq_topic_damaged_ranges", "Ranges of offsets that were found damaged since the broker started, and are not past retention.");
+        foreach ((Topic topic, _) in topics)
+            writer.Sample(topic.Damage.Count(), "topic", topic.Name);
+        writer.Gauge("lightq_topic_damaged_bytes", "Bytes of these ranges.");
+        foreach ((Topic topic, _) in topics)
+            writer.Sample(topic.Damage.Sum(d => d.Bytes), "topic", topic.Name);
+        writer.Counter("lightq_scrubbed_bytes_total", "Bytes of durable topics that were read again to find damage.").Sample(broker.ScrubbedBytes);
+        writer.Counter("lightq_scrub_passes_total", "Complete passes of that over everything.").Sample(broker.ScrubPasses);
         WriteProcess(writer);
         return writer.ToString();
     }

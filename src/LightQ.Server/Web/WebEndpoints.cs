@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.Topics;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using Microsoft.AspNetCore.Builder;
@@ -25,7 +26,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, R
         LightQ {ServerVersion.Text}
 
         /healthz/live    200 while the process answers
-        /healthz/ready   200 while the broker takes work, also when single topics have failed; 503 with the reason when not
+        /healthz/ready   200 while the broker takes work, also when single topics have failed or are damaged; 503 with the reason when not
         /metrics         Prometheus metrics
 
         """;
@@ -35,8 +36,16 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, R
     {
         if (readiness.NotReadyReason is { } reason)
             return Answer(http, StatusCodes.Status503ServiceUnavailable, reason + "\n");
-        int failed = broker.Topics.Count(t => t.Failure.Length != 0);
-        return Answer(http, StatusCodes.Status200OK, failed == 0 ? "ready\n" : $"ready, degraded: {failed} of {broker.Topics.Count()} topics have failed\n");
+        Topic[] topics = [.. broker.Topics];
+        int failed = topics.Count(t => t.Failure.Length != 0), damaged = topics.Count(t => t.Damage.Any());
+        string text = (failed, damaged) switch
+        {
+            (0, 0) => "ready\n",
+            (_, 0) => $"ready, degraded: {failed} of {topics.Length} topics have failed\n",
+            (0, _) => $"ready, degraded: {damaged} of {topics.Length} topics have damaged messages\n",
+            _ => $"ready, degraded: {failed} of {topics.Length} topics have failed, {damaged} have damaged messages\n",
+        };
+        return Answer(http, StatusCodes.Status200OK, text);
     }
 
     private Task Metrics(HttpContext http)

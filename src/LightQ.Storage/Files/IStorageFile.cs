@@ -22,6 +22,12 @@ internal interface IStorageFile : IDisposable
     /// <summary>Cuts the file, or grows it without blocks.</summary>
     void SetLength(long length);
 
+    /// <summary>Lets go of what the system caches of a range, where it does as it is told: the next read then comes from the disk.</summary>
+    void DropCached(long position, long length)
+    {
+        // Where there is no such call, reads may come from the cache.
+    }
+
     /// <summary>Maps the file's first bytes for reading; null where that is not possible.</summary>
     FileMapping? TryMap(long length);
 }

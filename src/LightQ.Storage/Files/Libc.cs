@@ -20,6 +20,7 @@ internal static unsafe partial class Libc
     public const int ProtectRead = 1;
     public const int MapShared = 1;
     public const int AdvisePopulateRead = 22;
+    public const int AdviseDontNeed = 4;
 
     private const string Library = "libc";
 
@@ -46,6 +47,10 @@ internal static unsafe partial class Libc
 
     [LibraryImport(Library, EntryPoint = "ftruncate", SetLastError = true)]
     public static partial int FTruncate(int descriptor, long length);
+
+    /// <remarks>Gives the error itself.</remarks>
+    [LibraryImport(Library, EntryPoint = "posix_fadvise")]
+    public static partial int FAdvise(int descriptor, long position, long length, int advice);
 
     [LibraryImport(Library, EntryPoint = "lseek", SetLastError = true)]
     public static partial long LSeek(int descriptor, long position, int whence);

@@ -106,6 +106,8 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
             throw Error("truncate");
     }
 
+    public void DropCached(long position, long length) => _ = Libc.FAdvise(Descriptor, position, length, Libc.AdviseDontNeed); // A hint.
+
     public FileMapping? TryMap(long length)
     {
         byte* address = Libc.MMap(null, (nint)length, Libc.ProtectRead, Libc.MapShared, Descriptor, 0);

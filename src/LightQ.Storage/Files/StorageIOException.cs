@@ -11,6 +11,9 @@ internal sealed class StorageIOException(string operation, string path, int erro
     /// <summary>The system's error number.</summary>
     public int Error { get; } = error;
 
+    /// <summary>Whether the process has no descriptor left, which passes.</summary>
+    public bool IsOutOfDescriptors => Error == Libc.TooManyOpenFiles;
+
     /// <summary>The reserve would be touched: refused before the system refuses.</summary>
     public static StorageIOException DiskFull(string path) => new("allocation", path, NoSpace);
 

@@ -1,5 +1,6 @@
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
@@ -10,6 +11,8 @@ namespace LightQ.Storage.Reading;
 /// <remarks>The reader owns it while it is idle or done, the thread while it is posted.</remarks>
 internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onReady)
 {
+    private const int SearchBytes = 64 * 1024;
+
     private const int Idle = 0;
     private const int Posted = 1;
     private const int Awaited = 2;
@@ -181,20 +184,32 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
     /// <summary>The batch at the target is damaged, or a gap that a repair left: finds the next place that is known, and says what is lost up to there.</summary>
     private void FindBehindDamage(Segment segment, ReadTarget target, long limit)
     {
-        LogEnd readable = _log.Readable.Read();
         ReadTarget next;
-        var window = new FileWindow(segment.File, BatchLayout.MaxHeaderSize);
+        bool isRepaired = false;
+        var window = new FileWindow(segment.File, SearchBytes);
         if (BatchScan.TryReadHeader(window, segment, target.Position, limit, out BatchView header) && header.NextOffset > target.Offset && header.BaseOffset <= target.Offset)
-            next = new ReadTarget(header.NextOffset, target.Position + header.Length);
-        else if (PositionLookup.EnsureIndex(_log, segment).TryFindBehind(target.Position, out SegmentIndexEntry entry) && entry.Position < limit && entry.Offset > target.Offset)
-            next = new ReadTarget(entry.Offset, entry.Position);
-        else if (_log.Segments.Next(segment) is { } behind && behind.BasePosition <= readable.Position)
-            next = new ReadTarget(behind.BaseOffset, behind.BasePosition);
+            (next, isRepaired) = (new ReadTarget(header.NextOffset, target.Position + header.Length), header.Kind == BatchKind.Gap);
         else
-            next = new ReadTarget(readable.Offset, readable.Position);
+            next = FindBehindHeader(window, segment, target, limit);
         Kind = DiskReadKind.Gap;
         Gap = new LogGap(target.Offset, next.Offset - 1, GapReason.Corrupt);
         Next = next;
+        if (!isRepaired)
+            _log.OnSuspected(_log, segment, Gap);
+    }
+
+    /// <summary>Where reading goes on when not even the header says it: at the next batch up to the index's next entry, at that, or at the segment's end.</summary>
+    private ReadTarget FindBehindHeader(FileWindow window, Segment segment, ReadTarget target, long limit)
+    {
+        bool isIndexed = PositionLookup.EnsureIndex(_log, segment).TryFindBehind(target.Position, out SegmentIndexEntry entry) && entry.Position < limit && entry.Offset > target.Offset;
+        LogEnd readable = _log.Readable.Read();
+        var known = new ReadTarget(readable.Offset, readable.Position);
+        if (isIndexed)
+            known = new ReadTarget(entry.Offset, entry.Position);
+        else if (_log.Segments.Next(segment) is { } behind && behind.BasePosition <= readable.Position)
+            known = new ReadTarget(behind.BaseOffset, behind.BasePosition);
+        var at = new LogEnd(target.Position, target.Offset, 0, segment.Header.Ordinal, 0);
+        return BatchSearch.TryFind(window, segment, at, Math.Min(limit, known.Position), known.Offset, out LogEnd found) ? new ReadTarget(found.Offset, found.Position) : known;
     }
 
     private void ReturnBuffer()

@@ -19,18 +19,28 @@ internal static class BatchScan
     public static LogEnd Run(FileWindow window, Segment segment, LogEnd start, long limit, bool payloads, IRecoveredBatchVisitor? visitor = null)
     {
         LogEnd at = start with { Ordinal = segment.Header.Ordinal };
-        while (TryReadHeader(window, segment, at.Position, limit, out BatchView header))
+        while (TryNext(window, segment, limit, payloads, visitor, ref at))
         {
-            if (header.BaseOffset != at.Offset || header.PreviousCrc != at.ChainCrc || header.AppendTime < at.AppendTime)
-                break;
-            visitor?.OnBatch(header);
-            var next = new LogEnd(at.Position + header.Length, header.NextOffset, header.AppendTime, at.Ordinal, header.HeaderCrc);
-            if (payloads && header.Kind != BatchKind.Gap && !HasPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
-                break;
-            segment.Index?.Note(at.Offset, next.AppendTime, at.Position);
-            at = next;
+            // It is what must come there.
         }
         return at;
+    }
+
+    /// <summary>Goes behind one batch, as <see cref="Run"/> does.</summary>
+    /// <returns>False when the batch is not what must come next, or the limit is reached.</returns>
+    public static bool TryNext(FileWindow window, Segment segment, long limit, bool payloads, IRecoveredBatchVisitor? visitor, ref LogEnd at)
+    {
+        if (!TryReadHeader(window, segment, at.Position, limit, out BatchView header))
+            return false;
+        if (header.BaseOffset != at.Offset || header.PreviousCrc != at.ChainCrc || header.AppendTime < at.AppendTime)
+            return false;
+        visitor?.OnBatch(header);
+        var next = new LogEnd(at.Position + header.Length, header.NextOffset, header.AppendTime, at.Ordinal, header.HeaderCrc);
+        if (payloads && header.Kind != BatchKind.Gap && !HasPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
+            return false;
+        segment.Index?.Note(at.Offset, next.AppendTime, at.Position);
+        at = next;
+        return true;
     }
 
     /// <summary>The header at a log position, if there is a valid one whose batch ends at or before the limit.</summary>
@@ -43,6 +53,10 @@ internal static class BatchScan
         ReadOnlySpan<byte> bytes = window.Get(segment.FilePosition(position), most);
         return IsHeader(bytes, limit - position, out header);
     }
+
+    /// <summary>The header at the front of bytes, if there is a valid one whose batch they hold as a whole.</summary>
+    public static bool TryReadHeader(ReadOnlySpan<byte> bytes, out BatchView header) =>
+        IsHeader(bytes[..Math.Min(bytes.Length, BatchLayout.MaxHeaderSize)], bytes.Length, out header);
 
     /// <summary>Whether bytes begin with a valid header whose batch is at most so long.</summary>
     public static bool IsHeader(ReadOnlySpan<byte> bytes, long available, out BatchView header)

@@ -3,12 +3,17 @@ using LightQ.Storage.Files;
 namespace LightQ.Storage.Recovery;
 
 /// <summary>A file read forwards through one buffer, which grows to the longest piece asked for.</summary>
-internal sealed class FileWindow(IStorageFile file, int bufferBytes)
+internal sealed class FileWindow(IStorageFile file, byte[] buffer)
 {
     private readonly IStorageFile _file = file;
-    private byte[] _buffer = new byte[bufferBytes];
+    private byte[] _buffer = buffer;
     private long _start;
     private int _length;
+
+    public FileWindow(IStorageFile file, int bufferBytes)
+        : this(file, new byte[bufferBytes])
+    {
+    }
 
     /// <summary>The bytes at a position: as many as asked for, fewer only at the end of the file. Valid until the next call.</summary>
     public ReadOnlySpan<byte> Get(long position, int bytes)

@@ -54,15 +54,21 @@ internal sealed class SegmentList
     public Segment? FindOffset(long offset) => Find(offset, static segment => segment.BaseOffset);
 
     /// <summary>The segment behind another, or null.</summary>
-    public Segment? Next(Segment segment)
+    public Segment? Next(Segment segment) => NextBehind(segment.Header.Ordinal);
+
+    /// <summary>The first segment with a higher ordinal, or null.</summary>
+    public Segment? NextBehind(long ordinal)
     {
         foreach (Segment candidate in All)
         {
-            if (candidate.Header.Ordinal > segment.Header.Ordinal)
+            if (candidate.Header.Ordinal > ordinal)
                 return candidate;
         }
         return null;
     }
+
+    /// <summary>Whether a segment has not been taken out.</summary>
+    public bool Contains(Segment segment) => All.Contains(segment);
 
     private Segment? Find(long value, Func<Segment, long> key)
     {

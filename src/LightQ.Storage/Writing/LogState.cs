@@ -15,6 +15,7 @@ internal sealed class LogState
     private long _startOffset;
     private bool _diskFull;
     private bool _closed;
+    private JournalDamage[] _damage = [];
 
     public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
     {
@@ -74,6 +75,45 @@ internal sealed class LogState
     {
         get => Volatile.Read(ref _closed);
         set => Volatile.Write(ref _closed, value);
+    }
+
+    /// <summary>Log position from which on messages are still in memory, because this process wrote them lately.</summary>
+    /// <param name="tailBytes">How much that is.</param>
+    public long TailStart(long tailBytes) => Math.Max(OpenedAt, Written.Position - tailBytes);
+
+    /// <summary>Where the durable part of a segment ends; null when it has none.</summary>
+    public LogEnd? DurableEndOf(Segment segment)
+    {
+        LogEnd durable = Durable.Read();
+        if (Segments.Next(segment) is { Header: var next })
+            return new LogEnd(next.BasePosition, next.BaseOffset, next.PreviousTime, segment.Header.Ordinal, next.PreviousCrc);
+        return durable.Ordinal == segment.Header.Ordinal ? durable : null;
+    }
+
+    /// <summary>Told of what a reader could not read.</summary>
+    public required Action<LogState, Segment, LogGap> OnSuspected { get; init; }
+
+    /// <summary>Told of every damaged range once.</summary>
+    public required Action<JournalDamage> OnDamaged { get; init; }
+
+    /// <summary>What was found damaged since the log was opened.</summary>
+    public IReadOnlyList<JournalDamage> Damage => Volatile.Read(ref _damage);
+
+    /// <summary>Whether any of a gap is known to be damaged.</summary>
+    public bool IsDamaged(LogGap gap) => Array.Exists(Volatile.Read(ref _damage), damage => damage.Touches(gap.FirstOffset, gap.LastOffset));
+
+    /// <summary>Takes in what is damaged of a segment, in place of what was known of it, and tells what is new. On one thread only.</summary>
+    public void NoteDamage(string file, List<JournalDamage> found)
+    {
+        JournalDamage[] before = _damage;
+        if (before.Length == 0 && found.Count == 0)
+            return;
+        Volatile.Write(ref _damage, [.. before.Where(damage => damage.File != file && damage.LastOffset >= StartOffset), .. found]);
+        foreach (JournalDamage damage in found)
+        {
+            if (!before.Contains(damage))
+                OnDamaged(damage);
+        }
     }
 
     public JournalFailure? Failure => Volatile.Read(ref _failure);

@@ -63,6 +63,8 @@ public sealed class ServerConfigurationTests : IDisposable
                 PositionInterval = TimeSpan.FromMilliseconds(6),
                 CheckpointInterval = TimeSpan.FromMilliseconds(7),
                 JournalWriters = 7,
+                ScrubBytesPerSecond = 9,
+                ScrubInterval = TimeSpan.FromHours(10),
                 MaxTopics = 8,
             },
         };

@@ -36,6 +36,9 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
 
     public FaultyFileSystem Files { get; }
 
+    /// <summary>What the journal told of damage.</summary>
+    public List<JournalDamage> Damage { get; } = [];
+
     public JournalEnvironmentOptions EnvironmentOptions { get; }
 
     public JournalOptions Options { get; set; }
@@ -90,6 +93,13 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
     public void OnProgress(Journal journal) => Wake();
 
     public void OnFailed(Journal journal) => Wake();
+
+    public void OnDamaged(Journal journal, JournalDamage damage)
+    {
+        lock (_lock)
+            Damage.Add(damage);
+        Wake();
+    }
 
     public async Task CloseAsync()
     {

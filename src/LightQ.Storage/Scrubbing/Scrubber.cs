@@ -1,0 +1,149 @@
+using LightQ.Storage.Segments;
+using LightQ.Storage.Writing;
+
+namespace LightQ.Storage.Scrubbing;
+
+/// <summary>Reads everything that is durable again and again, slowly, so that damage is found before somebody needs what it hit.</summary>
+/// <remarks>
+/// One thread for all journals, started with the first. A pass takes the journals in a random order, so that where brokers are often
+/// restarted each has its turn: nothing is remembered over a restart. What a reader has found damaged is looked at first, whatever the
+/// rate: this thread alone says what is damaged, so each range is told once.
+/// </remarks>
+internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, IDisposable
+{
+    private const int BufferBytes = 256 * 1024;
+
+    private readonly JournalEnvironmentOptions _options = options;
+    private readonly Lock _lock = new();
+    private readonly List<LogState> _logs = [];
+    private readonly List<SegmentCheck> _suspects = [];
+    private HousekeepingThread? _thread;
+    private byte[]? _buffer;
+    private SegmentCheck? _check;
+    private LogState? _log;
+    private long _ordinal;
+    private int _visited;
+    private bool _passing;
+    private DateTimeOffset _passBegan;
+    private DateTimeOffset _lastTended = options.TimeProvider.GetUtcNow();
+    private long _budget;
+    private long _bytes;
+    private long _passes;
+
+    /// <summary>Bytes read so far.</summary>
+    public long Bytes => Volatile.Read(ref _bytes);
+
+    /// <summary>Complete passes over everything.</summary>
+    public long Passes => Volatile.Read(ref _passes);
+
+    public void Add(LogState log)
+    {
+        lock (_lock)
+        {
+            _logs.Insert(Random.Shared.Next(_visited, _logs.Count + 1), log);
+            if (_thread is not null)
+                return;
+            _thread = new HousekeepingThread(_options.TimeProvider, _options.HousekeepingInterval, "lightq-scrubber");
+            _thread.Add(this);
+        }
+    }
+
+    /// <summary>The journal is being closed. What is read of it at the moment is given up at the next batch.</summary>
+    public void Remove(LogState log)
+    {
+        lock (_lock)
+        {
+            int index = _logs.IndexOf(log);
+            if (index < 0)
+                return;
+            _logs.RemoveAt(index);
+            if (index < _visited)
+                _visited--;
+            if (_log == log)
+                _log = null;
+            _suspects.RemoveAll(check => check.Log == log);
+        }
+    }
+
+    /// <summary>A reader found damage: the whole segment is looked at, unless that is known.</summary>
+    public void Suspect(LogState log, Segment segment, LogGap gap)
+    {
+        lock (_lock)
+        {
+            if (!log.IsDamaged(gap) && !_suspects.Exists(check => check.Segment == segment))
+                _suspects.Add(new SegmentCheck(log, segment, gap));
+        }
+    }
+
+    public void Tend(DateTimeOffset now)
+    {
+        double seconds = Math.Clamp((now - _lastTended).TotalSeconds, 0, 1);
+        _lastTended = now;
+        _budget = Math.Min(_options.ScrubBytesPerSecond, _budget + (long)(_options.ScrubBytesPerSecond * seconds));
+        while (NextSuspect() is { } suspect)
+        {
+            long all = long.MaxValue;
+            bool done = suspect.Advance(Buffer, _options.TailBytes, ref all);
+            Count(long.MaxValue - all);
+            if (!done)
+                return;
+            lock (_lock)
+                _suspects.Remove(suspect);
+        }
+        while (_budget > 0 && (_check ??= Next(now)) is { } check)
+        {
+            long left = _budget;
+            if (check.Advance(Buffer, _options.TailBytes, ref left))
+                _check = null;
+            Count(_budget - left);
+        }
+    }
+
+    /// <summary>Runs once on the caller's thread: for tests.</summary>
+    public void RunOnce() => Tend(_options.TimeProvider.GetUtcNow());
+
+    public void Dispose() => _thread?.Dispose();
+
+    private byte[] Buffer => _buffer ??= GC.AllocateUninitializedArray<byte>(BufferBytes);
+
+    private void Count(long bytes)
+    {
+        _budget -= bytes;
+        Volatile.Write(ref _bytes, _bytes + bytes);
+    }
+
+    private SegmentCheck? NextSuspect()
+    {
+        lock (_lock)
+            return _suspects.Count > 0 ? _suspects[0] : null;
+    }
+
+    /// <summary>The next segment of the pass; of the next pass once that is due.</summary>
+    private SegmentCheck? Next(DateTimeOffset now)
+    {
+        lock (_lock)
+        {
+            while (true)
+            {
+                if (_log?.Segments.NextBehind(_ordinal) is { } segment)
+                {
+                    _ordinal = segment.Header.Ordinal;
+                    return new SegmentCheck(_log, segment);
+                }
+                _log = null;
+                if (!_passing && _logs.Count > 0 && now - _passBegan >= _options.ScrubInterval)
+                    (_passing, _passBegan, _visited) = (true, now, 0);
+                if (_visited < _logs.Count)
+                {
+                    // Between two passes it is one that was opened late: a start takes longer than the first pass over what is there already.
+                    (_log, _ordinal) = (_logs[_visited++], 0);
+                    continue;
+                }
+                if (!_passing)
+                    return null;
+                _passing = false;
+                Volatile.Write(ref _passes, _passes + 1);
+            }
+        }
+    }
+}
