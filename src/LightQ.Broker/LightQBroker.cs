@@ -112,7 +112,7 @@ public sealed class LightQBroker : IAsyncDisposable
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings);
             try
             {
-                _opener.Open(topic);
+                _opener.Open(topic, isNew: true);
                 _catalog.Put(topic);
             }
             catch (IOException e)
@@ -258,12 +258,12 @@ public sealed class LightQBroker : IAsyncDisposable
         var topic = new Topic(entry.Name, entry.Id, entry.Created, entry.Settings);
         try
         {
-            _opener.Open(topic);
+            _opener.Open(topic, isNew: false);
         }
         catch (IOException e)
         {
             topic.Failure = e.Message; // This topic is refused; the others are served.
-            topic.FailureCode = e is JournalCorruptException ? ErrorCode.CorruptData : ErrorCode.TopicFailed;
+            topic.FailureCode = e is JournalCorruptException or JournalMissingException ? ErrorCode.CorruptData : ErrorCode.TopicFailed;
         }
         _topics[topic.Name] = topic;
     }

@@ -1,6 +1,7 @@
 using LightQ.Disruptor;
 using LightQ.Protocol;
 using LightQ.Storage.Files;
+using LightQ.Storage.Inspection;
 using LightQ.Storage.Reading;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
@@ -151,6 +152,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <param name="environment">Threads and files; outlives the journal.</param>
     /// <param name="visitor">Gets what idempotent producers' state is rebuilt from.</param>
     /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged; nothing was changed.</exception>
+    /// <exception cref="JournalMissingException">It is gone, and <see cref="JournalOptions.MustExist"/>.</exception>
     /// <exception cref="JournalFormatException">A file is of another version or of another topic; nothing was changed.</exception>
     /// <exception cref="IOException">The directory cannot be read or written.</exception>
     public static Journal Open(JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null)
@@ -159,6 +161,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         ArgumentNullException.ThrowIfNull(environment);
         if (options.RingBytes / 4 < options.MaxBatchBytes)
             throw new ArgumentException($"RingBytes ({options.RingBytes}) must hold four batches of MaxBatchBytes ({options.MaxBatchBytes}).", nameof(options));
+        if (options.MustExist && !JournalInspector.IsJournal(options.Directory, environment.Files))
+            throw new JournalMissingException(options.Directory);
         environment.Files.CreateDirectory(options.Directory);
         CheckpointFile checkpoints = CheckpointFile.Open(environment.Files, options.Directory);
         RecoveredLog recovered = JournalRecovery.Run(options, environment.Files, checkpoints, visitor);

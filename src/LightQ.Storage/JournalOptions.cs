@@ -15,8 +15,11 @@ public sealed record JournalOptions
     private readonly Durability _flush = Durability.Fsync;
     private readonly int _commitBytes = 4 * 1024 * 1024;
 
-    /// <summary>The journal's directory; made if absent.</summary>
+    /// <summary>The journal's directory; made if absent, unless <see cref="MustExist"/>.</summary>
     public required string Directory { get; init; }
+
+    /// <summary>Whether the journal was opened before, so that an empty directory is a loss and no beginning. Default false.</summary>
+    public bool MustExist { get; init; }
 
     /// <summary>The topic's id, written into every segment: a file of another topic is refused.</summary>
     public required Guid TopicId { get; init; }

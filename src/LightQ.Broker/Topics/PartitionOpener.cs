@@ -9,11 +9,13 @@ namespace LightQ.Broker.Topics;
 internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, Action<Topic, JournalDamage> onDamaged)
 {
     /// <summary>Opens every partition of a topic.</summary>
-    public void Open(Topic topic)
+    /// <param name="topic">The topic.</param>
+    /// <param name="isNew">Whether it is being created. The catalog learns of a topic when its files are on the disk: one that it knows must have them.</param>
+    public void Open(Topic topic, bool isNew)
     {
         var partition = new Partition(topic, 0, time);
         partition.Log = topic.Settings.Kind == TopicKind.Durable
-            ? new JournalLog(OpenJournal(partition))
+            ? new JournalLog(OpenJournal(partition, isNew))
             : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
         topic.Partitions = [partition];
     }
@@ -23,13 +25,14 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     private ulong NewIncarnation() => (ulong)UnixMicroseconds.From(time.GetUtcNow());
 
-    private Journal OpenJournal(Partition partition)
+    private Journal OpenJournal(Partition partition, bool isNew)
     {
         Topic topic = partition.Topic;
         TopicSettings settings = topic.Settings;
         var options = new JournalOptions
         {
             Directory = Path.Combine(DirectoryOf(topic.Id), partition.Index.ToString(System.Globalization.CultureInfo.InvariantCulture)),
+            MustExist = !isNew,
             TopicId = topic.Id,
             // The id is made anew with every topic, so it tells the lives of a name apart.
             Incarnation = BitConverter.ToUInt64(topic.Id.ToByteArray()),

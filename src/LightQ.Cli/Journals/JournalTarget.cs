@@ -37,10 +37,10 @@ internal sealed class JournalTarget : IDisposable
 
     public IReadOnlyList<JournalPartition> Partitions { get; }
 
-    /// <summary>Durable topics of the catalog of which nothing is there, when the path is a data directory.</summary>
+    /// <summary>Durable topics of the catalog of which neither a checkpoint nor a segment is there, when the path is a data directory.</summary>
     public IEnumerable<string> MissingTopics => Records.Count == 0 || KnownTopics is null
         ? []
-        : KnownTopics.Where(t => Partitions.All(p => p.TopicId != t.Key)).Select(t => t.Value);
+        : KnownTopics.Where(t => !Partitions.Any(p => p.TopicId == t.Key && JournalInspector.IsJournal(p.Directory))).Select(t => t.Value);
 
     /// <exception cref="CommandException">The path is none of these.</exception>
     /// <exception cref="DataDirectoryException">A broker holds the data directory.</exception>

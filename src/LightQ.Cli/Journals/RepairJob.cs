@@ -16,9 +16,12 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         List<(string? Name, JournalRepair Repair)> needed = Plan(target, cancellationToken);
         _console.EndProgress();
         bool isJson = output == OutputFormat.Json;
+        string[] missing = [.. target.MissingTopics];
         if (!isJson)
-            Describe(needed);
-        bool isRefused = needed.Exists(n => n.Repair.Refusal is not null);
+            Describe(needed, missing);
+        foreach (string name in missing)
+            _console.Note($"lightq: The catalog knows the topic {name}, but its files are gone. Put its directory back from a copy, or delete the topic.");
+        bool isRefused = missing.Length > 0 || needed.Exists(n => n.Repair.Refusal is not null);
         bool canDo = needed.Exists(n => n.Repair.Refusal is null);
         bool goesAhead = canDo && (isConfirmed || Ask());
         var views = new List<RepairView>();
@@ -56,9 +59,9 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         return [.. plans.Where(p => p.Repair.IsNeeded)];
     }
 
-    private static void Describe(List<(string? Name, JournalRepair Repair)> needed)
+    private static void Describe(List<(string? Name, JournalRepair Repair)> needed, string[] missing)
     {
-        if (needed.Count == 0)
+        if (needed.Count == 0 && missing.Length == 0)
             CommandConsole.Line("Nothing is damaged.");
         foreach ((string? name, JournalRepair repair) in needed)
         {

@@ -57,7 +57,7 @@ internal sealed class VerifyJob(string path, OutputFormat output)
                 CommandConsole.Line($"  {finding.Line}");
         }
         foreach (string name in view.MissingTopics)
-            CommandConsole.Line($"damage: the catalog knows the topic {name}, but its directory is gone");
+            CommandConsole.Line($"damage: the catalog knows the topic {name}, but its files are gone");
     }
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);

@@ -15,11 +15,10 @@ namespace LightQ.Storage.Inspection;
 public static class JournalInspector
 {
     /// <summary>Whether a directory is a partition's, as far as the names of its files say.</summary>
-    public static bool IsJournal(string directory)
-    {
-        IFileSystem files = PlatformFileSystem.Choose();
-        return files.Exists(Path.Combine(directory, CheckpointFile.Name)) || FoundSegment.In(directory, files).Count > 0;
-    }
+    public static bool IsJournal(string directory) => IsJournal(directory, PlatformFileSystem.Choose());
+
+    internal static bool IsJournal(string directory, IFileSystem files) =>
+        files.Exists(Path.Combine(directory, CheckpointFile.Name)) || FoundSegment.In(directory, files).Count > 0;
 
     /// <summary>Inspects one partition of a durable topic.</summary>
     /// <param name="directory">Its directory.</param>

@@ -75,6 +75,57 @@ public sealed class JournalCommandTests
         }
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_topic_whose_files_are_gone_is_refused_until_they_are_back_or_it_is_deleted(bool emptied)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string journal = await PublishAsync(server);
+        string copy = Path.Combine(server.Directory, "copy");
+        await server.RestartAsync(() =>
+        {
+            Directory.Move(journal, copy);
+            if (emptied)
+                Directory.CreateDirectory(Path.Combine(journal, "quarantine"));
+            else
+                Directory.Delete(Path.GetDirectoryName(journal)!);
+            Assert.Contains("orders", RunJson(Damaged, "journal", "verify", server.Directory, "--output", "json").GetProperty("missing_topics").EnumerateArray().Select(t => t.GetString()));
+            ToolResult repair = LightQTool.RunAsync(null, "journal", "repair", server.Directory, "--yes").GetAwaiter().GetResult();
+            Assert.Equal(Damaged, repair.ExitCode);
+            Assert.Contains("the topic orders, but its files are gone", repair.Errors, StringComparison.Ordinal);
+        });
+        await using (var client = new LightQClient(server.ConnectionString))
+        {
+            LightQException refused = await Assert.ThrowsAsync<LightQException>(async () => await client.CreateProducerAsync("orders", cancellationToken: Cancelled));
+            Assert.Equal(ErrorCode.CorruptData, refused.Code);
+            Assert.Contains(journal, refused.Message, StringComparison.Ordinal);
+            await using Producer healthy = await client.CreateProducerAsync("healthy", cancellationToken: Cancelled);
+            await healthy.PublishAsync("x"u8, cancellationToken: Cancelled);
+        }
+        Assert.Equal("ready, degraded: 1 of 2 topics have failed\n", await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled));
+
+        await server.RestartAsync(() =>
+        {
+            if (emptied)
+                Directory.Delete(journal, recursive: true);
+            Directory.CreateDirectory(Path.GetDirectoryName(journal)!);
+            Directory.Move(copy, journal);
+            Assert.Equal("clean", RunJson(0, "journal", "verify", server.Directory, "--output", "json").GetProperty("verdict").GetString());
+        });
+        Assert.Equal(Messages, server.Broker.GetTopic("orders").Partitions[0].Log.ReadableOffset);
+
+        await server.RestartAsync(() => Directory.Delete(Path.GetDirectoryName(journal)!, recursive: true));
+        await using (var client = new LightQClient(server.ConnectionString))
+        {
+            await client.Topics.DeleteAsync("orders", Cancelled);
+            await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
+            await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
+            Assert.Equal(0, (await producer.PublishAsync("x"u8, cancellationToken: Cancelled)).Offset);
+        }
+        Assert.Equal("ready\n", await server.Web.GetStringAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled));
+    }
+
     [Fact]
     public async Task A_dump_shows_batches_and_records_in_lines_of_JSON()
     {
