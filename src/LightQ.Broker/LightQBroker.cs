@@ -96,8 +96,11 @@ public sealed class LightQBroker : IAsyncDisposable
     public bool TryGetTopic(string name, [NotNullWhen(true)] out Topic? topic) => _topics.TryGetValue(name, out topic);
 
     /// <summary>Creates a topic.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="settings">Its settings; defaults are filled in.</param>
+    /// <param name="credentials">Its own user; null for none.</param>
     /// <exception cref="BrokerException">The name or a setting is not allowed, or the name is taken.</exception>
-    public Topic CreateTopic(string name, TopicSettings settings)
+    public Topic CreateTopic(string name, TopicSettings settings, TopicCredentials? credentials = null)
     {
         if (!TopicName.IsValid(name))
             throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(name)}' is not a topic name; allowed: {TopicName.Rule}.");
@@ -109,7 +112,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
             if (_topics.Count >= _options.MaxTopics)
                 throw new BrokerException(ErrorCode.ResourceExhausted, $"There are {_topics.Count} topics; the limit (max topics) is {_options.MaxTopics}.");
-            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings);
+            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
             try
             {
                 _opener.Open(topic, isNew: true);
@@ -255,7 +258,7 @@ public sealed class LightQBroker : IAsyncDisposable
 
     private void Recover(CatalogRecord.TopicEntry entry)
     {
-        var topic = new Topic(entry.Name, entry.Id, entry.Created, entry.Settings);
+        var topic = new Topic(entry.Name, entry.Id, entry.Created, entry.Settings, entry.Credentials);
         try
         {
             _opener.Open(topic, isNew: false);

@@ -117,7 +117,8 @@ public sealed class LightQServer : IAsyncDisposable
         var authenticator = new Authenticator(AdminPassword.ReadOrCreate(_directory.Path, _logger), _options.RequireAuth, time);
         _listener = Listen(_broker, authenticator, loggers);
         _control = new ControlServices(_broker, _listener, authenticator, _readiness.Health, time, _logger);
-        _http = await HttpHost.StartAsync(_options, _listener.EndPoint.Port, _control, new WebEndpoints(_broker, _listener, _readiness), loggers, cancellationToken).ConfigureAwait(false);
+        var web = new WebEndpoints(_broker, _listener, _readiness, new AdminCommands(_broker, authenticator, _logger));
+        _http = await HttpHost.StartAsync(_options, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);

@@ -38,7 +38,7 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>Keeps a topic, new or changed.</summary>
     public void Put(Topic topic)
     {
-        var entry = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, topic.Settings);
+        var entry = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, topic.Settings, topic.Credentials);
         lock (_lock)
         {
             Append(new CatalogRecord { Topic = entry });

@@ -7,12 +7,13 @@ namespace LightQ.Broker.Topics;
 /// <summary>A topic: a name, settings, and one log a partition.</summary>
 public sealed class Topic
 {
-    internal Topic(string name, Guid id, DateTimeOffset created, TopicSettings settings)
+    internal Topic(string name, Guid id, DateTimeOffset created, TopicSettings settings, TopicCredentials? credentials = null)
     {
         Name = name;
         Id = id;
         Created = created;
         Settings = settings;
+        Credentials = credentials;
     }
 
     /// <summary>The name.</summary>
@@ -26,6 +27,9 @@ public sealed class Topic
 
     /// <summary>The settings in force.</summary>
     public TopicSettings Settings { get; internal set; }
+
+    /// <summary>The topic's own user; null for a topic without one.</summary>
+    public TopicCredentials? Credentials { get; }
 
     /// <summary>The partitions; empty when the topic could not be opened.</summary>
     public ImmutableArray<Partition> Partitions { get; internal set; } = [];

@@ -53,7 +53,7 @@ internal sealed class HttpHost : IAsyncDisposable
         {
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
             control.Map(app);
-            web.Map(app);
+            web.Map(app, dataPort, controlEnd.Port);
             await app.StartAsync(cancellationToken).ConfigureAwait(false);
             return new HttpHost(app, controlEnd, webEnd);
         }

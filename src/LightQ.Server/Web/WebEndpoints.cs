@@ -8,14 +8,18 @@ using Microsoft.AspNetCore.Routing;
 
 namespace LightQ.Server.Web;
 
-/// <summary>The web port: health and metrics. Open to whoever reaches it, so it tells no topic's failure in words.</summary>
-internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, Readiness readiness)
+/// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it, so they tell no topic's failure in words.</summary>
+internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, Readiness readiness, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
 
     /// <summary>Adds the pages to an application.</summary>
-    public void Map(IEndpointRouteBuilder endpoints)
+    /// <param name="endpoints">The application.</param>
+    /// <param name="dataPort">Where clients publish and consume.</param>
+    /// <param name="controlPort">Where they find gRPC.</param>
+    public void Map(IEndpointRouteBuilder endpoints, int dataPort, int controlPort)
     {
+        new AdminEndpoint(admin, dataPort, controlPort).Map(endpoints);
         Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
         Get(endpoints, "/healthz/live", http => Answer(http, StatusCodes.Status200OK, "live\n"));
         Get(endpoints, "/healthz/ready", Ready);
@@ -28,6 +32,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, R
         /healthz/live    200 while the process answers
         /healthz/ready   200 while the broker takes work, also when single topics have failed or are damaged; 503 with the reason when not
         /metrics         Prometheus metrics
+        /admin           POST: create topics, join them, read their statistics, in JSON
 
         """;
 
