@@ -128,7 +128,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     public long StoredBytes => _appender.Position - (_log.Segments.First?.BasePosition ?? _appender.Position);
 
     /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
-    public bool DiskFull => _log.DiskFull;
+    public bool DiskFull => _log.DiskFull || !_log.IsEpochKept;
 
     /// <summary>What was found damaged since the journal was opened and is not past retention. Readers get a gap there.</summary>
     public IEnumerable<JournalDamage> Damage => _log.Damage.Where(damage => damage.LastOffset >= StartOffset);
@@ -180,6 +180,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         {
             baseOffset = logPosition = -1;
             return AppendResult.Failed;
+        }
+        if (!_log.IsEpochKept)
+        {
+            baseOffset = logPosition = -1;
+            return AppendResult.DiskFull;
         }
         AppendResult result = _appender.TryAppend(batch, out baseOffset, out logPosition);
         if (result != AppendResult.Full)
@@ -239,6 +244,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
                 _log.DiskFull = false;
                 Signal();
             }
+            if (!_log.IsEpochKept)
+                Derived("writing the epochs", _upkeep.KeepEpoch);
             _upkeep.Tend(now);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)

@@ -40,6 +40,19 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
         }
     }
 
+    /// <summary>Makes up for what a start on a full disk could not write.</summary>
+    /// <exception cref="IOException">It is still full, or worse.</exception>
+    public void KeepEpoch()
+    {
+        lock (_lock)
+        {
+            if (_ended)
+                return;
+            EpochFile.Write(_log.Files, _log.Options.Directory, _log.Epochs);
+            _log.IsEpochKept = true;
+        }
+    }
+
     /// <summary>Makes offsets below one unreadable, and removes the segments that hold nothing else.</summary>
     public void TruncateBefore(long offset)
     {

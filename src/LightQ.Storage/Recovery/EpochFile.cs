@@ -48,7 +48,7 @@ internal static class EpochFile
         return epochs;
     }
 
-    public static void Write(IFileSystem files, string directory, List<(uint Epoch, long FirstOffset)> epochs)
+    public static void Write(IFileSystem files, string directory, IReadOnlyList<(uint Epoch, long FirstOffset)> epochs)
     {
         byte[] bytes = new byte[HeaderSize + (epochs.Count * EntrySize)];
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, Magic);

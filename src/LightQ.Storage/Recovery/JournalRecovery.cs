@@ -17,6 +17,7 @@ internal sealed class JournalRecovery
     private List<Segment> _segments = [];
     private List<long> _blank = [];
     private List<long> _expired = [];
+    private bool _isEpochKept = true;
 
     private JournalRecovery(JournalOptions options, IFileSystem files, CheckpointFile checkpoints)
     {
@@ -55,7 +56,7 @@ internal sealed class JournalRecovery
         start = Math.Min(start, end.Offset);
         _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: false));
         RemoveExpired();
-        return new RecoveredLog(_segments, start, end, epochs);
+        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept);
     }
 
     /// <summary>Segments below the log's start count no more: after a power cut any of their names may be back, and not all of them.</summary>
@@ -192,7 +193,14 @@ internal sealed class JournalRecovery
         if (epochs is not { Count: > 0 })
             epochs = FindEpochs();
         epochs.Add((highest + 1, firstOffset));
-        EpochFile.Write(_files, _options.Directory, epochs);
+        try
+        {
+            EpochFile.Write(_files, _options.Directory, epochs);
+        }
+        catch (IOException error) when (StorageIOException.IsDiskFull(error))
+        {
+            _isEpochKept = false; // Reading goes on. An epoch needs its entry when something is appended in it: that waits.
+        }
         return epochs;
     }
 

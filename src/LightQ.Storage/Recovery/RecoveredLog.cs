@@ -8,4 +8,5 @@ namespace LightQ.Storage.Recovery;
 /// <param name="StartOffset">The first offset that may be read.</param>
 /// <param name="End">Where appending goes on.</param>
 /// <param name="Epochs">Which epoch began at which offset, oldest first; the last is that of what is appended now.</param>
-internal sealed record RecoveredLog(IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs);
+/// <param name="IsEpochKept">Whether the disk knows that last one; it had no room for it otherwise.</param>
+internal sealed record RecoveredLog(IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs, bool IsEpochKept);

@@ -15,6 +15,7 @@ internal sealed class LogState
     private long _startOffset;
     private bool _diskFull;
     private bool _closed;
+    private bool _isEpochKept;
     private JournalDamage[] _damage = [];
 
     public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
@@ -28,6 +29,7 @@ internal sealed class LogState
         _readable = options.ReadLevel == Durability.Written ? Written : Durable;
         OpenedAt = recovered.End.Position;
         _startOffset = recovered.StartOffset;
+        _isEpochKept = recovered.IsEpochKept;
     }
 
     public JournalOptions Options
@@ -68,6 +70,13 @@ internal sealed class LogState
     {
         get => Volatile.Read(ref _diskFull);
         set => Volatile.Write(ref _diskFull, value);
+    }
+
+    /// <summary>Whether the disk knows where the epoch began. It does not when the disk was full at the start; nothing may be appended until then.</summary>
+    public bool IsEpochKept
+    {
+        get => Volatile.Read(ref _isEpochKept);
+        set => Volatile.Write(ref _isEpochKept, value);
     }
 
     /// <summary>No more appends and reads.</summary>

@@ -55,6 +55,42 @@ public sealed class DiskFullTests
         Assert.True(slowest <= ResumeLimit, $"resumed after {slowest}; the target is 5 s.");
     }
 
+    [Fact]
+    public async Task A_broker_that_starts_on_a_full_disk_serves_readers_and_takes_messages_when_space_returns()
+    {
+        using LoopFileSystem disk = LoopFileSystem.Create("ext4", Megabytes);
+        var run = new FaultRun("D5.start", "kill -9, the disk full to its last block, and a start on it");
+        await using var broker = new FaultBroker(Path.Combine(disk.Path, "data"));
+        await broker.StartAsync();
+        var topic = new FaultTopic(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = 8 * 1024, SegmentBytes = SegmentBytes, RetentionBytes = 1 << 30 });
+        Random random = run.RandomFor(0);
+        await using (LightQClient client = broker.Connect())
+        {
+            await client.Topics.CreateAsync(topic.Spec, TestContext.Current.CancellationToken);
+            for (int i = 0; i < 20; i++)
+                await ResumeAsync(client, topic.Ledger, random);
+        }
+        await broker.KillAsync();
+        using (var filler = new Filler(disk.Path))
+        {
+            filler.LeaveOnly(0);
+            await broker.StartAsync();
+            await using LightQClient full = broker.Connect();
+            await topic.VerifyAsync(full, Durability.Fsync);
+            run.Count("published on a full disk", await PublishUntilFullAsync(full, topic.Ledger, random));
+            Assert.Empty((await full.Topics.GetAsync("t", TestContext.Current.CancellationToken)).Failure);
+        }
+        await using (LightQClient client = broker.Connect())
+        {
+            run.Figure("resumed after ms", (long)(await ResumeAsync(client, topic.Ledger, random)).TotalMilliseconds);
+            await topic.VerifyAsync(client, Durability.Fsync);
+        }
+        run.Count("read back", topic.Verified);
+        run.Count("violations", topic.Ledger.Violations.Count);
+        run.Report();
+        Assert.True(topic.Ledger.Violations.Count == 0, $"LIGHTQ_SEED={run.Seed}:\n{string.Join('\n', topic.Ledger.Violations.Take(40))}");
+    }
+
     /// <summary>Publishes until the broker refuses for want of space.</summary>
     /// <returns>How many it took.</returns>
     private static async Task<int> PublishUntilFullAsync(LightQClient client, PublishLedger ledger, Random random)

@@ -1,5 +1,6 @@
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using Xunit;
 
 namespace LightQ.Tests.Storage;
@@ -34,6 +35,38 @@ public sealed class JournalRecoveryTests
         await host.KillAsync();
         Assert.Equal(3u, host.Open().LeaderEpoch);
         Assert.Equal(Enumerable.Range(0, 300), host.ReadAll());
+    }
+
+    [Fact]
+    public async Task A_start_on_a_full_disk_reads_and_appends_when_the_epoch_is_on_the_disk()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 100);
+        for (uint epoch = 2; epoch <= 3; epoch++)
+        {
+            await host.KillAsync();
+            host.Files.Before = (operation, path) =>
+            {
+                if (operation == "write" && path.EndsWith("epochs.tmp", StringComparison.Ordinal))
+                    throw StorageIOException.DiskFull(path);
+            };
+            Assert.Equal(epoch, host.Open().LeaderEpoch);
+            host.RunHousekeeping();
+            Assert.True(host.Journal.DiskFull);
+            Assert.Equal(AppendResult.DiskFull, host.Journal.TryAppend(TestBatch.Make(100), out _, out _));
+            Assert.Equal(Enumerable.Range(0, 100), host.ReadAll());
+            Assert.Null(host.Journal.Failure);
+        }
+        host.Files.Before = (_, _) => { };
+        host.RunHousekeeping();
+        Assert.False(host.Journal.DiskFull);
+        host.AppendDurable(100, 50);
+        await host.CloseAsync();
+        Journal journal = host.Open();
+        Assert.Equal(3u, journal.LeaderEpoch);
+        Assert.Equal((100, 100, 150), (journal.EndOfEpoch(1), journal.EndOfEpoch(2), journal.EndOfEpoch(3)));
+        Assert.Equal(Enumerable.Range(0, 150), host.ReadAll());
     }
 
     [Fact]
