@@ -74,6 +74,11 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <exception cref="LightQException">The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.</exception>
     public Task ConnectAsync(CancellationToken cancellationToken = default) => _link.ConnectAsync(cancellationToken);
 
+    /// <summary>Measures the round trip to the broker: over the data plane's connection, behind what is being sent on it already.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">There is no connection and none can be made, or it ended before the answer came.</exception>
+    public Task<TimeSpan> PingAsync(CancellationToken cancellationToken = default) => _link.PingAsync(cancellationToken);
+
     /// <summary>Opens a producer.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="options">How it sends; null for the defaults.</param>

@@ -9,6 +9,9 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
     /// <summary>What the scenario's figures must be read with, besides what follows from the settings.</summary>
     public IReadOnlyList<string> Remarks { get; init; } = [];
 
+    /// <summary>What else is printed above the table, once measured.</summary>
+    public Func<IEnumerable<string>> Lines { get; set; } = () => [];
+
     /// <summary>Measures with the usual processes: a broker, a producer, a consumer.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
     public Task<int> ExecuteAsync(
@@ -37,9 +40,15 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
             console.EndProgress();
         }
         if (output == OutputFormat.Json)
+        {
             CommandConsole.Line(CliJson.Write(report, CliJson.Default.BenchReport));
+        }
         else
+        {
+            foreach (string line in Lines())
+                CommandConsole.Line(line);
             ReportTable.Write(report, console.Tables);
+        }
         if (reportFile is not null)
             await File.WriteAllTextAsync(reportFile, ReportPage.Create(report), cancellationToken);
         return report.Results.All(r => r.IsSound) ? ExitCode.Ok : ExitCode.Failed;

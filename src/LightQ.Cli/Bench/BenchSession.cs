@@ -4,6 +4,7 @@ using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Protocol;
 
 namespace LightQ.Cli.Bench;
 
@@ -23,6 +24,7 @@ internal sealed class BenchSession : IAsyncDisposable
     private RoleProcess? _consumer;
     private RoleProcess? _latency;
     private LightQClient? _client;
+    private LightQClient? _consumeClient;
     private string _topic = "";
     private string? _durableTopic;
     private string _server = "";
@@ -111,7 +113,9 @@ internal sealed class BenchSession : IAsyncDisposable
         if (_client is not null)
         {
             if (_settings.Server is not null && _durableTopic is not null)
-                await _client.Topics.DeleteAsync(_durableTopic);
+                await DeleteAsync(_durableTopic, CancellationToken.None);
+            if (_consumeClient is not null)
+                await _consumeClient.DisposeAsync();
             await _client.DisposeAsync();
         }
         for (int i = _children.Count - 1; i >= 0; i--)
@@ -125,6 +129,7 @@ internal sealed class BenchSession : IAsyncDisposable
             _broker = Add(await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken));
         _server = _settings.Server ?? _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));
+        _consumeClient = _settings.ConsumeServer is { } other ? new LightQClient(LightQClientOptions.Parse(other)) : null;
     }
 
     private async Task StartRelayAsync(CancellationToken cancellationToken)
@@ -152,7 +157,12 @@ internal sealed class BenchSession : IAsyncDisposable
         if (target == LoadTarget.Relay)
             await StartRelayAsync(cancellationToken);
         if (target == LoadTarget.LightQ)
-            await _client!.Topics.EnsureAsync(new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? DurableRetentionBytes : null }, cancellationToken);
+        {
+            var topic = new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? DurableRetentionBytes : null };
+            await _client!.Topics.EnsureAsync(topic, cancellationToken);
+            if (_consumeClient is not null)
+                await _consumeClient.Topics.EnsureAsync(topic, cancellationToken);
+        }
         return new RunSpec
         {
             Target = target,
@@ -162,7 +172,13 @@ internal sealed class BenchSession : IAsyncDisposable
                 LoadTarget.Nats => _nats,
                 _ => _server,
             },
-            ConsumeEndpoint = target == LoadTarget.Relay ? _relayOut : null,
+            ConsumeEndpoint = target switch
+            {
+                LoadTarget.Relay => _relayOut,
+                LoadTarget.LightQ => _settings.ConsumeServer,
+                _ => null,
+            },
+            HistogramFile = target == LoadTarget.LightQ ? _settings.HistogramFile : null,
             Topic = name,
             Size = shape.Size,
             Messages = messages,
@@ -183,8 +199,22 @@ internal sealed class BenchSession : IAsyncDisposable
             return await run;
         RunOutcome outcome = (await run) with { BrokerCpuSeconds = BrokerUsage.CpuSeconds - cpuBefore };
         if (spec.Topic != _durableTopic)
-            await _client!.Topics.DeleteAsync(spec.Topic, cancellationToken);
+            await DeleteAsync(spec.Topic, cancellationToken);
         return outcome;
+    }
+
+    private async Task DeleteAsync(string topic, CancellationToken cancellationToken)
+    {
+        await _client!.Topics.DeleteAsync(topic, cancellationToken);
+        try
+        {
+            if (_consumeClient is not null)
+                await _consumeClient.Topics.DeleteAsync(topic, cancellationToken);
+        }
+        catch (LightQException e) when (e.Code == ErrorCode.UnknownTopic)
+        {
+            // Both addresses are the same broker's.
+        }
     }
 
     private static string NewTopicName() => $"bench-{Guid.NewGuid():N}";
@@ -210,6 +240,8 @@ internal sealed class BenchSession : IAsyncDisposable
     {
         await _latency!.SendAsync(spec);
         RoleMessage done = await _latency.ExpectAsync(RoleEvent.Done, cancellationToken);
+        if (done.Messages == 0)
+            throw new CommandException(ExitCode.Failed, "No message arrived. Publisher and subscriber must reach the same broker: brokers do not pass messages on to each other.");
         return new RunOutcome { Consumed = done, MessagesPerSecond = done.ActualRate ?? 0 };
     }
 

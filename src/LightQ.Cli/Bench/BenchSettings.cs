@@ -30,6 +30,12 @@ internal sealed record BenchSettings
     /// <summary>A broker that runs already; null to start one.</summary>
     public string? Server { get; init; }
 
+    /// <summary>Where consumers subscribe; null for where producers publish.</summary>
+    public string? ConsumeServer { get; init; }
+
+    /// <summary>Where a latency bench writes the product's last run: the distribution and the single values; null for nowhere.</summary>
+    public string? HistogramFile { get; init; }
+
     /// <summary>Where an own broker keeps its data; null for the temporary directory.</summary>
     public string? DataDirectory { get; init; }
 

@@ -10,6 +10,11 @@ internal sealed class LatencyBench(BenchSettings settings, BenchSession session,
 {
     private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(1.5);
 
+    private LatencyRun? _last;
+
+    /// <summary>The product's last run in the layout of the reference document.</summary>
+    public IEnumerable<string> Lines() => _last is { } run ? LatencyLines.Of(settings.Sizes[^1], settings.Rate, settings.Duration, run) : [];
+
     public async Task<IReadOnlyList<BenchResult>> RunAsync(CancellationToken cancellationToken)
     {
         var results = new List<BenchResult>();
@@ -31,6 +36,7 @@ internal sealed class LatencyBench(BenchSettings settings, BenchSession session,
             {
                 RunOutcome outcome = await session.RunLatencyAsync(target, new LoadShape(settings.Kind, size), settings.Rate, settings.Duration, cancellationToken);
                 outcomes[target].Add(outcome);
+                _last = outcome.LatencyRun ?? _last;
                 console.Progress(string.Create(
                     CultureInfo.InvariantCulture,
                     $"{size} B, pair {pair} of {settings.Pairs}: {target.ToString().ToLowerInvariant()} p50 {outcome.Latency!.P50:F1} us, p99 {outcome.Latency.P99:F1} us"));

@@ -19,6 +19,10 @@ internal sealed class LatencyHistogram
     private const int HalfBits = 10;
 
     private readonly long[] _counts = new long[BucketOf(MaxValue) + 1];
+    private readonly long[] _values;
+
+    /// <param name="keep">How many of the first values it also keeps one by one.</param>
+    public LatencyHistogram(int keep = 0) => _values = keep == 0 ? [] : new long[keep];
 
     /// <summary>How many values were recorded.</summary>
     public long Count { get; private set; }
@@ -29,11 +33,26 @@ internal sealed class LatencyHistogram
     /// <summary>The largest value, exactly.</summary>
     public long Max { get; private set; }
 
+    /// <summary>The values it kept, in the order of recording.</summary>
+    public ReadOnlySpan<long> Values => _values.AsSpan(0, (int)Math.Min(Count, _values.Length));
+
+    /// <summary>Every bucket that is not empty: its upper end, which is never above <see cref="Max"/>, and how many values are in it.</summary>
+    public IEnumerable<(long Value, long Count)> Buckets()
+    {
+        for (int i = 0; i < _counts.Length; i++)
+        {
+            if (_counts[i] != 0)
+                yield return (Math.Min(UpperEndOf(i), Max), _counts[i]);
+        }
+    }
+
     /// <summary>Records a value; a negative one counts as 0.</summary>
     public void Record(long value)
     {
         value = Math.Clamp(value, 0, MaxValue);
         _counts[BucketOf(value)]++;
+        if (Count < _values.Length)
+            _values[Count] = value;
         Min = Count == 0 ? value : Math.Min(Min, value);
         Max = Math.Max(Max, value);
         Count++;

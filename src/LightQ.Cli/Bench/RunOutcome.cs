@@ -11,6 +11,8 @@ internal sealed record RunOutcome
 
     public required RoleMessage Consumed { get; init; }
 
+    public LatencyRun? LatencyRun => Consumed.LatencyRun;
+
     public LatencyFigures? Latency => Consumed.LatencyUs;
 
     /// <summary>CPU seconds of the broker during the run; 0 when it is not a child of this process.</summary>

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using LightQ.Cli.Bench;
+using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Commands;
 
@@ -7,6 +8,7 @@ namespace LightQ.Cli.Commands;
 internal static class BenchLatencyCommand
 {
     private const int UsualSize = 512, UsualRate = 1000;
+    private const string WarmUpRemark = "Each run sends messages for half a second before it measures; they are in no figure, and wall times count from behind them.";
     private static readonly TimeSpan UsualDuration = TimeSpan.FromSeconds(5);
 
     public static Command Create()
@@ -20,27 +22,51 @@ internal static class BenchLatencyCommand
         duration.Description = "How long a run lasts. Default 5s.";
         Option<string> stamp = new("--stamp") { Description = "due: latency counts from when sending was due, so that a stall counts; actual: from when it was sent.", DefaultValueFactory = _ => "due" };
         stamp.AcceptOnlyFromAmong("due", "actual");
+        Option<string?> consumeServer = new("--consume-server", "-sb") { Description = "Where the subscriber connects. Default: where the publisher does.", HelpName = "URL" };
+        Option<string?> histogram = new("--histogram", "-hist") { Description = "Also write FILE.histogram, the percentile distribution for HdrHistogram's plotter, and FILE.raw, a latency a line; both of the last run, in milliseconds.", HelpName = "FILE" };
+        Option[] tls =
+        [
+            new Option<bool>("--tls", "-secure") { Description = "TLS, which the broker does not have yet." },
+            new Option<string?>("--tls-ca", "-tls_ca") { Description = "As --tls.", HelpName = "FILE" },
+            new Option<string?>("--tls-key", "-tls_key") { Description = "As --tls.", HelpName = "FILE" },
+            new Option<string?>("--tls-cert", "-tls_cert") { Description = "As --tls.", HelpName = "FILE" },
+        ];
         var command = new ExampleCommand(
             "latency",
-            "How long a message takes at a given rate, from publish to receipt on another connection, beside a plain byte relay in the broker's place.",
+            "How long a message takes at a given rate, from publish to receipt on another connection, beside a plain byte relay in the broker's place. "
+            + "Prints the broker's last run in the layout of the reference document, then the medians of all runs.",
             "lightq bench latency -sz 512 -tr 1000 -tt 5s",
+            "lightq bench latency -sa lightq://127.0.0.1 -sb lightq://127.0.0.1 -tr 1000 -tt 5s -sz 512 -hist latency --pairs 1",
             "lightq bench latency --rate 10000 --against nats",
             "lightq bench latency --kind durable --output json")
         {
-            size, rate, duration, stamp,
+            size, rate, duration, stamp, consumeServer, histogram,
         };
+        foreach (Option option in tls)
+            command.Add(option);
         common.AddTo(command);
         command.SetAction((parsed, cancellationToken) =>
         {
+            if (tls.Any(option => parsed.GetResult(option) is { Implicit: false }))
+                throw new CommandException(ExitCode.Configuration, "TLS is not configured: the broker does not have it yet.");
             BenchSettings settings = common.Read(parsed) with
             {
                 Sizes = [parsed.GetValue(size) ?? UsualSize],
                 Rate = parsed.GetValue(rate) ?? UsualRate,
                 Duration = parsed.GetValue(duration) ?? UsualDuration,
+                ConsumeServer = parsed.GetValue(consumeServer),
+                HistogramFile = parsed.GetValue(histogram),
                 StampActual = parsed.GetValue(stamp) == "actual",
             };
-            var run = new BenchRun("latency", settings, parsed.GetValue(common.Output), parsed.GetValue(common.Report));
-            return run.ExecuteAsync((session, console) => new LatencyBench(settings, session, console).RunAsync(cancellationToken), cancellationToken);
+            var run = new BenchRun("latency", settings, parsed.GetValue(common.Output), parsed.GetValue(common.Report)) { Remarks = [WarmUpRemark] };
+            return run.ExecuteAsync(
+                (session, console) =>
+                {
+                    var bench = new LatencyBench(settings, session, console);
+                    run.Lines = bench.Lines;
+                    return bench.RunAsync(cancellationToken);
+                },
+                cancellationToken);
         });
         return command;
     }

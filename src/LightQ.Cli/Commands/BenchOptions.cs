@@ -12,7 +12,7 @@ internal sealed class BenchOptions
     private readonly Option<TopicKind> _kind = ValueOptions.Choice("--kind", TopicKind.Transient, TopicKind.Durable);
     private readonly Option<Durability> _ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
     private readonly Option<int?> _pairs = ValueOptions.Number("--pairs", 1);
-    private readonly Option<string?> _server = new("--server") { Description = "Measure this broker instead of starting one.", HelpName = "URL" };
+    private readonly Option<string?> _server = new("--server", "-sa") { Description = "Measure this broker instead of starting one.", HelpName = "URL" };
     private readonly Option<string?> _data = new("--data") { Description = "Where the broker that is started keeps its data. Default: the temporary directory.", HelpName = "DIR" };
     private readonly Option<string?> _against = new("--against") { Description = "A second yardstick: nats, either --nats-url or a nats-server from the PATH." };
     private readonly Option<string?> _natsUrl = new("--nats-url") { Description = "A NATS server that runs already, such as nats://127.0.0.1:4222.", HelpName = "URL" };

@@ -8,6 +8,22 @@ internal static class DurationText
 {
     private static readonly SearchValues<char> Digits = SearchValues.Create("0123456789.");
 
+    /// <summary>As Go writes durations, to the microsecond: 87µs, 1.65ms, 5.005243s, 1m5s.</summary>
+    public static string Format(TimeSpan duration)
+    {
+        long microseconds = (long)Math.Floor(duration.TotalMicroseconds);
+        FormattableString text = microseconds switch
+        {
+            0 => $"0s",
+            < 1000 => $"{microseconds}µs",
+            < 1_000_000 => $"{microseconds / 1000m:0.###}ms",
+            < 60_000_000 => $"{microseconds / 1_000_000m:0.######}s",
+            < 3_600_000_000 => $"{microseconds / 60_000_000}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
+            _ => $"{microseconds / 3_600_000_000}h{microseconds / 60_000_000 % 60}m{microseconds % 60_000_000 / 1_000_000m:0.######}s",
+        };
+        return text.ToString(CultureInfo.InvariantCulture);
+    }
+
     public static bool TryParse(string text, out TimeSpan duration)
     {
         int digits = text.AsSpan().IndexOfAnyExcept(Digits);

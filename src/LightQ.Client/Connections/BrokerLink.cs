@@ -49,6 +49,19 @@ internal sealed class BrokerLink : IAsyncDisposable
         return connected.Task.WaitAsync(cancellationToken);
     }
 
+    /// <summary>Asks the broker for an answer and says how long it took.</summary>
+    /// <exception cref="LightQException">There is no connection, or it ended before the answer came.</exception>
+    public async Task<TimeSpan> PingAsync(CancellationToken cancellationToken)
+    {
+        await ConnectAsync(cancellationToken).ConfigureAwait(false);
+        Connection? current;
+        lock (_gate)
+            current = _current;
+        return current is not null
+            ? await current.PingAsync(cancellationToken).ConfigureAwait(false)
+            : throw new LightQException(ErrorCode.Unavailable, $"There is no connection to {Options} at the moment.");
+    }
+
     /// <summary>Opens a stream now or as soon as there is a connection, and again on every later one.</summary>
     public void Attach(ClientStream stream)
     {

@@ -15,8 +15,12 @@ internal abstract class Connection : IFrameSink
 {
     private const int HeartbeatTicksUntilDead = 6;
 
+    // The heartbeat's own numbers are small.
+    private const ulong AskedFor = 1UL << 63;
+
     private readonly ConcurrentDictionary<uint, ClientStream> _streams = new();
     private readonly List<ClientStream> _toWake = [];
+    private readonly ConcurrentDictionary<ulong, TaskCompletionSource<long>> _pings = new();
     private readonly TaskCompletionSource<WelcomeFrame> _welcomed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<LightQException> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly LightQClientOptions _options;
@@ -25,6 +29,7 @@ internal abstract class Connection : IFrameSink
     private ITimer? _heartbeat;
     private ITimer? _leaving;
     private uint _lastStream;
+    private ulong _lastPing;
     private int _receives;
     private int _heartbeatReceives;
     private int _heartbeatSends;
@@ -73,6 +78,27 @@ internal abstract class Connection : IFrameSink
     /// <summary>Forgets a stream; frames for it are ignored from now on.</summary>
     public void Unregister(uint id) => _streams.TryRemove(id, out _);
 
+    /// <summary>Asks the broker for an answer.</summary>
+    /// <returns>How long it took to arrive.</returns>
+    public async Task<TimeSpan> PingAsync(CancellationToken cancellationToken)
+    {
+        ulong payload = AskedFor | Interlocked.Increment(ref _lastPing);
+        TaskCompletionSource<long> answered = _pings[payload] = new TaskCompletionSource<long>(TaskCreationOptions.RunContinuationsAsynchronously);
+        try
+        {
+            long sent = _options.TimeProvider.GetTimestamp();
+            Outbox.Write(new PingFrame(payload));
+            await Task.WhenAny(answered.Task, Ended).WaitAsync(cancellationToken).ConfigureAwait(false);
+            if (!answered.Task.IsCompleted)
+                throw await Ended.ConfigureAwait(false);
+            return _options.TimeProvider.GetElapsedTime(sent, await answered.Task.ConfigureAwait(false));
+        }
+        finally
+        {
+            _pings.TryRemove(payload, out _);
+        }
+    }
+
     /// <summary>Ends the connection; the first reason counts. Does not wait.</summary>
     public void Fail(LightQException reason)
     {
@@ -108,6 +134,8 @@ internal abstract class Connection : IFrameSink
                 Outbox.Write(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
                 break;
             case FrameType.Pong:
+                if (_pings.TryGetValue(FrameCodec.Read<PongFrame>(body).Payload, out TaskCompletionSource<long>? ping))
+                    ping.TrySetResult(_options.TimeProvider.GetTimestamp());
                 break;
             case FrameType.Error:
                 ErrorFrame error = FrameCodec.Read<ErrorFrame>(body);

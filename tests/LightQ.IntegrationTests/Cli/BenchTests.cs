@@ -63,6 +63,34 @@ public sealed class BenchTests
     }
 
     [Fact]
+    public async Task Latency_takes_the_reference_documents_flags_and_writes_its_files()
+    {
+        using var directory = new TemporaryDirectory();
+        await using ToolServer server = await ToolServer.StartAsync(Path.Combine(directory.Path, "data"));
+        string file = Path.Combine(directory.Path, "latency");
+
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "latency", "-sa", server.Url, "-sb", server.Url, "-tr", "200", "-tt", "1s", "-sz", "64", "-hist", file, "--pairs", "1")).Succeeded();
+
+        Assert.StartsWith("==============================\nPub Server RTT : ", run.Text, StringComparison.Ordinal);
+        Assert.Contains("\nTarget Band/Sec: 25K\n", run.Text, StringComparison.Ordinal);
+        double[] raw = [.. (await File.ReadAllLinesAsync(file + ".raw", TestContext.Current.CancellationToken)).Select(l => double.Parse(l, CultureInfo.InvariantCulture))];
+        Assert.Equal(200, raw.Length);
+        Assert.All(raw, value => Assert.True(value > 0));
+        string[] distribution = await File.ReadAllLinesAsync(file + ".histogram", TestContext.Current.CancellationToken);
+        Assert.Contains("Total count    =          200]", distribution[^1], StringComparison.Ordinal);
+        Assert.Equal("0", JsonDocument.Parse((await LightQTool.RunAsync(server.Url, "topic", "list", "--output", "json")).Succeeded().Text).RootElement.GetArrayLength().ToString(CultureInfo.InvariantCulture));
+    }
+
+    [Theory]
+    [InlineData("-secure")]
+    [InlineData("-tls_ca", "ca.pem")]
+    [InlineData("-tls_key", "key.pem")]
+    [InlineData("-tls_cert", "cert.pem")]
+    public async Task Tls_is_not_configured(params string[] flags) =>
+        (await LightQTool.RunAsync(null, ["bench", "latency", .. flags])).FailedWith(78, "TLS is not configured");
+
+    [Fact]
     public async Task Reference_puts_both_documents_beside_every_cell_of_the_grid()
     {
         using var directory = new TemporaryDirectory();

@@ -29,6 +29,7 @@ public sealed class OptionTests
     [InlineData("bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable")]
     [InlineData("bench latency -sz 512 -tr 1000 -tt 5s --stamp actual")]
     [InlineData("bench reference --sizes 100,1024 --messages 1000 --kind durable --runs 2")]
+    [InlineData("bench latency -sa lightq://a -sb lightq://b -tr 1000 -tt 5s -sz 512 -hist file -secure -tls_ca a -tls_key b -tls_cert c")]
     [InlineData("topic create -n 1")]
     [InlineData("topic create -n 2 -s file orders")]
     [InlineData("producer -m 10000000 -n 1 -s 100")]

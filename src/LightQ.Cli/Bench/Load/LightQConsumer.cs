@@ -5,7 +5,7 @@ using LightQ.Protocol.Records;
 namespace LightQ.Cli.Bench.Load;
 
 /// <summary>Consumes from a topic, whole batches or message by message, on the thread that receives.</summary>
-internal sealed class LightQConsumer : ILoadConsumer
+internal sealed class LightQConsumer : ILoadConsumer, IRoundTrip
 {
     private readonly LightQClient _client;
     private readonly string _topic;
@@ -44,6 +44,8 @@ internal sealed class LightQConsumer : ILoadConsumer
             throw;
         }
     }
+
+    public Task<TimeSpan> PingAsync(CancellationToken cancellationToken) => _client.PingAsync(cancellationToken);
 
     public ValueTask DisposeAsync() => _client.DisposeAsync();
 

@@ -3,7 +3,7 @@ using LightQ.Client;
 namespace LightQ.Cli.Bench.Load;
 
 /// <summary>Publishes single messages; on a quiet connection the calling thread sends.</summary>
-internal sealed class LightQSinglePublisher(LightQClient client, Producer producer) : ISinglePublisher
+internal sealed class LightQSinglePublisher(LightQClient client, Producer producer) : ISinglePublisher, IRoundTrip
 {
     public void Send(ReadOnlySpan<byte> body)
     {
@@ -11,6 +11,8 @@ internal sealed class LightQSinglePublisher(LightQClient client, Producer produc
         while (!producer.TryPublish(body))
             Thread.Sleep(0);
     }
+
+    public Task<TimeSpan> PingAsync(CancellationToken cancellationToken) => client.PingAsync(cancellationToken);
 
     public async ValueTask DisposeAsync()
     {

@@ -31,6 +31,9 @@ internal sealed record RoleMessage
 
     public LatencyFigures? LatencyUs { get; init; }
 
+    /// <summary>More of a latency run, when both ends can measure a round trip.</summary>
+    public LatencyRun? LatencyRun { get; init; }
+
     /// <summary>Messages a second that a latency run really sent.</summary>
     public double? ActualRate { get; init; }
 }

@@ -11,7 +11,7 @@ internal sealed record RunSpec
     /// <summary>A connection string of LightQ, or host:port of NATS or of the relay's end for producers.</summary>
     public required string Endpoint { get; init; }
 
-    /// <summary>The relay's end for consumers; otherwise absent.</summary>
+    /// <summary>The relay's end for consumers, or the broker to subscribe at when it is another address; otherwise absent.</summary>
     public string? ConsumeEndpoint { get; init; }
 
     /// <summary>The topic; the subject on NATS.</summary>
@@ -40,6 +40,9 @@ internal sealed record RunSpec
 
     /// <summary>Messages at the start of a latency run that are sent but not measured.</summary>
     public long WarmUpMessages { get; init; }
+
+    /// <summary>Where a latency run writes its distribution and values; null for nowhere.</summary>
+    public string? HistogramFile { get; init; }
 
     /// <summary>Whether stamps are the times of sending instead of the times when sending was due.</summary>
     public bool StampActual { get; init; }
