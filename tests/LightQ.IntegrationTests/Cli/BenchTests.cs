@@ -82,6 +82,18 @@ public sealed class BenchTests
         Assert.Equal("0", JsonDocument.Parse((await LightQTool.RunAsync(server.Url, "topic", "list", "--output", "json")).Succeeded().Text).RootElement.GetArrayLength().ToString(CultureInfo.InvariantCulture));
     }
 
+    [Fact]
+    public async Task Latency_between_two_brokers_that_do_not_know_each_other_says_so()
+    {
+        using TemporaryDirectory one = new(), other = new();
+        await using ToolServer publish = await ToolServer.StartAsync(one.Path), subscribe = await ToolServer.StartAsync(other.Path);
+
+        ToolResult run = await LightQTool.RunAsync(null, "bench", "latency", "-sa", publish.Url, "-sb", subscribe.Url, "-tt", "1s", "--pairs", "1");
+
+        run.FailedLastWith(1);
+        Assert.Contains("No message arrived. Publisher and subscriber must reach the same broker", run.Errors, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("-secure")]
     [InlineData("-tls_ca", "ca.pem")]
