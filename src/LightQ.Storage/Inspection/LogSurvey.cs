@@ -81,7 +81,7 @@ internal sealed class LogSurvey
             foreach (FoundSegment file in _found.Where(f => f.Ordinal > last && !f.IsBlank))
             {
                 using IStorageFile open = _files.Open(file.Path, OpenMode.Read);
-                if (TailRepair.FindProof(open, SegmentHeader.PageSize, _checkpoint?.Durable.Offset ?? -1) >= 0 || _checkpoint is null)
+                if (TailRepair.FindProof(open, SegmentHeader.PageSize, _checkpoint?.Durable.Offset ?? -1, out _) >= 0 || _checkpoint is null)
                     return file.Ordinal;
                 Note(file.Name, "the header page is torn: a segment that was about to begin. The next start sets it aside.");
             }
@@ -192,7 +192,7 @@ internal sealed class LogSurvey
             at = walk.RunTo(start, known.Durable);
         if (_checkpoint is { Clean: true } clean && clean.Durable.Ordinal == segment.Header.Ordinal)
             return at;
-        LogEnd end = walk.RunToEnd(at, long.MaxValue, e => TailRepair.FindProof(segment.File, segment.FilePosition(e.Position), e.Offset) >= 0);
+        LogEnd end = walk.RunToEnd(at, long.MaxValue, e => TailRepair.FindProof(segment.File, segment.FilePosition(e.Position), e.Offset, out _) >= 0);
         if (!_proofOnly && BatchScan.TryReadHeader(new FileWindow(segment.File, BatchLayout.MaxHeaderSize), segment, end.Position, segment.Limit, out BatchView torn) && torn.BaseOffset == end.Offset)
             Add(new JournalFinding(FindingKind.Note, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, torn.NextOffset - 1, "a torn batch: the next start cuts it. It had not been acknowledged as durable."));
         return end;

@@ -135,11 +135,12 @@ internal sealed class JournalRecovery
     private void RepairTail(LogEnd end)
     {
         Segment last = _segments[^1];
-        long proof = TailRepair.FindProof(last.File, last.FilePosition(end.Position), end.Offset);
+        long tail = last.FilePosition(end.Position);
+        long proof = TailRepair.FindProof(last.File, tail, end.Offset, out long usedEnd);
         foreach (long ordinal in _blank)
         {
             using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
-            proof = Math.Max(proof, TailRepair.FindProof(file, SegmentHeader.PageSize, end.Offset));
+            proof = Math.Max(proof, TailRepair.FindProof(file, SegmentHeader.PageSize, end.Offset, out _));
         }
         if (proof >= 0)
         {
@@ -147,7 +148,7 @@ internal sealed class JournalRecovery
             throw Corrupt(last.Header.Ordinal, last.FilePosition(end.Position), end.Offset, proof, "a batch is not valid, and one behind it shows that it had been durable");
         }
         if (!Mutation.NoZeroAfterCut)
-            TailRepair.Cut(last.File, last, end);
+            TailRepair.Cut(last.File, tail, usedEnd);
     }
 
     private void RemoveLeftovers()

@@ -277,13 +277,14 @@ public sealed class RecordJournal : IDisposable
         var window = new FileWindow(segment.File, ScanBytes);
         var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
         LogEnd end = BatchScan.Run(window, segment, start, segment.Limit, payloads: true);
-        long proof = TailRepair.FindProof(segment.File, segment.FilePosition(end.Position), end.Offset);
+        long tail = segment.FilePosition(end.Position);
+        long proof = TailRepair.FindProof(segment.File, tail, end.Offset, out long usedEnd);
         if (proof >= 0)
         {
             throw new JournalCorruptException(
                 directory, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, proof, "a record is not valid, and one behind it had been durable");
         }
-        TailRepair.Cut(segment.File, segment, end);
+        TailRepair.Cut(segment.File, tail, usedEnd);
         for (long position = segment.BasePosition; position < end.Position;)
         {
             int length = BinaryPrimitives.ReadInt32LittleEndian(window.Get(segment.FilePosition(position), sizeof(int)));
