@@ -17,6 +17,7 @@ namespace LightQ.Broker;
 /// <remarks>Methods that create, change or delete block on the disk; opening streams does so unless <see cref="IsQuick(OpenProducerFrame)"/> says otherwise.</remarks>
 public sealed class LightQBroker : IAsyncDisposable
 {
+    private const int RecoveryThreads = 8;
     private static readonly TimeSpan HousekeepingInterval = TimeSpan.FromMilliseconds(500);
     private readonly BrokerOptions _options;
     private readonly TimeProvider _time;
@@ -51,7 +52,7 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
             _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, options.OnDamaged);
-            Parallel.ForEach(_catalog.Topics, Recover);
+            RecoverTopics();
         }
         catch
         {
@@ -254,6 +255,21 @@ public sealed class LightQBroker : IAsyncDisposable
         _catalog.Dispose();
         _environment.Dispose();
         _lock.Dispose();
+    }
+
+    /// <summary>Recovering waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</summary>
+    private void RecoverTopics()
+    {
+        var entries = new ConcurrentQueue<CatalogRecord.TopicEntry>(_catalog.Topics);
+        Task.WaitAll(Enumerable.Range(0, Math.Min(RecoveryThreads, entries.Count)).Select(_ => Task.Factory.StartNew(
+            () =>
+            {
+                while (entries.TryDequeue(out CatalogRecord.TopicEntry? entry))
+                    Recover(entry);
+            },
+            CancellationToken.None,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default)));
     }
 
     private void Recover(CatalogRecord.TopicEntry entry)

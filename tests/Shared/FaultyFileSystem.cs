@@ -71,6 +71,8 @@ internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
             inner.Allocate(length);
         }
 
+        public long NextData(long position) => inner.NextData(position);
+
         public void SetLength(long length) => inner.SetLength(length);
 
         public FileMapping? TryMap(long length) => inner.TryMap(length);

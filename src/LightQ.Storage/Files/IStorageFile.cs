@@ -19,6 +19,9 @@ internal interface IStorageFile : IDisposable
     /// <summary>Gives the file real blocks and that length, so that no later write or mapped read below it lacks space.</summary>
     void Allocate(long length);
 
+    /// <summary>Where the next bytes are that may not be zero; the file's length if there are none. May be too early, never too late.</summary>
+    long NextData(long position) => position;
+
     /// <summary>Cuts the file, or grows it without blocks.</summary>
     void SetLength(long length);
 

@@ -7,6 +7,7 @@ namespace LightQ.Storage.Files;
 internal static unsafe partial class Libc
 {
     public const int InterruptedCall = 4;
+    public const int NothingThere = 6;
     public const int TooManyOpenFiles = 24;
     public const int NotSupported = 95;
     public const int FunctionNotImplemented = 38;

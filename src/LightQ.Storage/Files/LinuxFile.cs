@@ -8,6 +8,7 @@ namespace LightQ.Storage.Files;
 internal sealed unsafe class LinuxFile(string path, int descriptor, Action closed) : IStorageFile
 {
     private const int SeekEnd = 2;
+    private const int SeekData = 3;
     private const int AtEmptyPath = 0x1000;
     private const uint StatBlocks = 0x400;
     private const int StatXSize = 256;
@@ -98,6 +99,15 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
         // Some file systems say yes and reserve nothing.
         if (AllocatedBytes() < length)
             WriteZeros(length);
+    }
+
+    public long NextData(long position)
+    {
+        // Blocks that are reserved and were never written count as a hole.
+        long data = Libc.LSeek(Descriptor, position, SeekData);
+        if (data >= 0)
+            return data;
+        return Marshal.GetLastPInvokeError() == Libc.NothingThere ? Math.Max(position, Length) : position;
     }
 
     public void SetLength(long length)

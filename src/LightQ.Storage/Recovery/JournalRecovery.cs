@@ -48,7 +48,7 @@ internal sealed class JournalRecovery
         if (!clean && _segments.Count > 0)
             RepairTail(end);
         RemoveLeftovers();
-        epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset);
+        epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset); // Syncs the directory too, unless the stop was a clean one.
         if (visitor is not null)
             WalkProducers(visitor, end);
 
@@ -113,7 +113,7 @@ internal sealed class JournalRecovery
             bool isLast = i == _segments.Count - 1;
             if (i > first)
                 end = StartOf(segment);
-            end = BatchScan.Run(new FileWindow(segment.File, (int)Math.Min(ScanBytes, segment.FileBytes)), segment, end, isLast ? segment.Limit : segment.EndPosition, payloads: true);
+            end = BatchScan.Run(new FileWindow(segment.File, ScanBytes), segment, end, isLast ? segment.Limit : segment.EndPosition, payloads: true);
             if (!isLast && (end.Position != segment.EndPosition || end.Offset != _segments[i + 1].BaseOffset || end.ChainCrc != _segments[i + 1].Header.PreviousCrc))
             {
                 // The next segment was begun, so this one had been synced.
@@ -167,7 +167,6 @@ internal sealed class JournalRecovery
             if (stale)
                 _files.Delete(Path.Combine(_options.Directory, name));
         }
-        _files.SyncDirectory(_options.Directory);
     }
 
     /// <summary>Only behind the new checkpoint: the start that was read may not have been on the disk.</summary>

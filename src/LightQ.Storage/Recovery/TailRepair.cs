@@ -28,10 +28,10 @@ internal static class TailRepair
         usedEnd = from;
         long fileBytes = file.Length;
         byte[] buffer = ArrayPool<byte>.Shared.Rent(WindowBytes);
-        for (long chunk = from; chunk < fileBytes; chunk += ChunkBytes)
+        for (long chunk = file.NextData(from); chunk < fileBytes; chunk = file.NextData(chunk + ChunkBytes))
         {
             ReadOnlySpan<byte> bytes = buffer.AsSpan(0, file.Read(buffer.AsSpan(0, (int)Math.Min(WindowBytes, fileBytes - chunk)), chunk));
-            int used = bytes.LastIndexOfAnyExcept((byte)0) + 1; // What was never written is most of the file, and zero.
+            int used = bytes.LastIndexOfAnyExcept((byte)0) + 1; // Most of the file may be filled with zeros ahead.
             if (used != 0)
                 usedEnd = chunk + used;
             for (int at = BatchLayout.MagicAndVersion; at < used; at++)
