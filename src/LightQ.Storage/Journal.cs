@@ -62,7 +62,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         _source = new SegmentSource(options, environment.Files);
         _appender = new LogAppender(_log, _ring, environment.Options.TimeProvider);
         _writer = new JournalWriter(this, _log, _ring, _source);
-        _upkeep = new JournalUpkeep(_log, _source, checkpoints, environment.Options);
+        _upkeep = new JournalUpkeep(_log, _source, checkpoints, environment.Options, () => IsIdle && !_writer.HasWork && _log.Written.Position == _log.Durable.Position);
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
             segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
@@ -285,6 +285,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         bool again = (canWork && _writer.HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
+
+    internal void LeaveRest() => _upkeep.LeaveRest();
 
     internal void OnWritten()
     {

@@ -5,8 +5,8 @@ using LightQ.Storage.Writing;
 namespace LightQ.Storage;
 
 /// <summary>A journal's slow work beside the writer: retention, checkpoints, derived files, and the end of it.</summary>
-/// <remarks>One thing at a time, under a lock that neither appending nor writing takes.</remarks>
-internal sealed class JournalUpkeep(LogState log, SegmentSource source, CheckpointFile checkpoints, JournalEnvironmentOptions environment)
+/// <remarks>One thing at a time, under a lock that appending never takes, and writing only to leave rest.</remarks>
+internal sealed class JournalUpkeep(LogState log, SegmentSource source, CheckpointFile checkpoints, JournalEnvironmentOptions environment, Func<bool> isQuiet)
 {
     private const int KeptSnapshots = 2;
 
@@ -18,6 +18,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
     private readonly SegmentSource _source = source;
     private readonly CheckpointFile _checkpoints = checkpoints;
     private readonly JournalEnvironmentOptions _environment = environment;
+    private readonly Func<bool> _isQuiet = isQuiet;
     private readonly Lock _lock = new();
     private DateTimeOffset _lastCheckpoint = environment.TimeProvider.GetUtcNow();
     private long _checkpointPosition = log.Durable.Position;
@@ -32,11 +33,26 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
                 return;
             MoveStart(RetentionStart(now));
             Rest(ColdLooks, HotLooks);
-            if (now - _lastCheckpoint >= _environment.CheckpointInterval && _log.Durable.Position != _checkpointPosition)
-            {
+            if (_log.AtRest || now - _lastCheckpoint < _environment.CheckpointInterval)
+                return;
+            _lastCheckpoint = now;
+            if (_log.Durable.Position != _checkpointPosition)
                 WriteCheckpoint(clean: false);
-                _lastCheckpoint = now;
-            }
+            else
+                ComeToRest();
+        }
+    }
+
+    /// <summary>Before the first byte behind a rest: from now on the log may end anywhere behind the checkpoint.</summary>
+    public void LeaveRest()
+    {
+        lock (_lock)
+        {
+            if (!_log.AtRest)
+                return;
+            WriteCheckpoint(clean: false);
+            _log.AtRest = false;
+            _lastCheckpoint = _environment.TimeProvider.GetUtcNow();
         }
     }
 
@@ -87,16 +103,12 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
     {
         lock (_lock)
         {
-            if (_log.Segments.Last is { } last)
+            if (_log.Segments.Last is { } last && producers is not null)
             {
-                if (last.Index is { } index)
-                    SegmentIndexFile.Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Index), index, last.Crc);
-                if (producers is not null)
-                {
-                    new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers)
-                        .Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Producers));
-                }
+                new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers)
+                    .Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Producers));
             }
+            WriteLastIndex();
             WriteCheckpoint(clean: true);
         }
     }
@@ -115,6 +127,28 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
             if (delete)
                 RemoveDirectory();
         }
+    }
+
+    /// <summary>A topic that nobody publishes to is left as a clean stop would: however the process ends, the next start scans nothing of it.</summary>
+    private void ComeToRest()
+    {
+        _log.AtRest = true;
+        Interlocked.MemoryBarrier(); // Either the writer sees this and waits for the lock, or this sees the writer at work.
+        if (_isQuiet())
+        {
+            WriteLastIndex();
+            WriteCheckpoint(clean: true);
+        }
+        else
+        {
+            _log.AtRest = false;
+        }
+    }
+
+    private void WriteLastIndex()
+    {
+        if (_log.Segments.Last is { Index: { } index } last)
+            SegmentIndexFile.Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Index), index, last.Crc);
     }
 
     /// <summary>Closes the files that nobody has used for so many looks: those behind the tail, and those of the tail.</summary>
@@ -153,7 +187,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
         if (offset > _log.StartOffset)
         {
             _log.StartOffset = offset;
-            WriteCheckpoint(clean: false); // Before any name goes: a missing segment below the start is then no damage.
+            WriteCheckpoint(clean: _log.AtRest); // Before any name goes: a missing segment below the start is then no damage.
         }
         // What has been written may be gone after a power cut, a segment's header page too: the last segment that is durable stays.
         Segment[] removed = _log.Segments.RemoveBefore(_log.StartOffset, _log.Durable.Read().Ordinal);

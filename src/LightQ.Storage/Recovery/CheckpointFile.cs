@@ -17,6 +17,9 @@ internal sealed class CheckpointFile
     /// <summary>The newest valid slot when the file was opened; null when there was none.</summary>
     public Checkpoint? Last { get; private set; }
 
+    /// <summary>Whether a slot was damaged then: it may have been the newest.</summary>
+    public bool HasDamagedSlot { get; private set; }
+
     public static CheckpointFile Open(IFileSystem files, string directory)
     {
         string path = Path.Combine(directory, Name);
@@ -31,7 +34,8 @@ internal sealed class CheckpointFile
         }
         else
         {
-            result.Last = ReadNewest(file, out _);
+            result.Last = ReadNewest(file, out bool damaged);
+            result.HasDamagedSlot = damaged;
             result._generation = result.Last?.Generation ?? 0;
         }
         return result;

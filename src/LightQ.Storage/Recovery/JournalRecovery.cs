@@ -26,7 +26,7 @@ internal sealed class JournalRecovery
         _checkpoints = checkpoints;
     }
 
-    /// <summary>Recovers the log and leaves a checkpoint that says it is in use.</summary>
+    /// <summary>Recovers the log and leaves a checkpoint that says where it ends.</summary>
     /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged or missing.</exception>
     public static RecoveredLog Run(JournalOptions options, IFileSystem files, CheckpointFile checkpoints, IRecoveredBatchVisitor? visitor) =>
         new JournalRecovery(options, files, checkpoints).Run(visitor);
@@ -39,7 +39,7 @@ internal sealed class JournalRecovery
         SetExpiredAside(checkpoint);
         CheckSequence(checkpoint);
 
-        bool clean = checkpoint is { Clean: true } && checkpoint.Value.Durable.Ordinal == (_segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal);
+        bool clean = IsClean(checkpoint);
         if (_segments.Count > 0)
             PrepareIndex(_segments[^1], checkpoint);
         LogEnd end = clean ? checkpoint!.Value.Durable : FindEnd(checkpoint);
@@ -54,9 +54,21 @@ internal sealed class JournalRecovery
 
         long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
         start = Math.Min(start, end.Offset);
-        _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: false));
+        if (!clean || start != checkpoint!.Value.StartOffset || _expired.Count > 0)
+            _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true)); // At rest until somebody publishes.
         RemoveExpired();
         return new RecoveredLog(_segments, start, end, epochs, _isEpochKept);
+    }
+
+    /// <summary>Whether the log ends where its checkpoint says: it was closed, or was at rest. A slot that is lost, or old files put back, must not hide what is behind.</summary>
+    private bool IsClean(Checkpoint? checkpoint)
+    {
+        if (checkpoint is not { Clean: true, Durable: var end } || _checkpoints.HasDamagedSlot)
+            return false;
+        if (_segments.Count == 0)
+            return end.Ordinal == 0;
+        Segment last = _segments[^1];
+        return end.Ordinal == last.Header.Ordinal && BatchScan.Run(new FileWindow(last.File, WalkBytes), last, end, last.Limit, payloads: false) == end;
     }
 
     /// <summary>Segments below the log's start count no more: after a power cut any of their names may be back, and not all of them.</summary>

@@ -100,6 +100,8 @@ internal sealed class JournalWriter
     private WriteOutcome WriteRun(long published, ref int budget)
     {
         long most = budget;
+        if (_log.AtRest && _ring.Published != _ringPosition)
+            _journal.LeaveRest();
         if (_log.Rolls.TryPeek(out SegmentRoll? roll))
         {
             if (roll.Header.BasePosition == _end.Position)

@@ -17,6 +17,7 @@ internal sealed class LogState
     private bool _closed;
     private bool _isEpochKept;
     private JournalDamage[] _damage = [];
+    private bool _atRest = true;
 
     public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
     {
@@ -77,6 +78,13 @@ internal sealed class LogState
     {
         get => Volatile.Read(ref _isEpochKept);
         set => Volatile.Write(ref _isEpochKept, value);
+    }
+
+    /// <summary>The checkpoint says that the log ends exactly where it says, as after a clean stop. It must say otherwise before a byte is written.</summary>
+    public bool AtRest
+    {
+        get => Volatile.Read(ref _atRest);
+        set => Volatile.Write(ref _atRest, value);
     }
 
     /// <summary>No more appends and reads.</summary>

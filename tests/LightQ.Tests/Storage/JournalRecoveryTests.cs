@@ -77,9 +77,31 @@ public sealed class JournalRecoveryTests
         await host.CloseAsync();
         Assert.Equal(1u, host.Open().LeaderEpoch);
         await host.KillAsync();
-        Assert.Equal(2u, host.Open().LeaderEpoch);
+        Assert.Equal(1u, host.Open().LeaderEpoch);
         host.AppendDurable(0, 1);
         Assert.Equal([0], host.ReadAll());
+        await host.KillAsync();
+        Assert.Equal(2u, host.Open().LeaderEpoch);
+    }
+
+    [Fact]
+    public async Task A_journal_that_rested_when_it_was_killed_opens_as_after_a_clean_stop()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        host.AppendDurable(0, 100);
+        for (int i = 0; i < 2; i++)
+        {
+            host.Clock.Advance(host.EnvironmentOptions.CheckpointInterval);
+            host.RunHousekeeping();
+        }
+        await host.KillAsync();
+        Assert.Equal(1u, host.Open().LeaderEpoch);
+        Assert.Equal(Enumerable.Range(0, 100), host.ReadAll());
+        host.AppendDurable(100, 1);
+        await host.KillAsync();
+        Assert.Equal(2u, host.Open().LeaderEpoch);
+        Assert.Equal(Enumerable.Range(0, 101), host.ReadAll());
     }
 
     [Fact]

@@ -84,8 +84,10 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
         // What was removed before it was durable may be cut off altogether.
         if (start < Math.Min(view.StartAtLeast, end) || start > Math.Max(view.StartAtMost, view.StartAtLeast))
             wrong($"starts at {start} and ends at {end}; {view.StartAtLeast} to {view.StartAtMost} would be right");
-        if (journal.LeaderEpoch < view.Epoch || (end < view.End && journal.LeaderEpoch == view.Epoch && view.Epoch != 0))
-            wrong($"epoch {journal.LeaderEpoch} after {view.Epoch}, with {view.End - end} offsets to be used again");
+        // What was never written nobody can have read.
+        long seen = Math.Max(view.Written, view.Durable);
+        if (journal.LeaderEpoch < view.Epoch || (end < seen && journal.LeaderEpoch == view.Epoch && view.Epoch != 0))
+            wrong($"epoch {journal.LeaderEpoch} after {view.Epoch}, with {seen - end} offsets to be used again");
 
         if (journal.LeaderEpoch > view.Epoch && journal.Log.Segments.Last is { } last && HasBytesBehind(last))
             wrong("has bytes behind its end, which a later start could take for batches");
