@@ -42,7 +42,7 @@ public sealed class ReliabilityTableTests
 
     private static IEnumerable<Row> Rows() => Directory.EnumerateFiles(SourceTree.PathOf("tests/reliability"), "*.json")
         .Select(file => JsonSerializer.Deserialize<Row>(File.ReadAllText(file), JsonSerializerOptions.Web)!)
-        .OrderBy(row => int.Parse(row.Id.AsSpan(1).ToString().Split('.')[0], CultureInfo.InvariantCulture))
+        .OrderBy(row => int.TryParse(row.Id[1..].Split('.')[0], CultureInfo.InvariantCulture, out int number) ? number : int.MaxValue)
         .ThenBy(row => row.Id, StringComparer.Ordinal)
         .ThenBy(row => row.Tier, StringComparer.Ordinal);
 
