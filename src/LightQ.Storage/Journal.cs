@@ -104,7 +104,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>Log position below which bytes are on the disk; compares with what <see cref="TryAppend"/> gave.</summary>
     public long DurablePosition => _log.Durable.Position;
 
-    /// <summary>Rises on every start after an unclean stop; 1 at first.</summary>
+    /// <summary>Rises on every start after an unclean stop at which the log was not at rest, and may have been cut; 1 at first.</summary>
     public uint LeaderEpoch => _log.Epoch;
 
     /// <summary>One behind the last offset of what is still as it was in an epoch: what was beyond then has been cut.</summary>

@@ -50,7 +50,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
         {
             if (!_log.AtRest)
                 return;
-            WriteCheckpoint(clean: false);
+            WriteCheckpoint(clean: Mutation.StayAtRest);
             _log.AtRest = false;
             _lastCheckpoint = _environment.TimeProvider.GetUtcNow();
         }

@@ -36,6 +36,14 @@ internal static class Mutation
         false;
 #endif
 
+    /// <summary>The checkpoint of a log at rest goes on saying that nothing follows.</summary>
+    public static bool StayAtRest =>
+#if MUTANT_STAYATREST
+        true;
+#else
+        false;
+#endif
+
     /// <summary>Payload checksums are not compared.</summary>
     public static bool NoCrc =>
 #if MUTANT_NOCRC

@@ -39,7 +39,8 @@ internal static class CommonOptions
     /// <exception cref="CommandException">They are not a connection string.</exception>
     public static LightQClientOptions ClientOptions(string? server)
     {
-        string text = server ?? Environment.GetEnvironmentVariable(ServerVariable) ?? DefaultServer;
+        string? variable = Environment.GetEnvironmentVariable(ServerVariable);
+        string text = server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable); // Empty is a shell's way to say unset.
         try
         {
             return LightQClientOptions.Parse(text) with { ClientName = "lightq" };

@@ -109,7 +109,6 @@ public static class JournalInspector
             Directory = directory,
             TopicId = survey.Identity.TopicId,
             Epoch = Math.Max(survey.Checkpoint?.Epoch ?? 0, survey.Segments.Count > 0 ? survey.Segments.Max(s => s.Header.Epoch) : 0),
-            CleanStop = survey.Checkpoint is { Clean: true },
             Segments = survey.Segments.Count(s => s.File is not null),
             Batches = survey.Tally.Batches,
             Messages = survey.Tally.Messages,

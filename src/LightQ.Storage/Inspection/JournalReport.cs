@@ -12,9 +12,6 @@ public sealed record JournalReport
     /// <summary>The log's epoch.</summary>
     public required uint Epoch { get; init; }
 
-    /// <summary>Whether the broker stopped cleanly: if not, its next start raises the epoch and cuts a torn tail.</summary>
-    public required bool CleanStop { get; init; }
-
     /// <summary>Segments that are there.</summary>
     public required int Segments { get; init; }
 

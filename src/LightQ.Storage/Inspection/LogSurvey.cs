@@ -190,8 +190,6 @@ internal sealed class LogSurvey
         LogEnd at = start;
         if (_checkpoint is { } known && known.Durable.Ordinal == segment.Header.Ordinal && known.Durable.Position > start.Position)
             at = walk.RunTo(start, known.Durable);
-        if (_checkpoint is { Clean: true } clean && clean.Durable.Ordinal == segment.Header.Ordinal)
-            return at;
         LogEnd end = walk.RunToEnd(at, long.MaxValue, e => TailRepair.FindProof(segment.File, segment.FilePosition(e.Position), e.Offset, out _) >= 0);
         if (!_proofOnly && BatchScan.TryReadHeader(new FileWindow(segment.File, BatchLayout.MaxHeaderSize), segment, end.Position, segment.Limit, out BatchView torn) && torn.BaseOffset == end.Offset)
             Add(new JournalFinding(FindingKind.Note, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, torn.NextOffset - 1, "a torn batch: the next start cuts it. It had not been acknowledged as durable."));

@@ -20,7 +20,7 @@ namespace LightQ.Storage.Recovery;
 /// 64 i64 appendTime      ... with a batch appended then ...
 /// 72 u32 chainCrc        ... and this checksum
 /// 76 u32 epoch
-/// 80 u32 flags           bit 0: stopped cleanly, nothing follows the durable end
+/// 80 u32 flags           bit 0: nothing follows the durable end; the log was closed, or is at rest
 /// 84 12  zero
 /// </code>
 /// </remarks>

@@ -21,7 +21,6 @@ public sealed class JournalRepairTests
         JournalReport report = journal.Inspect();
         Assert.Empty(report.Findings);
         Assert.Equal((Count, Count, 0, Count), (report.Batches, report.Messages, report.StartOffset, report.EndOffset));
-        Assert.Equal(clean, report.CleanStop);
         Assert.False(journal.Plan().IsNeeded);
         Assert.Equal(before.Keys.Order(), journal.Host.FileNames("*"));
         foreach ((string name, byte[] bytes) in before)
@@ -139,6 +138,26 @@ public sealed class JournalRepairTests
         foreach (string name in journal.Host.FileNames("*.seg"))
             File.Delete(journal.Host.PathOf(name));
         Assert.Equal([Lost(0, Count - 1)], await journal.RepairAsync(Count));
+    }
+
+    [Fact]
+    public async Task A_slot_that_is_lost_hides_nothing_behind_the_clean_stop_that_the_other_tells_of()
+    {
+        await using InspectedJournal journal = await MakeAsync(5);
+        journal.Host.Open();
+        journal.Host.AppendDurable(5, 5);
+        await journal.Host.KillAsync();
+        Assert.Single(journal.Segments);
+        journal.Change("checkpoint", b =>
+        {
+            const int Generation = 16, Slot = 4096;
+            int newest = BitConverter.ToUInt64(b, Generation) > BitConverter.ToUInt64(b, Slot + Generation) ? 0 : Slot;
+            b.AsSpan(newest, Slot).Fill(0xA5);
+        });
+        Assert.Equal(5, KnownDurable(journal));
+        Assert.Equal(10, journal.Inspect().EndOffset);
+        Assert.Equal(2u, journal.Host.Open().LeaderEpoch);
+        Assert.Equal(Enumerable.Range(0, 10), journal.Host.ReadAll());
     }
 
     [Fact]
