@@ -210,8 +210,8 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         ThrowIfStopping();
         Partition partition = PartitionOf(GetTopic(request.Topic), request.Partition);
-        if (request.SettleMode != SettleMode.Automatic || request.MaxInFlight != 0)
-            throw new BrokerException(ErrorCode.NotSupported, "Explicit settlement and a limit of messages in flight are not supported yet.");
+        if ((request.SettleMode != SettleMode.Automatic && request.Group.Length != 0) || request.MaxInFlight != 0)
+            throw new BrokerException(ErrorCode.NotSupported, "Explicit settlement in a group and a limit of messages in flight are not supported yet.");
         if (request.Start == StartKind.Offset && request.StartValue < 0)
             throw new BrokerException(ErrorCode.InvalidArgument, $"The start offset is {request.StartValue}; allowed: 0 or more.");
         SlowPolicy policy = request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;

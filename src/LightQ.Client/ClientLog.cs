@@ -28,6 +28,9 @@ internal static partial class ClientLog
     [LoggerMessage(7, LogLevel.Warning, "The subscription to {Topic} ended ({Code}: {Reason}).")]
     public static partial void SubscriptionEnded(ILogger logger, string topic, ErrorCode code, string reason);
 
+    [LoggerMessage(9, LogLevel.Warning, "{Messages} of {Topic} cannot be completed: they were completed before.")]
+    public static partial void NotSettled(ILogger logger, string messages, string topic);
+
     [LoggerMessage(8, LogLevel.Error, "A handler of {Event} threw.")]
     public static partial void HandlerFailed(ILogger logger, Exception exception, string @event);
 }

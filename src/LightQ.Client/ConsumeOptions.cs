@@ -48,6 +48,13 @@ public sealed record ConsumeOptions
     /// <summary>What happens when this subscriber is slower than the topic. Default: what the topic says.</summary>
     public SlowPolicy SlowPolicy { get; init; }
 
+    /// <summary>
+    /// Who says that a message is done. By default the broker, once it has sent it. With <see cref="SettleMode.Explicit"/> the consumer gives a
+    /// receipt for each, <see cref="Message.Complete"/> or <see cref="MessageBatch.Complete"/>, and the broker counts them; a message without one
+    /// does not come again. Not for members of a group yet.
+    /// </summary>
+    public SettleMode SettleMode { get; init; }
+
     /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
     public bool VerifyChecksums { get; init; } = true;
 

@@ -1,6 +1,9 @@
 using System.Buffers.Binary;
 using System.Text;
+using LightQ.Client.Consuming;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
@@ -15,9 +18,11 @@ public readonly struct Message
     private readonly byte[] _memory;
     private readonly int _record;
     private readonly int _batch;
+    private readonly Settlements? _settlements;
 
-    internal Message(byte[] memory, int record, int batch, long offset)
+    internal Message(byte[] memory, int record, int batch, long offset, Settlements? settlements)
     {
+        _settlements = settlements;
         _memory = memory;
         _record = record;
         _batch = batch;
@@ -50,6 +55,8 @@ public readonly struct Message
 
     /// <summary>When the broker appended it, by the broker's clock.</summary>
     public DateTimeOffset AppendTime => FromUnixMicroseconds(BatchHeader.AppendTime);
+
+    private Settlements Settlement => _settlements ?? throw Settlements.NotExplicit();
 
     private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
 
@@ -92,6 +99,22 @@ public readonly struct Message
     /// <summary>The body as UTF-8 text.</summary>
     public string GetText() => Encoding.UTF8.GetString(BodySpan);
 
+    /// <summary>
+    /// Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>. Returns at once: the broker hears of it with
+    /// what is sent next, many messages as one. It hears nothing if the connection on which the message came has ended meanwhile.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    public void Complete() => Settlement.Complete(Offset, 1);
+
+    /// <summary>Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
+    /// <param name="cancellationToken">Ends the wait; the message may be completed nevertheless.</param>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.InvalidArgument"/>: it was completed before. <see cref="ErrorCode.Closed"/>: the connection on which it came has ended.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: it ended before the broker answered.
+    /// </exception>
+    public ValueTask CompleteAsync(CancellationToken cancellationToken = default) => Settlement.CompleteAsync(Offset, 1, cancellationToken);
+
     /// <summary>A copy that stays valid for as long as it is referenced.</summary>
     public Message ToOwned()
     {
@@ -99,7 +122,7 @@ public readonly struct Message
         byte[] copy = new byte[BatchLayout.HeaderSize + length];
         _memory.AsSpan(_batch, BatchLayout.HeaderSize).CopyTo(copy);
         _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(BatchLayout.HeaderSize));
-        return new Message(copy, BatchLayout.HeaderSize, 0, Offset);
+        return new Message(copy, BatchLayout.HeaderSize, 0, Offset, _settlements);
     }
 
     internal static DateTimeOffset FromUnixMicroseconds(long microseconds) =>

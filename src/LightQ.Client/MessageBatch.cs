@@ -1,3 +1,5 @@
+using LightQ.Client.Consuming;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
@@ -10,9 +12,11 @@ public readonly struct MessageBatch
     private readonly int _start;
     private readonly int _length;
     private readonly int _skip;
+    private readonly Settlements? _settlements;
 
-    internal MessageBatch(byte[] memory, int start, int length, int skip)
+    internal MessageBatch(byte[] memory, int start, int length, int skip, Settlements? settlements)
     {
+        _settlements = settlements;
         _memory = memory;
         _start = start;
         _length = length;
@@ -34,7 +38,22 @@ public readonly struct MessageBatch
     /// <summary>The batch as it travelled: header, records, padding.</summary>
     public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);
 
+    private Settlements Settlement => _settlements ?? throw Settlements.NotExplicit();
+
     private BatchView View => new(new ReadOnlySpan<byte>(_memory, _start, _length));
+
+    /// <summary>Says that all its messages are done; see <see cref="Message.Complete"/>.</summary>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    public void Complete() => Settlement.Complete(BaseOffset, Count);
+
+    /// <summary>Says that all its messages are done, and waits until the broker has taken it; see <see cref="Message.CompleteAsync"/>.</summary>
+    /// <param name="cancellationToken">Ends the wait; the messages may be completed nevertheless.</param>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.InvalidArgument"/>: some were completed before. <see cref="ErrorCode.Closed"/>: the connection on which they came has ended.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: it ended before the broker answered.
+    /// </exception>
+    public ValueTask CompleteAsync(CancellationToken cancellationToken = default) => Settlement.CompleteAsync(BaseOffset, Count, cancellationToken);
 
     /// <summary>The messages, in the order of their offsets.</summary>
     public MessageBatchEnumerator GetEnumerator() => new(View, _skip);

@@ -101,6 +101,7 @@ public sealed class StatsClient
         Time = TopicMapping.ToTime(stats.Time),
         MessagesReceived = (long)stats.MessagesReceived,
         MessagesSent = (long)stats.MessagesSent,
+        MessagesSettled = (long)stats.MessagesSettled,
         PublishersCount = (int)stats.PublishersCount,
         SubscribersCount = (int)stats.SubscribersCount,
         QueueSize = (long)stats.QueueSize,

@@ -1,3 +1,5 @@
+using LightQ.Protocol.Frames;
+
 namespace LightQ.Client;
 
 /// <summary>A topic's figures at one moment. Counts are since the broker's start.</summary>
@@ -14,6 +16,9 @@ public sealed record TopicStats
 
     /// <summary>Messages sent to subscribers, each copy counted.</summary>
     public long MessagesSent { get; init; }
+
+    /// <summary>Messages settled by subscribers with <see cref="SettleMode.Explicit"/>, each copy counted.</summary>
+    public long MessagesSettled { get; init; }
 
     /// <summary>Open producers.</summary>
     public int PublishersCount { get; init; }

@@ -8,11 +8,14 @@ using LightQ.Storage;
 namespace LightQ.Broker.Subscriptions;
 
 /// <summary>A subscription that gets a copy of everything.</summary>
+/// <remarks>With explicit settlement it keeps account of what was sent and not yet settled: a message counts as settled once.</remarks>
 internal sealed class BroadcastSubscription : Subscription
 {
     private readonly LogReader _reader;
     private readonly bool _blocks;
     private readonly Queue<LogGap> _openingGaps = new();
+    private readonly UnsettledMessages? _unsettled;
+    private readonly Lock _settling = new();
     private long _nextOffset;
 
     /// <param name="owner">The connection.</param>
@@ -24,6 +27,7 @@ internal sealed class BroadcastSubscription : Subscription
         : base(owner, id, partition)
     {
         _blocks = policy == SlowPolicy.Block && partition.Log is RingLog;
+        _unsettled = request.SettleMode == SettleMode.Explicit ? new UnsettledMessages() : null;
         (StartKind start, long value) = (request.Start, request.StartValue);
         bool resumes = start == StartKind.Offset && request.LastIncarnation != 0;
         LogGap cut = resumes ? LogDivergence.Find(partition.Log, request.LastOffset + 1, request.LastEpoch, request.LastIncarnation) : default;
@@ -46,6 +50,21 @@ internal sealed class BroadcastSubscription : Subscription
 
     private protected override bool Blocks => _blocks;
 
+    public override SettleOutcome Settle(in SettleRange range)
+    {
+        if (_unsettled is null || range.Kind != SettleKind.Complete || range.DeliveryId != 0)
+            return SettleOutcome.Unknown;
+        lock (_settling)
+        {
+            if (!_unsettled.TryRemove(range.FirstOffset, range.Count))
+                return SettleOutcome.Unknown;
+            if (_unsettled.IsOverfull)
+                RequestClose(new StreamClose(ErrorCode.ResourceExhausted, $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"));
+        }
+        Partition.Counters.Settled(range.Count);
+        return SettleOutcome.Done;
+    }
+
     private protected override void LeaveTopic()
     {
         Partition.Detach(this);
@@ -63,6 +82,11 @@ internal sealed class BroadcastSubscription : Subscription
         ReadResult result = _reader.TryRead(ProtocolLimits.DeliverRunBytes, out run, out gap);
         if (result == ReadResult.Gap)
             Volatile.Write(ref _nextOffset, _reader.Cursor.Offset);
+        if (_unsettled is not null && result == ReadResult.Run)
+        {
+            lock (_settling)
+                _unsettled.Add(Math.Max(run.Start.Offset, FirstOffset), run.End.Offset);
+        }
         return result;
     }
 

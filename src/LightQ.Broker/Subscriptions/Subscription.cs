@@ -77,6 +77,9 @@ public abstract class Subscription : OutputStream
             _partition.RoomMade();
     }
 
+    /// <summary>Takes what the client says of messages it was sent.</summary>
+    public virtual SettleOutcome Settle(in SettleRange range) => SettleOutcome.Unknown;
+
     /// <summary>New data may be readable.</summary>
     internal void OnPublished()
     {

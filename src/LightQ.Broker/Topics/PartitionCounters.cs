@@ -7,6 +7,7 @@ public sealed class PartitionCounters
     private long _bytesWritten;
     private long _messagesSent;
     private long _bytesRead;
+    private long _messagesSettled;
     private long _gaps;
     private long _drops;
 
@@ -21,6 +22,9 @@ public sealed class PartitionCounters
 
     /// <summary>Bytes of batches sent.</summary>
     public long BytesRead => Volatile.Read(ref _bytesRead);
+
+    /// <summary>Messages settled by subscribers with explicit settlement, each copy counted.</summary>
+    public long MessagesSettled => Volatile.Read(ref _messagesSettled);
 
     /// <summary>Gaps sent.</summary>
     public long Gaps => Volatile.Read(ref _gaps);
@@ -40,6 +44,8 @@ public sealed class PartitionCounters
         Interlocked.Add(ref _messagesSent, messages);
         Interlocked.Add(ref _bytesRead, bytes);
     }
+
+    internal void Settled(long messages) => Interlocked.Add(ref _messagesSettled, messages);
 
     internal void Gap(long dropped)
     {

@@ -14,6 +14,8 @@ internal sealed record TopicStatsView
 
     public long MessagesSent { get; init; }
 
+    public long MessagesSettled { get; init; }
+
     public int PublishersCount { get; init; }
 
     public int SubscribersCount { get; init; }
@@ -46,6 +48,7 @@ internal sealed record TopicStatsView
         Time = stats.Time,
         MessagesReceived = stats.MessagesReceived,
         MessagesSent = stats.MessagesSent,
+        MessagesSettled = stats.MessagesSettled,
         PublishersCount = stats.PublishersCount,
         SubscribersCount = stats.SubscribersCount,
         QueueSize = stats.QueueSize,
@@ -66,6 +69,7 @@ internal sealed record TopicStatsView
         ("topic", Topic),
         ("messages received", Number(MessagesReceived)),
         ("messages sent", Number(MessagesSent)),
+        ("messages settled", Number(MessagesSettled)),
         ("publishers", Number(PublishersCount)),
         ("subscribers", Number(SubscribersCount)),
         ("queue size", Number(QueueSize)),

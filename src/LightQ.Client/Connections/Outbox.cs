@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using LightQ.Client.Consuming;
 using LightQ.Client.Publishing;
 using LightQ.Protocol.Frames;
 
@@ -20,6 +21,7 @@ internal abstract class Outbox
 
     private readonly Queue<ProducerStream> _ready = new();
     private readonly List<SendBatch> _inRound = new(MaxSegments);
+    private readonly List<Settlements> _settling = [];
     private byte[] _control = new byte[512];
     private byte[] _controlInSend = new byte[512];
     private int _controlLength;
@@ -32,7 +34,7 @@ internal abstract class Outbox
 
     protected bool IsBusy => _busy;
 
-    protected bool HasWork => _controlLength > 0 || _ready.Count > 0;
+    protected bool HasWork => _controlLength > 0 || _ready.Count > 0 || _settling.Count > 0;
 
     /// <summary>What the current round sends. Belongs to who holds the role.</summary>
     protected List<ArraySegment<byte>> Segments { get; } = new(MaxSegments);
@@ -48,10 +50,47 @@ internal abstract class Outbox
         {
             if (IsClosed)
                 return;
-            int needed = _controlLength + FrameHeader.Size + body.MaxSize;
-            if (needed > _control.Length)
-                Array.Resize(ref _control, Math.Max(needed, 2 * _control.Length));
-            _controlLength += FrameCodec.Write(_control.AsSpan(_controlLength), body, stream, tag);
+            WriteSettlements();
+            _controlLength += FrameCodec.Write(ControlRoom(FrameHeader.Size + body.MaxSize), body, stream, tag);
+            if (!_busy)
+                WakeSender();
+        }
+    }
+
+    /// <summary>Queues a settlement that wants an answer.</summary>
+    public void Settle(uint stream, uint tag, in SettleRange range)
+    {
+        lock (Gate)
+        {
+            if (IsClosed)
+                return;
+            WriteSettlements();
+            WriteSettle(stream, tag, range);
+            if (!_busy)
+                WakeSender();
+        }
+    }
+
+    /// <summary>Queues the completion of messages. What touches and is completed while a send is under way goes as one range.</summary>
+    public void Settle(Settlements settlements, long first, uint count)
+    {
+        lock (Gate)
+        {
+            if (IsClosed)
+                return;
+            (long waitingFirst, uint waiting) = settlements.Waiting;
+            if (waiting == 0)
+                _settling.Add(settlements);
+            if (waiting != 0 && waitingFirst + waiting == first && waiting + (ulong)count <= uint.MaxValue)
+            {
+                settlements.Waiting = (waitingFirst, waiting + count);
+            }
+            else
+            {
+                if (waiting != 0)
+                    WriteSettle(settlements.Stream, 0, new SettleRange(SettleKind.Complete, 0, waitingFirst, waiting));
+                settlements.Waiting = (first, count);
+            }
             if (!_busy)
                 WakeSender();
         }
@@ -136,6 +175,7 @@ internal abstract class Outbox
             if (IsClosed)
                 return false;
             producers = _ready.Count;
+            WriteSettlements();
             if (_controlLength > 0)
             {
                 (_control, _controlInSend) = (_controlInSend, _control);
@@ -158,5 +198,28 @@ internal abstract class Outbox
             return false;
         Sends++;
         return true;
+    }
+
+    /// <summary>Puts what waits to be settled behind the control frames. Called under the gate.</summary>
+    private void WriteSettlements()
+    {
+        foreach (Settlements settlements in _settling)
+        {
+            (long first, uint count) = settlements.Waiting;
+            settlements.Waiting = default;
+            WriteSettle(settlements.Stream, 0, new SettleRange(SettleKind.Complete, 0, first, count));
+        }
+        _settling.Clear();
+    }
+
+    private void WriteSettle(uint stream, uint tag, in SettleRange range) =>
+        _controlLength += SettleFrame.Write(ControlRoom(SettleFrame.SizeOf(1)), stream, tag, [range]);
+
+    private Span<byte> ControlRoom(int bytes)
+    {
+        int needed = _controlLength + bytes;
+        if (needed > _control.Length)
+            Array.Resize(ref _control, Math.Max(needed, 2 * _control.Length));
+        return _control.AsSpan(_controlLength);
     }
 }

@@ -4,7 +4,7 @@ namespace LightQ.Client.Consuming;
 internal sealed class BatchEnumerator(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
     : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
-    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip);
+    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, Settlements);
 
     public ValueTask<bool> MoveNextAsync() => MoveToNextBatchAsync();
 

@@ -24,6 +24,9 @@ internal readonly struct Delivery
     /// <summary>Whether the run before it lies in another block.</summary>
     public bool IsFirstOfBlock { get; }
 
+    /// <summary>Where to say what became of its messages; null when nobody wants to know.</summary>
+    public Settlements? Settlements { get; init; }
+
     public int Offset { get; }
 
     public int Length { get; }

@@ -40,6 +40,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>How many of its first records lie before the offset that was asked for.</summary>
     protected int BatchSkip { get; private set; }
 
+    /// <summary>Where to say what became of its messages.</summary>
+    protected Settlements? Settlements => _run.Settlements;
+
     public async ValueTask DisposeAsync()
     {
         if (_isDisposed)

@@ -16,7 +16,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscriptio
     private int _left;
     private long _offset;
 
-    public Message Current => new(_memory, _record, BatchStart, _offset);
+    public Message Current => new(_memory, _record, BatchStart, _offset, Settlements);
 
     public ValueTask<bool> MoveNextAsync()
     {

@@ -21,6 +21,7 @@ internal sealed class Subscription : ClientStream
     private LightQException? _end;
     private bool _isClosed;
     private uint _stream;
+    private Settlements? _settlements;
     private long _heldBytes;
     private long _releasedBytes;
     private long _lastOffset = -1;
@@ -40,6 +41,15 @@ internal sealed class Subscription : ClientStream
 
     public string Topic { get; }
 
+    public override bool HasUnanswered
+    {
+        get
+        {
+            lock (_gate)
+                return _settlements is { HasUnanswered: true };
+        }
+    }
+
     public ConsumeOptions Options { get; }
 
     /// <summary>Completes when the broker has opened the subscription for the first time.</summary>
@@ -56,6 +66,7 @@ internal sealed class Subscription : ClientStream
                 return;
             _connection = connection;
             _stream = connection.Register(this);
+            _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic) : null;
             bool isGroup = Options.Group is not null;
             bool resumes = !isGroup && _firstSubscribed.Task.IsCompletedSuccessfully;
             StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
@@ -71,7 +82,7 @@ internal sealed class Subscription : ClientStream
                     resumes ? _lastOffset : -1,
                     _lastEpoch,
                     _incarnation,
-                    SettleMode.Automatic,
+                    Options.SettleMode,
                     Options.SlowPolicy,
                     0),
                 _stream,
@@ -99,6 +110,9 @@ internal sealed class Subscription : ClientStream
                     OnGap(gap);
                     _queue.Enqueue(new Delivery(new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason)));
                     break;
+                case FrameType.Settled when _settlements is not null:
+                    OnSettled(_settlements, header.Tag, new SettledFrame(body));
+                    break;
                 case FrameType.Closed:
                     OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
                     break;
@@ -121,7 +135,7 @@ internal sealed class Subscription : ClientStream
             if (stream != _stream || _isClosed)
                 return false;
             _heldBytes += length;
-            _queue.Enqueue(_memory.Take(block, offset, length));
+            _queue.Enqueue(_memory.Take(block, offset, length) with { Settlements = _settlements });
             if (isSound)
                 (_lastOffset, _lastEpoch) = (last.NextOffset - 1, last.LeaderEpoch);
             return _waiter is not null;
@@ -143,7 +157,10 @@ internal sealed class Subscription : ClientStream
     public override void OnDisconnected(LightQException reason)
     {
         lock (_gate)
+        {
             _connection = null;
+            _settlements?.End(reason);
+        }
     }
 
     public override void OnClosed(LightQException reason)
@@ -230,6 +247,7 @@ internal sealed class Subscription : ClientStream
                 _connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
                 _connection.Unregister(_stream);
             }
+            _settlements?.End(new LightQException(ErrorCode.Closed, "The consumer has left."));
             while (_queue.TryDequeue(out Delivery delivery))
                 _memory.Release(delivery);
             _memory.Close();
@@ -251,6 +269,13 @@ internal sealed class Subscription : ClientStream
             _lastOffset = subscribed.NextOffset - 1;
         _firstSubscribed.TrySetResult();
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed);
+    }
+
+    private void OnSettled(Settlements settlements, uint tag, SettledFrame frame)
+    {
+        SettledRange refused = settlements.OnSettled(tag, frame);
+        if (refused.Count != 0)
+            ClientLog.NotSettled(_link.Logger, Settlements.Describe(refused), Topic);
     }
 
     private void OnGap(in GapFrame gap)
@@ -279,6 +304,7 @@ internal sealed class Subscription : ClientStream
         var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
         _connection!.Unregister(_stream);
         _stream = 0;
+        _settlements?.End(reason);
         if (reason.IsTransient && _firstSubscribed.Task.IsCompletedSuccessfully)
         {
             _link.ReopenLater(this, _connection);

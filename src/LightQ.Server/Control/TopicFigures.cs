@@ -13,6 +13,7 @@ internal readonly record struct TopicFigures
             PartitionCounters counters = partition.Counters;
             MessagesReceived += (ulong)counters.MessagesReceived;
             MessagesSent += (ulong)counters.MessagesSent;
+            MessagesSettled += (ulong)counters.MessagesSettled;
             BytesWritten += (ulong)counters.BytesWritten;
             BytesRead += (ulong)counters.BytesRead;
             Gaps += (ulong)counters.Gaps;
@@ -32,6 +33,9 @@ internal readonly record struct TopicFigures
 
     /// <summary>Messages sent, each copy counted.</summary>
     public ulong MessagesSent { get; }
+
+    /// <summary>Messages settled by subscribers with explicit settlement, each copy counted.</summary>
+    public ulong MessagesSettled { get; }
 
     /// <summary>Bytes of batches appended.</summary>
     public ulong BytesWritten { get; }

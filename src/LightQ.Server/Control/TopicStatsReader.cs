@@ -21,6 +21,7 @@ internal sealed class TopicStatsReader(Topic topic, TimeProvider time)
             Time = time.GetUtcNow().ToTimestamp(),
             MessagesReceived = figures.MessagesReceived,
             MessagesSent = figures.MessagesSent,
+            MessagesSettled = figures.MessagesSettled,
             PublishersCount = figures.Publishers,
             SubscribersCount = figures.Subscribers,
             QueueSize = figures.QueueSize,

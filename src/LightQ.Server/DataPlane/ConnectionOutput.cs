@@ -89,10 +89,28 @@ internal sealed class ConnectionOutput : WorkItem
         {
             if (_endAfterAnswers)
                 return true;
+            if (!last && _answers.WrittenCount > MaxAnswerBytes)
+                return false;
             FrameCodec.Write(_answers, body, stream, tag);
             _endAfterAnswers = last;
+        }
+        Kick();
+        return true;
+    }
+
+    /// <summary>Queues the answer to a Settle; it may be a long one.</summary>
+    /// <returns>As <see cref="Answer"/>.</returns>
+    public bool AnswerSettled(uint stream, uint tag, ReadOnlySpan<SettledRange> ranges)
+    {
+        lock (_answersLock)
+        {
+            if (_endAfterAnswers)
+                return true;
             if (_answers.WrittenCount > MaxAnswerBytes)
                 return false;
+            int size = SettledFrame.SizeOf(ranges.Length);
+            SettledFrame.Write(_answers.GetSpan(size), stream, tag, ranges);
+            _answers.Advance(size);
         }
         Kick();
         return true;

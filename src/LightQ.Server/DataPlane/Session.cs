@@ -20,6 +20,9 @@ internal sealed class Session : IStreamOwner
     /// <summary>Receives handled without a wait in between; then other connections of this socket thread get their turn.</summary>
     private const int ReadsInOneGo = 16;
 
+    /// <summary>Ranges of a Settle whose outcomes fit on the stack.</summary>
+    private const int FewRanges = 64;
+
     private readonly LightQBroker _broker;
     private readonly Authenticator _authenticator;
     private readonly DataPlaneOptions _options;
@@ -172,6 +175,9 @@ internal sealed class Session : IStreamOwner
                 uint bytes = FrameCodec.Read<CreditFrame>(body).Bytes;
                 (Find(header.Stream) as Subscription)?.Grant(bytes);
                 return null;
+            case FrameType.Settle:
+                Settle(header.Stream, header.Tag, new SettleFrame(body));
+                return null;
             case FrameType.Ping:
                 Answer(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
                 return null;
@@ -204,6 +210,26 @@ internal sealed class Session : IStreamOwner
             throw new ProtocolException(ErrorCode.WindowExceeded, $"Stream {id} sent more than its publish window allows.");
         if (!_touched.Contains(producer))
             _touched.Add(producer);
+    }
+
+    private void Settle(uint id, uint tag, SettleFrame frame)
+    {
+        if (Find(id) is not Subscription subscription)
+            return;
+        SettledRange[]? rented = frame.Count > FewRanges ? ArrayPool<SettledRange>.Shared.Rent(frame.Count) : null;
+        Span<SettledRange> settled = rented ?? stackalloc SettledRange[FewRanges];
+        bool answer = tag != 0;
+        for (int i = 0; i < frame.Count; i++)
+        {
+            SettleRange range = frame[i];
+            SettleOutcome outcome = subscription.Settle(range);
+            settled[i] = new SettledRange(outcome, range.DeliveryId, range.FirstOffset, range.Count);
+            answer |= outcome != SettleOutcome.Done;
+        }
+        bool isRead = !answer || _output.AnswerSettled(id, tag, settled[..frame.Count]);
+        if (rented is not null)
+            ArrayPool<SettledRange>.Shared.Return(rented);
+        ThrowUnless(isRead);
     }
 
     private Task? Greet(HelloFrame hello)
@@ -308,7 +334,12 @@ internal sealed class Session : IStreamOwner
     private void Answer<TBody>(in TBody body, uint stream = 0, uint tag = 0)
         where TBody : IFrameBody<TBody>
     {
-        if (!_output.Answer(body, stream, tag))
+        ThrowUnless(_output.Answer(body, stream, tag));
+    }
+
+    private static void ThrowUnless(bool clientReads)
+    {
+        if (!clientReads)
             throw new ProtocolException(ErrorCode.ResourceExhausted, "The client does not read its answers.");
     }
 

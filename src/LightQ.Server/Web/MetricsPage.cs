@@ -11,6 +11,7 @@ internal static class MetricsPage
     [
         ("lightq_topic_messages_received_total", "Messages appended.", f => f.MessagesReceived),
         ("lightq_topic_messages_sent_total", "Messages sent to subscribers, each copy counted.", f => f.MessagesSent),
+        ("lightq_topic_messages_settled_total", "Messages settled by subscribers with explicit settlement, each copy counted.", f => f.MessagesSettled),
         ("lightq_topic_received_bytes_total", "Bytes of batches appended.", f => f.BytesWritten),
         ("lightq_topic_sent_bytes_total", "Bytes of batches sent to subscribers.", f => f.BytesRead),
         ("lightq_topic_gaps_total", "Gaps sent to subscribers.", f => f.Gaps),

@@ -73,9 +73,9 @@ internal sealed class RawClient : IAsyncDisposable
         return FrameCodec.Read<ProducerOpenedFrame>(await ReadAsync(FrameType.ProducerOpened));
     }
 
-    public async Task<SubscribedFrame> SubscribeAsync(string topic, uint stream, uint credit, StartKind start = StartKind.Earliest)
+    public async Task<SubscribedFrame> SubscribeAsync(string topic, uint stream, uint credit, StartKind start = StartKind.Earliest, SettleMode settle = SettleMode.Automatic)
     {
-        await SendAsync(new SubscribeFrame(topic, 0, "", start, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0), stream, stream);
+        await SendAsync(new SubscribeFrame(topic, 0, "", start, 0, -1, 0, 0, settle, SlowPolicy.TopicDefault, 0), stream, stream);
         if (credit != 0)
             await SendAsync(new CreditFrame(credit), stream);
         return FrameCodec.Read<SubscribedFrame>(await ReadAsync(FrameType.Subscribed));

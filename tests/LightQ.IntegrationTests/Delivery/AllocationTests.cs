@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Protocol.Frames;
 using Xunit;
 using ClientTopicKind = LightQ.Client.TopicKind;
 
@@ -70,14 +71,16 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async)]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread)]
-    public async Task Messages_one_by_one_allocate_nothing(ClientTopicKind kind, ReceiveMode mode)
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, SettleMode.Explicit)]
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Async, SettleMode.Explicit)]
+    public async Task Messages_one_by_one_allocate_nothing(ClientTopicKind kind, ReceiveMode mode, SettleMode settle = SettleMode.Automatic)
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
         await using IAsyncEnumerator<Message> messages =
-            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = settle }).GetAsyncEnumerator(Cancelled);
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
 
@@ -96,7 +99,11 @@ public sealed class AllocationTests
         async Task ConsumeAsync()
         {
             for (int received = 0; received < Messages; received++)
+            {
                 Assert.True(await messages.MoveNextAsync());
+                if (settle == SettleMode.Explicit)
+                    messages.Current.Complete();
+            }
         }
     }
 

@@ -70,9 +70,9 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
             return Partition.NamedProducers.Open(42, epoch);
     }
 
-    private protected Subscription Subscribe(StartKind start, long value = 0, SlowPolicy policy = SlowPolicy.Block, uint credit = 1 << 20)
+    private protected Subscription Subscribe(StartKind start, long value = 0, SlowPolicy policy = SlowPolicy.Block, uint credit = 1 << 20, SettleMode settle = SettleMode.Automatic)
     {
-        var request = new SubscribeFrame("test", 0, "", start, value, -1, 0, 0, SettleMode.Automatic, policy, 0);
+        var request = new SubscribeFrame("test", 0, "", start, value, -1, 0, 0, settle, policy, 0);
         var subscription = new BroadcastSubscription(this, 100, Partition, request, policy);
         Partition.Attach(subscription);
         subscription.Grant(credit);

@@ -1,0 +1,101 @@
+using LightQ.Client.Connections;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Consuming;
+
+/// <summary>What the consumer of one subscription says of its messages, on the connection they came on. Another connection's are another object.</summary>
+/// <remarks>
+/// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other messages with the same offsets.
+/// The range that waits to be sent is the outbox's to guard.
+/// </remarks>
+internal sealed class Settlements(Outbox outbox, uint stream, string topic)
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<uint, TaskCompletionSource> _unanswered = [];
+    private LightQException? _end;
+    private uint _lastTag;
+
+    /// <summary>The subscription.</summary>
+    public uint Stream { get; } = stream;
+
+    /// <summary>What was completed and not yet sent; no messages when there is nothing. Guarded by the outbox.</summary>
+    public (long First, uint Count) Waiting { get; set; }
+
+    /// <summary>Whether somebody waits for the broker's answer.</summary>
+    public bool HasUnanswered
+    {
+        get
+        {
+            lock (_gate)
+                return _unanswered.Count > 0;
+        }
+    }
+
+    /// <summary>Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.</summary>
+    public void Complete(long first, int count) => outbox.Settle(this, first, (uint)count);
+
+    /// <summary>Says that messages are done and waits for the broker's answer.</summary>
+    public async ValueTask CompleteAsync(long first, int count, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var answered = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        uint tag;
+        lock (_gate)
+        {
+            if (_end is not null)
+                throw _end.Copy();
+            if (++_lastTag == 0)
+                _lastTag++;
+            tag = _lastTag;
+            _unanswered.Add(tag, answered);
+        }
+        outbox.Settle(Stream, tag, new SettleRange(SettleKind.Complete, 0, first, (uint)count));
+        await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Takes an answer.</summary>
+    /// <returns>The first range that the broker did not know and nobody waits to hear of; its count is 0 when there is none.</returns>
+    public SettledRange OnSettled(uint tag, SettledFrame frame)
+    {
+        SettledRange refused = default;
+        for (int i = 0; i < frame.Count && refused.Count == 0; i++)
+        {
+            if (frame[i].Outcome != SettleOutcome.Done)
+                refused = frame[i];
+        }
+        TaskCompletionSource? answered;
+        lock (_gate)
+        {
+            if (!_unanswered.Remove(tag, out answered))
+                return refused;
+        }
+        if (refused.Count == 0)
+            answered.SetResult();
+        else
+            answered.SetException(new LightQException(ErrorCode.InvalidArgument, $"{Describe(refused)} of {topic} cannot be completed: they were completed before."));
+        return default;
+    }
+
+    /// <summary>The subscription has ended on this connection: nothing is answered any more.</summary>
+    public void End(LightQException reason)
+    {
+        TaskCompletionSource[] left;
+        lock (_gate)
+        {
+            _end ??= new LightQException(ErrorCode.Closed, $"The connection on which the messages of {topic} came has ended; what is said of them now reaches nobody.", reason);
+            left = [.. _unanswered.Values];
+            _unanswered.Clear();
+        }
+        foreach (TaskCompletionSource answered in left)
+            answered.SetException(new LightQException(ErrorCode.OutcomeUnknown, $"The connection ended before the broker answered: {reason.Message}", reason));
+    }
+
+    /// <summary>What a caller is told who settles messages of another kind of subscription.</summary>
+    public static InvalidOperationException NotExplicit() =>
+        new($"The messages of this subscription need not be completed; set {nameof(ConsumeOptions)}.{nameof(ConsumeOptions.SettleMode)} to {nameof(SettleMode.Explicit)} to do so.");
+
+    /// <summary>A range for people.</summary>
+    public static string Describe(in SettledRange range) =>
+        range.Count == 1 ? $"Message {range.FirstOffset}" : $"Messages {range.FirstOffset} to {range.FirstOffset + range.Count - 1}";
+}
