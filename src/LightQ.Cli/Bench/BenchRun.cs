@@ -7,7 +7,7 @@ namespace LightQ.Cli.Bench;
 internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFormat output, string? reportFile)
 {
     /// <summary>What the scenario's figures must be read with, besides what follows from the settings.</summary>
-    public IReadOnlyList<string> Remarks { get; init; } = [];
+    public IReadOnlyList<string> Remarks { get; set; } = [];
 
     /// <summary>What else is printed above the table, once measured.</summary>
     public Func<IEnumerable<string>> Lines { get; set; } = () => [];

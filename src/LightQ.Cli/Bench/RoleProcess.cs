@@ -12,7 +12,10 @@ internal sealed class RoleProcess : IAsyncDisposable
 
     private RoleProcess(ChildProcess process) => _process = process;
 
-    public static RoleProcess Start(string role) => new(ChildProcess.Start(role, ["bench-role", role]));
+    /// <summary>Starts a role.</summary>
+    /// <param name="role">Which.</param>
+    /// <param name="showErrors">Whether its standard error is this process's own.</param>
+    public static RoleProcess Start(string role, bool showErrors = false) => new(ChildProcess.Start(role, ["bench-role", role], showErrors));
 
     /// <summary>Gives it a run.</summary>
     public Task SendAsync(RunSpec spec) => _process.SendAsync(CliJson.Write(spec, CliJson.Default.RunSpec));

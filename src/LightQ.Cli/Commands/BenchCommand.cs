@@ -15,5 +15,6 @@ internal static class BenchCommand
         BenchLatencyCommand.Create(),
         BenchReferenceCommand.Create(),
         BenchStartupCommand.Create(),
+        BenchInProcessCommand.Create(),
     };
 }

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using LightQ.Cli.Bench.InProcess;
 using LightQ.Cli.Bench.Relay;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
@@ -15,6 +16,7 @@ internal static class RoleCommand
         command.Add(Role("produce", ProduceRole.RunAsync));
         command.Add(Role("consume", ConsumeRole.RunAsync));
         command.Add(Role("latency", LatencyRole.RunAsync));
+        command.Add(Role(ProcessPartner.Role, HandOverRole.RunAsync));
         command.Add(Role("relay", _ =>
         {
             ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));

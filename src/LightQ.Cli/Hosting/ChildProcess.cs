@@ -18,7 +18,7 @@ internal sealed class ChildProcess : IAsyncDisposable
     {
         _process = process;
         _name = name;
-        _errors = process.StandardError.ReadToEndAsync();
+        _errors = process.StartInfo.RedirectStandardError ? process.StandardError.ReadToEndAsync() : Task.FromResult("");
     }
 
     public int Id => _process.Id;
@@ -29,25 +29,17 @@ internal sealed class ChildProcess : IAsyncDisposable
     /// <summary>Starts the tool with other arguments.</summary>
     /// <param name="name">What errors call it.</param>
     /// <param name="arguments">Its arguments.</param>
-    /// <param name="environment">Variables to set.</param>
-    public static ChildProcess Start(string name, IEnumerable<string> arguments, params ReadOnlySpan<(string Name, string Value)> environment)
+    /// <param name="showErrors">Whether its standard error is this process's own, so that its last words are seen even when this process is gone.</param>
+    public static ChildProcess Start(string name, IEnumerable<string> arguments, bool showErrors = false)
     {
         string host = Environment.ProcessPath ?? "dotnet";
         bool isMuxer = Path.GetFileNameWithoutExtension(host) == "dotnet";
-        return Start(name, host, isMuxer ? arguments.Prepend(Assembly.GetExecutingAssembly().Location) : arguments, environment);
-    }
-
-    /// <summary>Starts another program.</summary>
-    public static ChildProcess Start(string name, string program, IEnumerable<string> arguments, params ReadOnlySpan<(string Name, string Value)> environment)
-    {
-        var start = new ProcessStartInfo(program, arguments)
+        var start = new ProcessStartInfo(host, isMuxer ? arguments.Prepend(Assembly.GetExecutingAssembly().Location) : arguments)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
-            RedirectStandardError = true,
+            RedirectStandardError = !showErrors,
         };
-        foreach ((string variable, string value) in environment)
-            start.Environment.TryAdd(variable, value);
         Process process = Process.Start(start) ?? throw new CommandException(ExitCode.Failed, $"The {name} process did not start.");
         return new ChildProcess(process, name);
     }
@@ -95,7 +87,14 @@ internal sealed class ChildProcess : IAsyncDisposable
         if (_isEnding)
             return;
         _isEnding = true;
-        _process.StandardInput.Close();
+        try
+        {
+            _process.StandardInput.Close();
+        }
+        catch (IOException)
+        {
+            // It ended before it had read everything.
+        }
         using var grace = new CancellationTokenSource(GracePeriod);
         await _process.WaitForExitAsync(grace.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!_process.HasExited)

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
+using LightQ.Cli.Bench.InProcess;
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Commands;
@@ -19,6 +20,8 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(BenchReport))]
 [JsonSerializable(typeof(RunSpec))]
 [JsonSerializable(typeof(RoleMessage))]
+[JsonSerializable(typeof(HandOverSpec))]
+[JsonSerializable(typeof(HandOverTask))]
 [JsonSerializable(typeof(ServerPorts))]
 [JsonSerializable(typeof(QuickstartView))]
 [JsonSerializable(typeof(TopicView))]

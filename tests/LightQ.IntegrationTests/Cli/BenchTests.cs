@@ -8,7 +8,6 @@ namespace LightQ.IntegrationTests.Cli;
 /// <summary>The benches run, count right and say it in their schema. What they measure is no test's business.</summary>
 public sealed class BenchTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly string[] Kinds = ["transient", "durable"], Documents = ["ancestor", "myq"];
     private static readonly int[] ReferenceSizes = [100, 1024];
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
@@ -164,7 +163,7 @@ public sealed class BenchTests
         int[] children = await ChildrenOfAsync(bench);
         bench.Kill();
 
-        await EndedAsync(children);
+        await ProcessTree.EndedAsync(children);
     }
 
     [Fact]
@@ -179,7 +178,7 @@ public sealed class BenchTests
 
         Assert.Equal(1, bench.ExitCode);
         Assert.Contains("lightq: The broker process ended unexpectedly", errors, StringComparison.Ordinal);
-        await EndedAsync(children);
+        await ProcessTree.EndedAsync(children);
     }
 
     private static void AssertThroughput(JsonElement result)
@@ -198,39 +197,5 @@ public sealed class BenchTests
     }
 
     /// <summary>Waits until a bench has all its processes: broker, producer, consumer and relay.</summary>
-    private static async Task<int[]> ChildrenOfAsync(Process bench)
-    {
-        int[] children = [];
-        await Eventually.TrueAsync(() => (children = ChildrenOf(bench.Id)).Length == 4, Patience, () => $"The bench has {children.Length} processes.");
-        return children;
-    }
-
-    // A child belongs to the thread that started it, and threads come and go meanwhile.
-    private static int[] ChildrenOf(int id) =>
-    [
-        .. Directory.EnumerateDirectories($"/proc/{id}/task").Select(task => ReadIfThere(Path.Combine(task, "children")))
-            .SelectMany(children => children.Split(' ', StringSplitOptions.RemoveEmptyEntries)).Select(c => int.Parse(c, CultureInfo.InvariantCulture)),
-    ];
-
-    /// <summary>Waits until processes have ended. An orphan that nobody has collected yet has ended, too.</summary>
-    private static Task EndedAsync(int[] processes) => Eventually.TrueAsync(() => !processes.Any(IsRunning), Patience, () => "A process of the bench is still there.");
-
-    private static bool IsRunning(int id)
-    {
-        string stat = ReadIfThere($"/proc/{id}/stat");
-        return stat.Length > 0 && stat[stat.LastIndexOf(')') + 2] != 'Z';
-    }
-
-    // What a process or thread shows of itself is gone as soon as it ends, even between opening and reading.
-    private static string ReadIfThere(string path)
-    {
-        try
-        {
-            return File.ReadAllText(path);
-        }
-        catch (IOException)
-        {
-            return "";
-        }
-    }
+    private static Task<int[]> ChildrenOfAsync(Process bench) => ProcessTree.ChildrenOfAsync(bench, 4);
 }

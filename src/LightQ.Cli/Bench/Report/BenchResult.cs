@@ -26,7 +26,7 @@ internal sealed record BenchResult
     /// <summary>The product's figure divided by the yardstick's: of throughput, or of the median latency.</summary>
     public double Ratio { get; init; }
 
-    /// <summary>The same for the 99th percentile of latency.</summary>
+    /// <summary>The same for the 99th percentile of latency; beside <c>line</c> that percentile divided by the line's median, and both are medians of the runs' ratios.</summary>
     public double? RatioP99 { get; init; }
 
     public int Pairs { get; init; }
@@ -49,6 +49,15 @@ internal sealed record BenchResult
     public LatencyFigures? LatencyUs { get; init; }
 
     public LatencyFigures? YardstickLatencyUs { get; init; }
+
+    /// <summary>The latency of each run, in an in-process bench.</summary>
+    public IReadOnlyList<LatencyFigures>? LatencyRunsUs { get; init; }
+
+    /// <summary>That of the yardstick before and behind each run.</summary>
+    public IReadOnlyList<LatencyFigures>? YardstickLatencyRunsUs { get; init; }
+
+    /// <summary>Processes that an in-process bench used: 1 or 2.</summary>
+    public int? Processes { get; init; }
 
     /// <summary>CPU seconds of the broker, per run.</summary>
     public double? BrokerCpuSeconds { get; init; }

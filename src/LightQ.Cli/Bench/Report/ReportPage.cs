@@ -29,7 +29,9 @@ internal static class ReportPage
             $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}.</p>\n");
         foreach (string remark in report.Remarks)
             page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(remark)}</p>\n");
-        if (report.Results.Any(r => r.YardstickLatencyUs is not null))
+        if (report.Results.Any(r => r.Processes is not null))
+            AppendInProcess(page, report.Results);
+        else if (report.Results.Any(r => r.YardstickLatencyUs is not null))
             AppendLatency(page, report.Results);
         else
             AppendThroughput(page, report.Results);
@@ -67,16 +69,32 @@ internal static class ReportPage
             page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, {first.Kind}, ack {first.Ack}</h2>\n");
             List<PlotSeries> series = [new("lightq", [.. first.LatencyUs!.Points()])];
             series.AddRange(group.Select(r => new PlotSeries(r.Yardstick, [.. r.YardstickLatencyUs!.Points()])));
-            page.Append(SvgPlot.Lines("microseconds", series));
-            page.Append("<table><tr><th>through");
-            page.AppendJoin("", first.LatencyUs.Points().Select(p => $"<th>{p.Name}")).Append("</tr>\n");
-            foreach (PlotSeries line in series)
-            {
-                page.Append(CultureInfo.InvariantCulture, $"<tr><td>{line.Name}");
-                page.AppendJoin("", line.Points.Select(p => string.Create(CultureInfo.InvariantCulture, $"<td>{p.Value:N1}"))).Append("</tr>\n");
-            }
-            page.Append("</table>\n");
+            AppendLatency(page, series, "N1");
         }
+    }
+
+    /// <summary>One plot with all targets, beside the median of the yardstick as a level line.</summary>
+    private static void AppendInProcess(StringBuilder page, IReadOnlyList<BenchResult> results)
+    {
+        BenchResult first = results[0];
+        page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, {first.Processes} processes, {first.Pairs} runs of {first.Messages:N0}</h2>\n");
+        List<PlotSeries> series = [.. results.Select(r => new PlotSeries(r.Kind, [.. r.LatencyUs!.Points()]))];
+        double line = Median.Of(results.Select(r => r.YardstickLatencyUs!.P50));
+        series.Add(new PlotSeries(first.Yardstick, [.. series[0].Points.Select(p => (p.Name, line))]));
+        AppendLatency(page, series, "N3");
+    }
+
+    private static void AppendLatency(StringBuilder page, List<PlotSeries> series, string format)
+    {
+        page.Append(SvgPlot.Lines("microseconds", series));
+        page.Append("<table><tr><th>through");
+        page.AppendJoin("", series[0].Points.Select(p => $"<th>{p.Name}")).Append("</tr>\n");
+        foreach (PlotSeries line in series)
+        {
+            page.Append(CultureInfo.InvariantCulture, $"<tr><td>{line.Name}");
+            page.AppendJoin("", line.Points.Select(p => "<td>" + p.Value.ToString(format, CultureInfo.InvariantCulture))).Append("</tr>\n");
+        }
+        page.Append("</table>\n");
     }
 
     private static PlotSeries ToBars(IGrouping<int, BenchResult> group) => new(

@@ -8,6 +8,7 @@ namespace LightQ.Cli.Bench.Report;
 internal static class ReportTable
 {
     private const double BytesPerMiB = 1024 * 1024;
+    private const double NanosecondsPerMicrosecond = 1000;
 
     public static void Write(BenchReport report, IAnsiConsole console)
     {
@@ -17,6 +18,7 @@ internal static class ReportTable
             $"{report.Scenario} on {machine.Cpu}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {machine.Runtime}, GC {machine.Gc}"));
         console.Write(report.Results.Any(r => r.ReadyMs is not null) ? Startup(report.Results)
             : report.Results.Any(r => r.PublishedMessagesPerSecond is not null) ? Reference(report.Results)
+            : report.Results.Any(r => r.Processes is not null) ? InProcess(report.Results)
             : report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
         foreach (string remark in report.Remarks)
             console.WriteLine($"Note: {remark}");
@@ -93,6 +95,30 @@ internal static class ReportTable
                 Text($"{r.Ratio:F2}"),
                 Text($"{r.BrokerReadyRssBytes / BytesPerMiB:F0}"),
                 Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"));
+        }
+        return table;
+    }
+
+    /// <summary>A row for each target, in nanoseconds: the medians of its runs, and of their ratios to the hand-off of a cache line.</summary>
+    private static Table InProcess(IReadOnlyList<BenchResult> results)
+    {
+        string[] percentiles = [.. results.SelectMany(r => r.LatencyUs!.Points()).Select(p => p.Name).Distinct().OrderBy(name => name == "max").Skip(1)];
+        Table table = CommandConsole.Table(["target", "size", "rate", "processes", .. percentiles.Select(p => $"{p} ns"), "line p50 ns", "p50 of line", "p99 of line", "checked"]);
+        foreach (BenchResult r in results)
+        {
+            Dictionary<string, double> points = r.LatencyUs!.Points().ToDictionary(p => p.Name, p => p.Value);
+            table.AddRow(
+            [
+                r.Kind,
+                Text($"{r.Size} B"),
+                Text($"{r.Rate:N0}/s"),
+                Text($"{r.Processes}"),
+                .. percentiles.Select(p => points.TryGetValue(p, out double value) ? Text($"{value * NanosecondsPerMicrosecond:N0}") : ""),
+                Text($"{r.YardstickLatencyUs!.P50 * NanosecondsPerMicrosecond:N0}"),
+                Text($"{r.Ratio:F2}"),
+                Text($"{r.RatioP99:F2}"),
+                r.IsSound ? "all, in order" : "FAILED",
+            ]);
         }
         return table;
     }

@@ -15,7 +15,7 @@ internal static class SvgPlot
     private const int Steps = 4;
 
     private static readonly double[] RoundNumbers = [1, 2, 4, 5, 8, 10];
-    private static readonly string[] Colours = ["#0969da", "#8c959f", "#d97706"];
+    private static readonly string[] Colours = ["#0969da", "#8c959f", "#d97706", "#1a7f37", "#8250df"];
 
     /// <summary>Groups of bars; bars of one name have one colour in all groups.</summary>
     public static string Bars(string unit, IReadOnlyList<PlotSeries> groups)

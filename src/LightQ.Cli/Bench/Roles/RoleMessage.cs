@@ -36,4 +36,7 @@ internal sealed record RoleMessage
 
     /// <summary>Messages a second that a latency run really sent.</summary>
     public double? ActualRate { get; init; }
+
+    /// <summary>Whether the thread that consumed stays on its CPU, in an in-process bench.</summary>
+    public bool IsPinned { get; init; }
 }

@@ -1,0 +1,40 @@
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Bench.Roles;
+
+namespace LightQ.Cli.Bench.InProcess;
+
+/// <summary>The consumer's end on its own thread: in the same process as the producer, or in the other.</summary>
+internal sealed class HandOverConsumer : IDisposable
+{
+    private readonly HandOverLink _link;
+    private readonly CacheLine _line;
+    private readonly int _size;
+    private readonly PinnedThread _thread;
+
+    public HandOverConsumer(HandOverSpec spec, HandOverLink link, CacheLine line)
+    {
+        (_link, _line, _size) = (link, line, spec.Size);
+        link.Join();
+        _thread = new PinnedThread("consumer", spec.ConsumerCpu);
+    }
+
+    /// <summary>Does a task.</summary>
+    /// <param name="task">What.</param>
+    /// <param name="begun">Called on the thread when it is at it.</param>
+    /// <param name="stop">Ends it before its time.</param>
+    public Task<RoleMessage> RunAsync(HandOverTask task, Action begun, CancellationToken stop) => _thread.RunAsync(() =>
+    {
+        begun();
+        if (task.Messages == 0)
+        {
+            _line.Echo(stop);
+            return new RoleMessage { Event = RoleEvent.Done };
+        }
+        var histogram = new LatencyHistogram();
+        var check = new DeliveryCheck(_size, task.Messages, histogram);
+        _link.Receive(check, stop);
+        return ConsumeRole.Result(check, task.Messages) with { LatencyUs = LatencyFigures.Of(histogram, toFiveNines: true), IsPinned = _thread.IsPinned };
+    });
+
+    public void Dispose() => _thread.Dispose();
+}

@@ -1,0 +1,173 @@
+using System.Globalization;
+using LightQ.Cli.Bench.Report;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+
+namespace LightQ.Cli.Bench.InProcess;
+
+/// <summary>How long a message takes from one pinned thread to another, run by run, beside a bare cache line between the same two.</summary>
+internal sealed class InProcessBench(InProcessSettings settings, CommandConsole console)
+{
+    /// <summary>The warm-up comes in so many parts: the runtime compiles a method anew once it was called often.</summary>
+    private const int WarmUpParts = 40;
+
+    /// <summary>Time for that compilation, on threads of its own.</summary>
+    private static readonly TimeSpan Settling = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>How long the consumer may take for what is left when everything has been sent.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    private readonly List<string> _remarks = [];
+    private IReadOnlyList<BenchResult> _results = [];
+
+    /// <summary>What the figures must be read with.</summary>
+    public IReadOnlyList<string> Remarks => [.. _remarks.Distinct()];
+
+    /// <summary>Every target's runs in the layout of the reference document.</summary>
+    public IEnumerable<string> Lines() => _results.SelectMany(r => JlbhSummary.Of(r.LatencyRunsUs!).Prepend($"== {r.Kind}, {r.Size} B"));
+
+    public async Task<IReadOnlyList<BenchResult>> RunAsync(CancellationToken cancellationToken)
+    {
+        (int producer, int consumer) = settings.Cpus ?? ChooseCpus();
+        _remarks.Add(Text($"Times count from when a message was due until it was read and checked; producer on CPU {producer}, consumer on CPU {consumer}, both spin."));
+        var results = new List<BenchResult>();
+        foreach (InProcessTarget target in settings.Targets)
+        {
+            string directory = Directory.CreateDirectory(Path.Combine(settings.DataDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")).FullName;
+            try
+            {
+                var spec = new HandOverSpec { Target = target, Size = settings.Size, Directory = directory, IsShared = settings.Processes == 2, ConsumerCpu = consumer };
+                results.Add(await MeasureAsync(spec, producer, cancellationToken));
+            }
+            finally
+            {
+                Directory.Delete(directory, recursive: true);
+            }
+        }
+        return _results = results;
+    }
+
+    private static (int Producer, int Consumer) ChooseCpus() => ThreadAffinity.Allowed() is [var first, var second, ..]
+        ? (first, second)
+        : throw new CommandException(ExitCode.Failed, "Two threads that spin need two CPUs, and this process may use only one.");
+
+    private async Task<BenchResult> MeasureAsync(HandOverSpec spec, int producerCpu, CancellationToken cancellationToken)
+    {
+        // Whatever ends one side ends the other.
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        using HandOverLink link = HandOverLink.Open(spec);
+        using var line = new CacheLine(spec.LineFile);
+        using var producer = new PinnedThread("producer", producerCpu);
+        await using IHandOverPartner consumer = spec.IsShared
+            ? await ProcessPartner.StartAsync(spec, stop.Token)
+            : new ThreadPartner(spec, link, line, stop.Token);
+        var lines = new List<LatencyFigures>();
+        var runs = new List<RoleMessage>();
+        try
+        {
+            console.Progress($"{spec.Target.Word()}, {spec.Size} B: warming up");
+            await WarmUpAsync();
+            LatencyHistogram before = await PingAsync();
+            for (int run = 1; run <= settings.Runs; run++)
+            {
+                runs.Add(await SendAsync(new SendPlan(settings.Messages, settings.Rate)));
+                LatencyHistogram after = await PingAsync();
+                before.Add(after);
+                lines.Add(LatencyFigures.Of(before));
+                before = after;
+                LatencyFigures figures = runs[^1].LatencyUs!;
+                console.Progress(Text($"{spec.Target.Word()}, {spec.Size} B, run {run} of {settings.Runs}: p50 {figures.P50:F3} us, p99 {figures.P99:F3} us, line {lines[^1].P50:F3} us"));
+            }
+        }
+        finally
+        {
+            await stop.CancelAsync();
+        }
+        if (!producer.IsPinned || !runs[0].IsPinned)
+            _remarks.Add("The threads are NOT pinned to their CPUs: this system cannot, or refuses.");
+        return Summarize(spec, runs, lines);
+
+        async Task WarmUpAsync()
+        {
+            long part = Math.Max(1, settings.WarmUpMessages / WarmUpParts);
+            for (long sent = 0; sent < settings.WarmUpMessages; sent += part)
+                await SendAsync(new SendPlan(part, double.PositiveInfinity));
+            await PingAsync();
+            await Task.Delay(Settling, cancellationToken);
+        }
+
+        async Task<LatencyHistogram> PingAsync()
+        {
+            await consumer.StartAsync(HandOverTask.Echo);
+            (LatencyHistogram histogram, _) = await BothAsync(producer.RunAsync(() => line.Ping(stop.Token)));
+            return histogram;
+        }
+
+        async Task<RoleMessage> SendAsync(SendPlan plan)
+        {
+            await consumer.StartAsync(new HandOverTask(plan.Messages));
+            (_, RoleMessage received) = await BothAsync(producer.RunAsync(() =>
+            {
+                link.Send(plan, stop.Token);
+                return true;
+            }));
+            return received;
+        }
+
+        // Whichever end fails first ends the other and is what the user hears of.
+        async Task<(T Sent, RoleMessage Received)> BothAsync<T>(Task<T> sending)
+        {
+            Task<RoleMessage> receiving = consumer.EndAsync();
+            Task first = await Task.WhenAny(sending, receiving);
+            try
+            {
+                await first;
+                T sent = await sending;
+                return (sent, await receiving.WaitAsync(Patience, cancellationToken));
+            }
+            catch (TimeoutException)
+            {
+                throw new CommandException(ExitCode.Failed, $"Through {spec.Target.Word()} not every message arrived: the consumer still waits {Patience.TotalSeconds} s after the last was sent.");
+            }
+            finally
+            {
+                if (!sending.IsCompletedSuccessfully)
+                {
+                    await stop.CancelAsync();
+                    await ((Task)sending).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                }
+            }
+        }
+    }
+
+    private BenchResult Summarize(HandOverSpec spec, List<RoleMessage> runs, List<LatencyFigures> lines)
+    {
+        // Run by run: a virtual machine's CPUs may move further apart or closer together from one run to the next.
+        double[] ratios = [.. runs.Zip(lines, (run, line) => run.LatencyUs!.P50 / line.P50)];
+        double[] ratiosP99 = [.. runs.Zip(lines, (run, line) => run.LatencyUs!.P99 / line.P50)];
+        return new BenchResult
+        {
+            Size = spec.Size,
+            Kind = spec.Target.Word(),
+            Ack = "memory",
+            Api = "payload",
+            Messages = settings.Messages,
+            Yardstick = "line",
+            Ratio = Math.Round(Median.Of(ratios), 3),
+            RatioP99 = Math.Round(Median.Of(ratiosP99), 3),
+            Pairs = settings.Runs,
+            Lost = runs.Sum(r => r.Lost),
+            Duplicated = runs.Sum(r => r.Duplicated),
+            Reordered = runs.Sum(r => r.Reordered),
+            Damaged = runs.Sum(r => r.Damaged),
+            Rate = settings.Rate,
+            LatencyUs = LatencyFigures.MedianOf([.. runs.Select(r => r.LatencyUs!)]),
+            YardstickLatencyUs = LatencyFigures.MedianOf(lines),
+            LatencyRunsUs = [.. runs.Select(r => r.LatencyUs!)],
+            YardstickLatencyRunsUs = lines,
+            Processes = settings.Processes,
+        };
+    }
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

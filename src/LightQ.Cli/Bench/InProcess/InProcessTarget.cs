@@ -1,0 +1,14 @@
+namespace LightQ.Cli.Bench.InProcess;
+
+/// <summary>What messages are handed over through.</summary>
+internal enum InProcessTarget
+{
+    /// <summary>A ring in native memory, one producer.</summary>
+    Ring,
+
+    /// <summary>The same with the claim for many producers.</summary>
+    RingMulti,
+
+    /// <summary>A ring in a mapped file.</summary>
+    FileRing,
+}
