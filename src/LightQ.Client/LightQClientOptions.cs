@@ -1,4 +1,5 @@
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client;
@@ -80,6 +81,15 @@ public sealed record LightQClientOptions
 
     /// <summary>The connection string without the password.</summary>
     public override string ToString() => ConnectionString.Format(this);
+
+    /// <summary>What a connection with these options says first.</summary>
+    internal HelloFrame ToHello() => new(
+        ProtocolLimits.Version,
+        ProtocolLimits.Version,
+        0,
+        ClientName,
+        User is null ? HelloFrame.Anonymous : HelloFrame.Plain,
+        User is null ? "" : $"{User}\0{Password}");
 
     private static int Port(int value) => value is > 0 and <= ushort.MaxValue
         ? value

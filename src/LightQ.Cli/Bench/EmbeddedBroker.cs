@@ -23,11 +23,12 @@ internal sealed class EmbeddedBroker : IAsyncDisposable
 
     /// <param name="parentDirectory">Where its data directory is made; null for the temporary directory.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    public static async Task<EmbeddedBroker> StartAsync(string? parentDirectory, CancellationToken cancellationToken)
+    /// <param name="settings">Its configuration file.</param>
+    public static async Task<EmbeddedBroker> StartAsync(string? parentDirectory, CancellationToken cancellationToken, string settings = "{}")
     {
         string directory = Directory.CreateDirectory(Path.Combine(parentDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")).FullName;
         // The user's own configuration file and variables are for the user's own broker.
-        await File.WriteAllTextAsync(SettingsOf(directory), "{}", cancellationToken);
+        await File.WriteAllTextAsync(SettingsOf(directory), settings, cancellationToken);
         var broker = new EmbeddedBroker(directory);
         try
         {

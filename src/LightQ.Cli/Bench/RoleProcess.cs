@@ -1,4 +1,5 @@
 using System.Text.Json;
+using LightQ.Cli.Bench.Fanout;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
@@ -19,6 +20,9 @@ internal sealed class RoleProcess : IAsyncDisposable
 
     /// <summary>Gives it a run.</summary>
     public Task SendAsync(RunSpec spec) => _process.SendAsync(CliJson.Write(spec, CliJson.Default.RunSpec));
+
+    /// <summary>Gives it its part of a fan-out.</summary>
+    public Task SendAsync(FanoutSpec spec) => _process.SendAsync(CliJson.Write(spec, CliJson.Default.FanoutSpec));
 
     /// <summary>Gives it a word.</summary>
     public Task SendAsync(string word) => _process.SendAsync(word);

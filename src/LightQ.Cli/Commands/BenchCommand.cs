@@ -14,6 +14,7 @@ internal static class BenchCommand
         BenchThroughputCommand.Create(),
         BenchLatencyCommand.Create(),
         BenchReferenceCommand.Create(),
+        BenchFanoutCommand.Create(),
         BenchStartupCommand.Create(),
         BenchInProcessCommand.Create(),
     };

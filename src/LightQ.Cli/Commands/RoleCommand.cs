@@ -1,4 +1,5 @@
 using System.CommandLine;
+using LightQ.Cli.Bench.Fanout;
 using LightQ.Cli.Bench.InProcess;
 using LightQ.Cli.Bench.Relay;
 using LightQ.Cli.Bench.Roles;
@@ -17,6 +18,7 @@ internal static class RoleCommand
         command.Add(Role("consume", ConsumeRole.RunAsync));
         command.Add(Role("latency", LatencyRole.RunAsync));
         command.Add(Role(ProcessPartner.Role, HandOverRole.RunAsync));
+        command.Add(Role("fanout", FanoutRole.RunAsync));
         command.Add(Role("relay", _ =>
         {
             ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));

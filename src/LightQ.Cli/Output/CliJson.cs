@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
+using LightQ.Cli.Bench.Fanout;
 using LightQ.Cli.Bench.InProcess;
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
@@ -22,6 +23,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(RoleMessage))]
 [JsonSerializable(typeof(HandOverSpec))]
 [JsonSerializable(typeof(HandOverTask))]
+[JsonSerializable(typeof(FanoutSpec))]
 [JsonSerializable(typeof(ServerPorts))]
 [JsonSerializable(typeof(QuickstartView))]
 [JsonSerializable(typeof(TopicView))]

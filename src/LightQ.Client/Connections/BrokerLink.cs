@@ -148,8 +148,8 @@ internal sealed class BrokerLink : IAsyncDisposable
     private async Task<Connection> ConnectOnceAsync()
     {
         Connection connection = Options.ReceiveMode == ReceiveMode.Thread
-            ? new BlockingConnection(Options, Hello(), Blocks, Logger)
-            : new AsyncConnection(Options, Hello(), Blocks, Logger);
+            ? new BlockingConnection(Options, Options.ToHello(), Blocks, Logger)
+            : new AsyncConnection(Options, Options.ToHello(), Blocks, Logger);
         connection.Start();
         try
         {
@@ -170,14 +170,6 @@ internal sealed class BrokerLink : IAsyncDisposable
             throw reason;
         }
     }
-
-    private HelloFrame Hello() => new(
-        ProtocolLimits.Version,
-        ProtocolLimits.Version,
-        0,
-        Options.ClientName,
-        Options.User is null ? HelloFrame.Anonymous : HelloFrame.Plain,
-        Options.User is null ? "" : $"{Options.User}\0{Options.Password}");
 
     private void Begin(Connection connection)
     {

@@ -171,14 +171,19 @@ public sealed class BenchTests
     {
         using Process bench = LightQTool.Start(null, "bench", "throughput", "--sizes", "100", "--duration", "60s");
         int[] children = await ChildrenOfAsync(bench);
-        using Process broker = Process.GetProcessById(children.Single(id => File.ReadAllText($"/proc/{id}/cmdline").Contains("\0server\0", StringComparison.Ordinal)));
-        broker.Kill();
+        KillBroker(children);
         string errors = await bench.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
         await LightQTool.EndAsync(bench);
 
         Assert.Equal(1, bench.ExitCode);
         Assert.Contains("lightq: The broker process ended unexpectedly", errors, StringComparison.Ordinal);
         await ProcessTree.EndedAsync(children);
+    }
+
+    internal static void KillBroker(int[] children)
+    {
+        using Process broker = Process.GetProcessById(children.Single(id => File.ReadAllText($"/proc/{id}/cmdline").Contains("\0server\0", StringComparison.Ordinal)));
+        broker.Kill();
     }
 
     private static void AssertThroughput(JsonElement result)

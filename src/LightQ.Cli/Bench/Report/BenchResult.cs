@@ -1,3 +1,5 @@
+using LightQ.Cli.Bench.Fanout;
+
 namespace LightQ.Cli.Bench.Report;
 
 /// <summary>One line of a bench's table: the product beside one yardstick. What does not apply is absent.</summary>
@@ -81,12 +83,19 @@ internal sealed record BenchResult
     /// <summary>Resident memory when it was ready; <see cref="BrokerPeakRssBytes"/> is the largest on the way there.</summary>
     public long? BrokerReadyRssBytes { get; init; }
 
+    /// <summary>The rest of a fan-out's figures.</summary>
+    public FanoutFigures? Fanout { get; init; }
+
     /// <summary>Messages a second of each run.</summary>
     public IReadOnlyList<double>? Runs { get; init; }
 
     public IReadOnlyList<double>? YardstickRuns { get; init; }
 
-    /// <summary>Whether every message arrived once, in order and undamaged.</summary>
+    /// <summary>Messages that did not arrive once, in order and undamaged.</summary>
     [System.Text.Json.Serialization.JsonIgnore]
-    public bool IsSound => Lost + Duplicated + Reordered + Damaged == 0;
+    public long Faults => Lost + Duplicated + Reordered + Damaged;
+
+    /// <summary>Whether every message arrived once, in order and undamaged, and was settled if it was to be.</summary>
+    [System.Text.Json.Serialization.JsonIgnore]
+    public bool IsSound => Faults == 0 && Fanout is not { IsSettled: false };
 }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Text;
+using LightQ.Cli.Bench.Fanout;
 
 namespace LightQ.Cli.Bench.Report;
 
@@ -31,11 +32,13 @@ internal static class ReportPage
             page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(remark)}</p>\n");
         if (report.Results.Any(r => r.Processes is not null))
             AppendInProcess(page, report.Results);
+        else if (report.Results.Any(r => r.Fanout is not null))
+            FanoutPage.Append(page, report.Results);
         else if (report.Results.Any(r => r.YardstickLatencyUs is not null))
             AppendLatency(page, report.Results);
         else
             AppendThroughput(page, report.Results);
-        foreach (BenchResult r in report.Results.Where(r => !r.IsSound))
+        foreach (BenchResult r in report.Results.Where(r => r.Faults > 0))
         {
             page.Append(
                 CultureInfo.InvariantCulture,

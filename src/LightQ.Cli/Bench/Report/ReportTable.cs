@@ -1,4 +1,5 @@
 using System.Globalization;
+using LightQ.Cli.Bench.Fanout;
 using LightQ.Cli.Output;
 using Spectre.Console;
 
@@ -17,12 +18,15 @@ internal static class ReportTable
             CultureInfo.InvariantCulture,
             $"{report.Scenario} on {machine.Cpu}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {machine.Runtime}, GC {machine.Gc}"));
         console.Write(report.Results.Any(r => r.ReadyMs is not null) ? Startup(report.Results)
+            : report.Results.Any(r => r.Fanout is not null) ? FanoutTable.Create(report.Results)
             : report.Results.Any(r => r.PublishedMessagesPerSecond is not null) ? Reference(report.Results)
             : report.Results.Any(r => r.Processes is not null) ? InProcess(report.Results)
             : report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
         foreach (string remark in report.Remarks)
             console.WriteLine($"Note: {remark}");
-        foreach (BenchResult result in report.Results.Where(r => !r.IsSound).DistinctBy(r => (r.Size, r.Kind)))
+        foreach (string failure in FanoutTable.Failures(report.Results))
+            console.WriteLine(failure);
+        foreach (BenchResult result in report.Results.Where(r => r.Faults > 0).DistinctBy(r => (r.Size, r.Kind)))
             console.WriteLine($"FAILED at {result.Size} B, {result.Kind}: {result.Lost} lost, {result.Duplicated} duplicated, {result.Reordered} reordered, {result.Damaged} damaged.");
         foreach (BenchResult result in report.Results.Where(r => r.YardstickFaults > 0))
             console.WriteLine($"Note: {result.Yardstick} lost, repeated, reordered or damaged {Plural.Of(result.YardstickFaults, "message")} at {result.Size} B.");

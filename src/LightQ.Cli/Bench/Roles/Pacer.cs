@@ -37,12 +37,18 @@ internal sealed partial class Pacer
     public long WaitFor(long index)
     {
         long due = DueOf(index);
+        WaitUntil(due);
+        return due;
+    }
+
+    /// <summary>Waits until a time of the stopwatch; returns at once if that is past.</summary>
+    public void WaitUntil(long due)
+    {
         long sleep = due - _spinTicks;
         if (Stopwatch.GetTimestamp() < sleep)
             SleepUntil(sleep);
         while (Stopwatch.GetTimestamp() < due)
             Thread.SpinWait(1);
-        return due;
     }
 
     private static void SleepUntil(long ticks)
