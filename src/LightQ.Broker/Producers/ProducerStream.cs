@@ -14,6 +14,9 @@ namespace LightQ.Broker.Producers;
 /// </remarks>
 public sealed class ProducerStream : OutputStream
 {
+    /// <summary>At most this part of the window is held back until the next ack.</summary>
+    private const int CreditShare = 4;
+
     private readonly Partition _partition;
     private readonly ProducerState? _state;
     private readonly uint _producerEpoch;
@@ -156,7 +159,10 @@ public sealed class ProducerStream : OutputStream
     {
         // Pairs with the fence in Partition.OnProgress: either this sees the moved end, or that sees the waiting ack.
         Interlocked.MemoryBarrier();
-        if (_creditOwed != 0 || (_acks.TryPeek(out PendingAck ack) && ack.Position <= _partition.Log.PositionOf(AckLevel)))
+        bool waiting = _acks.TryPeek(out PendingAck ack);
+        // Credit rides along with acks; only when much of the window is owed, or no ack is on its way, it is worth a send of its own.
+        bool owes = waiting ? _creditOwed >= _window / CreditShare : _creditOwed != 0;
+        if (owes || (waiting && ack.Position <= _partition.Log.PositionOf(AckLevel)))
             Schedule();
     }
 
