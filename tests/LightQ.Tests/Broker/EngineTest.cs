@@ -57,9 +57,9 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         return bytes[..length];
     }
 
-    private protected ProducerStream OpenProducer(uint id = 1, ProducerState? state = null, uint epoch = 0)
+    private protected ProducerStream OpenProducer(uint id = 1, ProducerState? state = null, uint epoch = 0, Durability ackLevel = Durability.Memory)
     {
-        var producer = new ProducerStream(this, id, Partition, state, epoch, Durability.Memory, Window);
+        var producer = new ProducerStream(this, id, Partition, state, epoch, ackLevel, Window);
         Partition.Attach(producer);
         return producer;
     }
@@ -96,6 +96,14 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
             producer.Flush();
             return accepted;
         }
+    }
+
+    /// <summary>Whether the stream asked for a turn to send; takes the request.</summary>
+    private protected bool TakeTurn()
+    {
+        bool asked = _scheduled.TryDequeue(out OutputStream? stream);
+        stream?.BeginTurn();
+        return asked;
     }
 
     private protected static (AckRange[] Ranges, uint Credit) Output(ProducerStream producer)

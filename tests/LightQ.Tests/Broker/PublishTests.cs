@@ -60,6 +60,28 @@ public sealed class PublishTests : EngineTest
     }
 
     [Fact]
+    public void Credit_waits_for_the_acks_it_can_ride_with_but_never_with_much_of_the_window()
+    {
+        ProducerStream producer = OpenProducer(ackLevel: Durability.Fsync); // Never reached in a ring: the acks stay outstanding.
+        byte[] small = Batch(0, 1, 100);
+        Publish(producer, small);
+        Assert.False(TakeTurn());
+
+        uint owed = (uint)small.Length;
+        for (ulong sequence = 1; owed < Window / 4; sequence++)
+        {
+            Assert.False(TakeTurn());
+            byte[] batch = Batch(sequence, 1, 1000);
+            Publish(producer, batch);
+            owed += (uint)batch.Length;
+        }
+        Assert.True(TakeTurn());
+        Assert.Equal(owed, Output(producer).Credit);
+        Publish(producer, Batch(100, 1, 100));
+        Assert.False(TakeTurn());
+    }
+
+    [Fact]
     public void More_than_the_window_is_refused()
     {
         ProducerStream producer = OpenProducer();
