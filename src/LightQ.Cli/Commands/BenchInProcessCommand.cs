@@ -31,10 +31,11 @@ internal static class BenchInProcessCommand
             "inprocess",
             "How long a message takes from one thread to another without broker and sockets, by the method of Chronicle's JLBH: open loop, times count from when a message "
             + "was due, both threads are pinned and spin. Every message is checked. Beside it the yardstick line: half a round trip of one cache line between the same "
-            + "two threads, measured before and behind each run. Prints JLBH's table for each target, with its % variation, which leaves the first run out, then exact figures in nanoseconds.",
+            + "two threads, measured before and behind each run. The targets: ring and ring-multi, native memory, with one producer's claim or the one for many; file-ring, a mapped file; "
+            + "journal, each message a batch with its checksums, stored into and read from mapped segments and never synced. Prints JLBH's table for each target, with its % variation, which leaves the first run out, then exact figures in nanoseconds.",
             "lightq bench inprocess",
             "lightq bench inprocess --target ring,file-ring --runs 3 --report inprocess.html",
-            "lightq bench inprocess --target file-ring --processes 2 --data /dev/shm",
+            "lightq bench inprocess --processes 2 --data /dev/shm",
             "lightq bench inprocess --target ring --long --runs 2 --output json")
         {
             targets, size, runs, messages, rate, isLong, processes, cpus, data, report, output,

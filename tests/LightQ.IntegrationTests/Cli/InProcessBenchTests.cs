@@ -10,7 +10,7 @@ public sealed class InProcessBenchTests
     private static readonly string[] Endless = ["--messages", "100000000", "--rate", "1000"];
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
-    public static TheoryData<string> Shareable => ["file-ring"];
+    public static TheoryData<string> Shareable => ["file-ring", "journal"];
 
     [Fact]
     public async Task Every_target_hands_over_every_message_and_says_so_in_the_benches_schema()
@@ -24,7 +24,7 @@ public sealed class InProcessBenchTests
         JsonElement report = JsonDocument.Parse(run.Output).RootElement;
         Assert.Equal("inprocess", report.GetProperty("scenario").GetString());
         JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
-        Assert.Equal(["ring", "ring-multi", "file-ring"], results.Select(r => r.GetProperty("kind").GetString()));
+        Assert.Equal(["ring", "ring-multi", "file-ring", "journal"], results.Select(r => r.GetProperty("kind").GetString()));
         Assert.All(results, result => AssertResult(result, size: 29, processes: 1));
         string html = await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken);
         Assert.Contains("<svg", html, StringComparison.Ordinal);
@@ -101,7 +101,7 @@ public sealed class InProcessBenchTests
 
     [Theory]
     [InlineData("--processes", "3", "is not 1 or 2")]
-    [InlineData("--target", "pipe", "'pipe' is not one of ring, ring-multi, file-ring")]
+    [InlineData("--target", "pipe", "'pipe' is not one of ring, ring-multi, file-ring, journal")]
     [InlineData("--cpus", "0,0", "is not two different CPUs")]
     public async Task Bad_arguments_are_refused(string option, string value, string problem) =>
         (await LightQTool.RunAsync(null, "bench", "inprocess", option, value)).FailedWith(2, problem);

@@ -56,6 +56,7 @@ internal sealed class InProcessBench(InProcessSettings settings, CommandConsole 
         // Whatever ends one side ends the other.
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         using HandOverLink link = HandOverLink.Open(spec);
+        link.Begin();
         using var line = new CacheLine(spec.LineFile);
         using var producer = new PinnedThread("producer", producerCpu);
         await using IHandOverPartner consumer = spec.IsShared
@@ -149,8 +150,8 @@ internal sealed class InProcessBench(InProcessSettings settings, CommandConsole 
         {
             Size = spec.Size,
             Kind = spec.Target.Word(),
-            Ack = "memory",
-            Api = "payload",
+            Ack = spec.Target == InProcessTarget.Journal ? "written" : "memory",
+            Api = spec.Target == InProcessTarget.Journal ? "batch" : "payload",
             Messages = settings.Messages,
             Yardstick = "line",
             Ratio = Math.Round(Median.Of(ratios), 3),

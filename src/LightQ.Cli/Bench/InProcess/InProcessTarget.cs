@@ -11,4 +11,7 @@ internal enum InProcessTarget
 
     /// <summary>A ring in a mapped file.</summary>
     FileRing,
+
+    /// <summary>A journal, stored into and read through its mapped segments; never synced.</summary>
+    Journal,
 }

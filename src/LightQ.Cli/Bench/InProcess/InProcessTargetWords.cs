@@ -8,6 +8,7 @@ internal static class InProcessTargetWords
         (InProcessTarget.Ring, "ring"),
         (InProcessTarget.RingMulti, "ring-multi"),
         (InProcessTarget.FileRing, "file-ring"),
+        (InProcessTarget.Journal, "journal"),
     ];
 
     /// <summary>All of them, in the order of the help.</summary>
@@ -23,5 +24,5 @@ internal static class InProcessTargetWords
     }
 
     /// <summary>Whether another process can have its other end.</summary>
-    public static bool IsShareable(this InProcessTarget target) => target is InProcessTarget.FileRing;
+    public static bool IsShareable(this InProcessTarget target) => target is InProcessTarget.FileRing or InProcessTarget.Journal;
 }
