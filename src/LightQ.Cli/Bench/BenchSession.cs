@@ -129,7 +129,11 @@ internal sealed class BenchSession : IAsyncDisposable
             _broker = Add(await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken));
         _server = _settings.Server ?? _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));
-        _consumeClient = _settings.ConsumeServer is { } other ? new LightQClient(LightQClientOptions.Parse(other)) : null;
+        await _client.ConnectAsync(cancellationToken); // A server that is none, or another version's, is told before anything is started.
+        if (_settings.ConsumeServer is not { } other)
+            return;
+        _consumeClient = new LightQClient(LightQClientOptions.Parse(other));
+        await _consumeClient.ConnectAsync(cancellationToken);
     }
 
     private async Task StartRelayAsync(CancellationToken cancellationToken)

@@ -330,6 +330,14 @@ internal sealed class ProducerStream : ClientStream
 
     private bool CanSend(bool mayTakeOpen) => _isOpened && !_connection!.IsLeaving && _queue.CanSend(mayTakeOpen);
 
+    private static string Describe(ErrorCode error) => error switch
+    {
+        ErrorCode.DiskFull => "the disk is full",
+        ErrorCode.Fenced => "a newer producer of this name has taken over",
+        ErrorCode.TopicFailed => "the topic's log has failed",
+        _ => error.ToString(),
+    };
+
     private void OnAck(in PublishAckFrame frame)
     {
         for (int i = 0; i < frame.Count; i++)
@@ -345,7 +353,7 @@ internal sealed class ProducerStream : ClientStream
                 }
                 if (range.Error != ErrorCode.None)
                 {
-                    Break(batch, range.Error, $"The broker refused messages of {Topic}: {range.Error}.");
+                    Break(batch, range.Error, $"The broker refused messages of {Topic}: {Describe(range.Error)}.");
                     return;
                 }
                 _flushes.Settle(batch.Count);
