@@ -52,9 +52,11 @@ public class HandOverBenchmarks
     }
 
     [Benchmark(OperationsPerInvoke = Trips)]
+    [TimeBudget(4)]
     public void RingSingle() => RoundTrips();
 
     [Benchmark(OperationsPerInvoke = Trips)]
+    [TimeBudget(5)]
     public void RingMultiple() => RoundTrips();
 
     private void RoundTrips()

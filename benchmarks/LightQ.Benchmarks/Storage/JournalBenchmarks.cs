@@ -5,18 +5,22 @@ using LightQ.Storage;
 
 namespace LightQ.Benchmarks.Storage;
 
-/// <summary>Appending to a journal until everything is on the disk, rolls and retention included. Per operation is per batch.</summary>
-[MemoryDiagnoser]
-public class JournalBenchmarks : IJournalListener, IDisposable
+/// <summary>Appending to a journal until everything is on the disk, rolls and retention included, against the same bytes in a plain file. Per operation is per batch.</summary>
+[BenchmarkCategory("journal")]
+public abstract class JournalBenchmarks(int bodyBytes) : IJournalListener, IDisposable
 {
-    private const int Batches = 4096;
+    protected const int Batches = 4096;
+
+    /// <summary>The journal's usual bytes between two syncs, and how much of the plain file is written over and over.</summary>
+    private const int CommitBytes = 4 * 1024 * 1024, PlainBytes = 64 * 1024 * 1024;
 
     private readonly object _lock = new();
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-bench-").FullName;
     private JournalEnvironment? _environment;
     private Journal? _journal;
-    private byte[] _small = [];
-    private byte[] _large = [];
+    private FileStream? _plain;
+    private byte[] _batch = [];
+    private byte[] _commit = [];
 
     /// <summary>Opens the journal.</summary>
     [GlobalSetup]
@@ -26,20 +30,30 @@ public class JournalBenchmarks : IJournalListener, IDisposable
         _journal = Journal.Open(
             new JournalOptions { Directory = _directory, TopicId = Guid.NewGuid(), MaxBatchBytes = 128 * 1024, RetentionBytes = 256 * 1024 * 1024, Listener = this },
             _environment);
-        _small = MakeBatch(512);
-        _large = MakeBatch(64 * 1024);
-        AppendUntilDurable(_large); // To full-grown segments: a young journal rolls often, and a roll allocates.
+        _batch = MakeBatch(64 * 1024);
+        AppendUntilDurable(); // To full-grown segments: a young journal rolls often, and a roll allocates.
+        _batch = MakeBatch(bodyBytes);
+        _commit = new byte[CommitBytes];
+        _plain = new FileStream(Path.Combine(_directory, "plain"), FileMode.Create, FileAccess.Write, FileShare.None, bufferSize: 0);
+        for (int at = 0; at < PlainBytes; at += CommitBytes)
+            _plain.Write(_commit);
+        _plain.Flush(flushToDisk: true);
     }
 
-    /// <summary>Batches of one message of 512 bytes.</summary>
-    [Benchmark(OperationsPerInvoke = Batches)]
-    [BenchmarkCategory("journal")]
-    public long Append512B() => AppendUntilDurable(_small);
-
-    /// <summary>Batches of 64 KiB. A thousand of them fill a segment, and a new segment allocates its index and its descriptor.</summary>
-    [Benchmark(OperationsPerInvoke = Batches)]
-    [BenchmarkCategory("journal", "allocates")]
-    public long Append64KiB() => AppendUntilDurable(_large);
+    /// <summary>What nobody can do without: the bytes, and a sync whenever a commit is full.</summary>
+    [Benchmark(Baseline = true, Description = "plain file", OperationsPerInvoke = Batches)]
+    public long PlainFile()
+    {
+        long left = (long)Batches * _batch.Length;
+        for (long at = 0; left > 0; at += CommitBytes)
+        {
+            int bytes = (int)Math.Min(left, CommitBytes);
+            RandomAccess.Write(_plain!.SafeFileHandle, _commit.AsSpan(0, bytes), at % PlainBytes);
+            RandomAccess.FlushToDisk(_plain.SafeFileHandle);
+            left -= bytes;
+        }
+        return left;
+    }
 
     /// <summary>Closes the journal.</summary>
     [GlobalCleanup]
@@ -47,6 +61,7 @@ public class JournalBenchmarks : IJournalListener, IDisposable
     {
         _journal?.CloseAsync().GetAwaiter().GetResult();
         _environment?.Dispose();
+        _plain?.Dispose();
         if (Directory.Exists(_directory))
             Directory.Delete(_directory, recursive: true);
         GC.SuppressFinalize(this);
@@ -62,16 +77,10 @@ public class JournalBenchmarks : IJournalListener, IDisposable
 
     void IJournalListener.OnDamaged(Journal journal, JournalDamage damage) => throw new InvalidOperationException(damage.ToString());
 
-    private static byte[] MakeBatch(int bodyBytes)
-    {
-        byte[] batch = new byte[BatchLayout.HeaderSize + bodyBytes + RecordLayout.FixedSize + BatchLayout.Alignment];
-        int records = RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), new byte[bodyBytes]);
-        return batch[..BatchWriter.Complete(batch, records, 1, default, 1)];
-    }
-
-    private long AppendUntilDurable(byte[] batch)
+    protected long AppendUntilDurable()
     {
         Journal journal = _journal!;
+        byte[] batch = _batch;
         long position = 0;
         for (int i = 0; i < Batches; i++)
         {
@@ -90,6 +99,13 @@ public class JournalBenchmarks : IJournalListener, IDisposable
         while (journal.DurablePosition < position)
             WaitForProgress();
         return position;
+    }
+
+    private static byte[] MakeBatch(int bodyBytes)
+    {
+        byte[] batch = new byte[BatchLayout.HeaderSize + bodyBytes + RecordLayout.FixedSize + BatchLayout.Alignment];
+        int records = RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), new byte[bodyBytes]);
+        return batch[..BatchWriter.Complete(batch, records, 1, default, 1)];
     }
 
     private void WaitForProgress()

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs the benches and writes their figures into benchmarks/RESULTS.md, between its markers; everything else there is written by hand.
+#   benchmarks/results.sh                     everything, under an hour on an idle machine
+#   benchmarks/results.sh latency inprocess   some parts: throughput durable latency startup nats reference fanout inprocess parts
+#   LIGHTQ_BENCH_DATA=/mnt/disk benchmarks/results.sh durable   where durable topics and mapped files lie; default the temporary directory
+# The figures are kept in benchmarks/results, a file for each command, with version and date. A part that is not run keeps its figures; a bench that fails ends the script.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+all="throughput durable latency startup nats reference fanout inprocess parts"
+parts=${*:-$all}
+for part in $parts; do
+    case " $all " in *" $part "*) ;; *) echo "There is no part '$part'; there are: $all" >&2; exit 2 ;; esac
+done
+data=${LIGHTQ_BENCH_DATA:-${TMPDIR:-/tmp}}
+version=$(git describe --always --dirty --abbrev=10)
+out=benchmarks/results
+
+# bench FILE ARGUMENTS...: runs one command and keeps its report. Where its data lies is not part of the command that is shown.
+bench() {
+    local file=$1 report; shift
+    local shown="lightq bench $*"
+    case "$*" in *durable* | startup* | reference* | inprocess*) set -- "$@" --data "$data" ;; esac
+    echo "=== $shown ($SECONDS s)" >&2
+    report=$(dotnet run -c Release --no-build --project src/LightQ.Cli -- bench "$@" --output json)
+    printf '{"command":"%s","version":"%s","date":"%s","report":%s}\n' "$shown" "$version" "$(date +%F)" "$report" >"$out/$file.json"
+}
+
+dotnet build -c Release -v q
+for part in $parts; do
+    case $part in
+        throughput)
+            bench throughput.1 throughput
+            bench throughput-api.1 throughput --sizes 100 --api message
+            bench throughput-api.2 throughput --sizes 100 --api publish --in-flight 1000 ;;
+        durable) bench durable.1 throughput --kind durable ;;
+        latency)
+            bench latency.1 latency --size 512 --rate 1000
+            bench latency.2 latency --size 512 --rate 10000
+            bench latency.3 latency --size 512 --rate 1000 --kind durable ;;
+        startup) bench startup.1 startup --topics 1000 --backlog 10GiB ;;
+        nats)
+            bench nats-throughput.1 throughput --sizes 100,1024 --against nats
+            bench nats-latency.1 latency --rate 10000 --against nats ;;
+        reference) bench reference.1 reference ;;
+        fanout) bench fanout.1 fanout --log-dir "${TMPDIR:-/tmp}" ;;
+        inprocess)
+            bench inprocess.1 inprocess
+            bench inprocess.2 inprocess --processes 2
+            bench inprocess.3 inprocess --long --runs 2 --target ring,journal ;;
+        parts)
+            dotnet run -c Release --no-build --project benchmarks/LightQ.Benchmarks -- --filter '*'
+            for report in BenchmarkDotNet.Artifacts/results/*-report-github.md; do
+                name=${report##*/LightQ.Benchmarks.} name=${name%-report-github.md}
+                printf '**%s**\n\n' "${name//./, }"
+                grep '^|' "$report"
+                echo
+            done >"$out/parts.md"
+            printf 'Version `%s`, %s.\n' "$version" "$(date +%F)" >>"$out/parts.md" ;;
+    esac
+done
+LIGHTQ_WRITE_DOCS=1 dotnet test -c Release --no-build tests/LightQ.IntegrationTests --filter "FullyQualifiedName~ResultsPageTests"
