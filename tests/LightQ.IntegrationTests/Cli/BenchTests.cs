@@ -30,6 +30,7 @@ public sealed class BenchTests
         Assert.All(results, AssertThroughput);
         string html = await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken);
         Assert.Contains("<svg", html, StringComparison.Ordinal);
+        Assert.Contains("The yardstick", html, StringComparison.Ordinal);
         Assert.DoesNotContain("http", html, StringComparison.Ordinal);
     }
 

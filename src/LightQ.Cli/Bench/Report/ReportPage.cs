@@ -13,9 +13,9 @@ internal static class ReportPage
     private const string Style = """
         body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
         table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
-        th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: right } th { font-weight: 600 }
+        th, td { padding: .25rem .75rem; white-space: nowrap; border-bottom: 1px solid #d0d7de; text-align: right } th { font-weight: 600 }
         svg { max-width: 100%; height: auto } svg text { font: 12px system-ui, sans-serif; fill: currentColor }
-        .bad { color: #b3261e; font-weight: 600 } .dim { color: #59636e }
+        .remark { border-left: 3px solid #d97706; padding-left: .75rem } .bad { color: #b3261e; font-weight: 600 } .dim { color: #59636e }
         @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } th, td { border-color: #30363d } .dim { color: #9198a1 } .bad { color: #ff8a80 } }
         """;
 
@@ -27,9 +27,11 @@ internal static class ReportPage
         page.Append(CultureInfo.InvariantCulture, $"<h1>LightQ: {Escape(report.Scenario)}</h1>\n");
         page.Append(
             CultureInfo.InvariantCulture,
-            $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}.</p>\n");
+            $"<p class=\"dim\">{Escape(machine.Cpu)}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {Escape(machine.Runtime)}, GC {Escape(machine.Gc)}; LightQ {Escape(typeof(ReportPage).Assembly.GetName().Version!.ToString(3))}, {DateTimeOffset.UtcNow:yyyy-MM-dd HH:mm} UTC.</p>\n");
+        foreach (string note in ScenarioNotes.Of(report.Scenario))
+            page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(note)}</p>\n");
         foreach (string remark in report.Remarks)
-            page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(remark)}</p>\n");
+            page.Append(CultureInfo.InvariantCulture, $"<p class=\"remark\">{Escape(remark)}</p>\n");
         if (report.Results.Any(r => r.Processes is not null))
             AppendInProcess(page, report.Results);
         else if (report.Results.Any(r => r.Fanout is not null))
@@ -54,12 +56,12 @@ internal static class ReportPage
             page.Append(CultureInfo.InvariantCulture, $"<h2>Throughput by size: {kind.Key} topic</h2>\n");
             page.Append(SvgPlot.Bars("messages a second", [.. kind.GroupBy(r => r.Size).Select(ToBars)]));
         }
-        page.Append("<table><tr><th>size<th>topic<th>ack<th>api<th>messages/s<th>MiB/s<th>yardstick<th>its messages/s<th>ratio</tr>\n");
+        page.Append("<table><tr><th>size<th>topic<th>acknowledged<th>api<th>messages<th>messages/s<th>MiB/s<th>yardstick<th>its messages/s<th>ratio</tr>\n");
         foreach (BenchResult r in results)
         {
             page.Append(
                 CultureInfo.InvariantCulture,
-                $"<tr><td>{r.Size} B<td>{r.Kind}<td>{r.Ack}<td>{r.Api}<td>{r.MessagesPerSecond:N0}<td>{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}<td>{r.Yardstick}<td>{r.YardstickMessagesPerSecond:N0}<td>{r.Ratio:F2}</tr>\n");
+                $"<tr><td>{r.Size} B<td>{r.Kind}<td>{r.Ack}<td>{r.Api}<td>{r.Messages:N0}<td>{r.MessagesPerSecond:N0}<td>{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}<td>{r.Yardstick}<td>{r.YardstickMessagesPerSecond:N0}<td>{r.Ratio:F2}</tr>\n");
         }
         page.Append("</table>\n");
     }
@@ -80,7 +82,7 @@ internal static class ReportPage
     private static void AppendInProcess(StringBuilder page, IReadOnlyList<BenchResult> results)
     {
         BenchResult first = results[0];
-        page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, {first.Processes} processes, {first.Pairs} runs of {first.Messages:N0}</h2>\n");
+        page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, {(first.Processes == 1 ? "one process" : "two processes")}, {first.Pairs} runs of {first.Messages:N0}</h2>\n");
         List<PlotSeries> series = [.. results.Select(r => new PlotSeries(r.Kind, [.. r.LatencyUs!.Points()]))];
         double line = Median.Of(results.Select(r => r.YardstickLatencyUs!.P50));
         series.Add(new PlotSeries(first.Yardstick, [.. series[0].Points.Select(p => (p.Name, line))]));
