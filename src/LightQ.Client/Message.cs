@@ -101,7 +101,7 @@ public readonly struct Message
 
     /// <summary>
     /// Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>. Returns at once: the broker hears of it with
-    /// what is sent next, many messages as one. It hears nothing if the connection on which the message came has ended meanwhile.
+    /// what is sent next or within 20 ms, many messages as one. It hears nothing if the connection on which the message came has ended meanwhile.
     /// </summary>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     public void Complete() => Settlement.Complete(Offset, 1);

@@ -18,7 +18,7 @@ internal static class RoleCommand
         command.Add(Role("consume", ConsumeRole.RunAsync));
         command.Add(Role("latency", LatencyRole.RunAsync));
         command.Add(Role(ProcessPartner.Role, HandOverRole.RunAsync));
-        command.Add(Role("fanout", FanoutRole.RunAsync));
+        command.Add(Role(FanoutRole.Name, FanoutRole.RunAsync));
         command.Add(Role("relay", _ =>
         {
             ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));

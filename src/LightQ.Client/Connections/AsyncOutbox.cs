@@ -14,7 +14,8 @@ internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
     private readonly TaskCompletionSource _idle = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private bool _posted;
 
-    public AsyncOutbox(Socket socket, Action<Exception> onFailure)
+    public AsyncOutbox(Socket socket, Action<Exception> onFailure, TimeProvider time)
+        : base(time)
     {
         _socket = socket;
         _onFailure = onFailure;

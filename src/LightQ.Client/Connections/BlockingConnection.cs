@@ -17,7 +17,7 @@ internal sealed class BlockingConnection : Connection
     {
         _host = options.Host;
         _port = options.DataPort;
-        _outbox = new BlockingOutbox(Socket, OnException);
+        _outbox = new BlockingOutbox(Socket, OnException, options.TimeProvider);
     }
 
     public override Outbox Outbox => _outbox;

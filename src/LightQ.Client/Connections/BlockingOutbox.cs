@@ -9,7 +9,8 @@ internal sealed class BlockingOutbox : Outbox
     private readonly Action<Exception> _onFailure;
     private readonly Thread _thread;
 
-    public BlockingOutbox(Socket socket, Action<Exception> onFailure)
+    public BlockingOutbox(Socket socket, Action<Exception> onFailure, TimeProvider time)
+        : base(time)
     {
         _socket = socket;
         _onFailure = onFailure;

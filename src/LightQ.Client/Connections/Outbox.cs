@@ -10,8 +10,12 @@ namespace LightQ.Client.Connections;
 /// Thread-safe. One sender at a time holds the role (<c>_busy</c>): under load the connection's own sender; when the connection
 /// is quiet, the publishing thread itself, which saves a hop to another thread. Lock order: a stream's gate, then this one.
 /// </remarks>
-internal abstract class Outbox
+internal abstract class Outbox(TimeProvider time)
 {
+    // A receipt can wait, a message behind it cannot: with a thousand subscribers on two cores, receipts that are sent at once take the mean latency
+    // of a fan-out from 12 to 18 ms. Below the 40 ms after which TCP acknowledges by itself, so that receipt and acknowledgement share a packet.
+    private static readonly TimeSpan SettlementDelay = TimeSpan.FromMilliseconds(20);
+
     // At most 8: up to that many, the runtime gathers without allocating.
     private const int MaxSegments = 8;
     private const int MaxDirectProducers = 1;
@@ -25,6 +29,8 @@ internal abstract class Outbox
     private byte[] _control = new byte[512];
     private byte[] _controlInSend = new byte[512];
     private int _controlLength;
+    private ITimer? _settlementTimer;
+    private bool _settlementsWait;
     private bool _busy;
     private long _lastSend;
 
@@ -71,7 +77,7 @@ internal abstract class Outbox
         }
     }
 
-    /// <summary>Queues the completion of messages. What touches and is completed while a send is under way goes as one range.</summary>
+    /// <summary>Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one range.</summary>
     public void Settle(Settlements settlements, long first, uint count)
     {
         lock (Gate)
@@ -91,8 +97,7 @@ internal abstract class Outbox
                     WriteSettle(settlements.Stream, 0, new SettleRange(SettleKind.Complete, 0, waitingFirst, waiting));
                 settlements.Waiting = (first, count);
             }
-            if (!_busy)
-                WakeSender();
+            SendSettlementsLater();
         }
     }
 
@@ -124,6 +129,7 @@ internal abstract class Outbox
         lock (Gate)
         {
             IsClosed = true;
+            _settlementTimer?.Dispose();
             Monitor.PulseAll(Gate);
         }
     }
@@ -198,6 +204,25 @@ internal abstract class Outbox
             return false;
         Sends++;
         return true;
+    }
+
+    private void SendSettlementsLater()
+    {
+        if (_settlementsWait)
+            return;
+        _settlementsWait = true;
+        _settlementTimer ??= time.CreateTimer(static outbox => ((Outbox)outbox!).OnSettlementsDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _settlementTimer.Change(SettlementDelay, Timeout.InfiniteTimeSpan);
+    }
+
+    private void OnSettlementsDue()
+    {
+        lock (Gate)
+        {
+            _settlementsWait = false;
+            if (HasWork && !_busy && !IsClosed)
+                WakeSender();
+        }
     }
 
     /// <summary>Puts what waits to be settled behind the control frames. Called under the gate.</summary>

@@ -2,6 +2,7 @@ using System.Text;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.Tests.Client;
@@ -46,6 +47,38 @@ public sealed class SettlementTests
             Assert.Equal((subscribe.Header.Stream, 0u), (frame.Header.Stream, frame.Header.Tag));
         }
         Assert.Equal(Messages, next);
+    }
+
+    [Theory]
+    [InlineData(ReceiveMode.Thread)]
+    [InlineData(ReceiveMode.Async)]
+    public async Task Receipts_wait_a_while_for_each_other(ReceiveMode mode)
+    {
+        var time = new ManualTime();
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options with { ReceiveMode = mode, TimeProvider = time });
+        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(broker, client);
+        using FakeConnection c = connection;
+        await using IAsyncEnumerator<MessageBatch> b = batches;
+        for (uint round = 0; round < 2; round++)
+        {
+            long first = 40 + (4 * round);
+            if (round > 0)
+                await TakeAsync(first, "a", "b");
+            batches.Current.Complete();
+            await TakeAsync(first + 2, "c", "d");
+            batches.Current.Complete();
+
+            time.Advance(TimeSpan.FromMilliseconds(20));
+
+            Assert.Equal([new SettleRange(SettleKind.Complete, 0, first, 4)], Read(await connection.ReadAsync(FrameType.Settle)));
+        }
+
+        async Task TakeAsync(long offset, params string[] bodies)
+        {
+            await connection.DeliverAsync(stream, Text(offset, bodies));
+            Assert.True(await batches.MoveNextAsync());
+        }
     }
 
     [Fact]

@@ -180,7 +180,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
         for (int opened = 0; opened < _idleConnections; opened += perProcess)
         {
             console.Progress(string.Create(CultureInfo.InvariantCulture, $"idle connections: {opened:N0} of {_idleConnections:N0}"));
-            var process = RoleProcess.Start("fanout");
+            var process = RoleProcess.Start(FanoutRole.Name);
             _idle.Add(process);
             string source = string.Create(CultureInfo.InvariantCulture, $"127.0.0.{1 + _idle.Count}");
             await process.SendAsync(new FanoutSpec { Endpoint = _server, Idle = Math.Min(perProcess, _idleConnections - opened), SourceAddress = source });

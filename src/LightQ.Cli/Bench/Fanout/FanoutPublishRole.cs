@@ -32,19 +32,19 @@ internal static class FanoutPublishRole
         var body = new FanoutBody(Environment.MachineName, spec.Size);
         var acks = new List<Task>(producers.Length * spec.AllEach);
         double period = Stopwatch.Frequency / spec.Rate;
-        (int Producer, long Phase)[] order =
-            [.. producers.Select((_, i) => (i, spec.Synchronised ? 0 : (long)(Random.Shared.NextDouble() * period))).OrderBy(p => p.Item2)];
         var pacer = new Pacer(spec.Rate * producers.Length);
         long began = Stopwatch.GetTimestamp();
         for (int i = 0; i < spec.AllEach; i++)
         {
-            foreach ((int producer, long phase) in order)
+            // Each at a moment of its own in every period: how the publishers happen to lie to each other would else be the same for the whole run.
+            foreach ((int producer, long due) in Enumerable.Range(0, producers.Length).Select(p => (p, DueOf(i))).OrderBy(p => p.Item2))
             {
-                long due = began + (long)(i * period) + phase;
                 pacer.WaitUntil(due);
                 acks.Add(producers[producer].PublishAsync(body.Write(producer, i, due)).AsTask());
             }
         }
         return (began + (long)(spec.WarmUpEach * period), Stopwatch.GetTimestamp(), acks);
+
+        long DueOf(int i) => began + (long)((i + (spec.Synchronised ? 0 : Random.Shared.NextDouble())) * period);
     }
 }

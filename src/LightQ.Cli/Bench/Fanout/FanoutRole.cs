@@ -7,6 +7,8 @@ namespace LightQ.Cli.Bench.Fanout;
 /// <summary>A client process of a fan-out: publishers, subscribers or idle connections, as the parent says.</summary>
 internal static class FanoutRole
 {
+    public const string Name = "fanout";
+
     public static async Task RunAsync(CancellationToken cancellationToken)
     {
         var parent = new RoleChannel();

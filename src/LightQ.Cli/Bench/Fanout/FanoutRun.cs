@@ -36,12 +36,12 @@ internal sealed class FanoutRun(BenchSettings settings, FanoutSettings step, Tim
         for (int first = 0; first < step.Subscribers; first += SubscribersPerProcess)
         {
             console.Progress(string.Create(CultureInfo.InvariantCulture, $"subscribers: {first:N0} of {step.Subscribers:N0}"));
-            RoleProcess process = RoleProcess.Start("fanout");
+            RoleProcess process = RoleProcess.Start(FanoutRole.Name);
             _subscribers.Add(process);
             await process.SendAsync(spec with { FirstSubscriber = first, Subscribers = Math.Min(SubscribersPerProcess, step.Subscribers - first) });
             await process.ExpectAsync(RoleEvent.Ready, cancellationToken);
         }
-        _publishers = RoleProcess.Start("fanout");
+        _publishers = RoleProcess.Start(FanoutRole.Name);
         await _publishers.SendAsync(spec);
         await _publishers.ExpectAsync(RoleEvent.Ready, cancellationToken);
     }
