@@ -33,8 +33,10 @@ internal static class FanoutTable
     public static IEnumerable<string> Failures(IEnumerable<BenchResult> results) =>
         from result in results
         let figures = result.Fanout
-        where figures is { IsSettled: false }
-        select Text($"FAILED at {figures.Rate:0.##} messages/s: {figures.Settled:N0} of {figures.Published * figures.Subscribers:N0} deliveries were settled.");
+        where figures is { IsSettled: false } or { LossPercent: not 0 }
+        select figures.LossPercent != 0
+            ? Text($"FAILED at {figures.Rate:0.##} messages/s: the log has {figures.Entries:N0} entries, {figures.LossPercent:0.###} % fewer than deliveries were due. Did another run write to it?")
+            : Text($"FAILED at {figures.Rate:0.##} messages/s: {figures.Settled:N0} of {figures.Published * figures.Subscribers:N0} deliveries were settled.");
 
     private static string[] Row(string name, int size, FanoutFigures figures, LatencyFigures? latency, string bound) =>
     [

@@ -97,5 +97,5 @@ internal sealed record BenchResult
 
     /// <summary>Whether every message arrived once, in order and undamaged, and was settled if it was to be.</summary>
     [System.Text.Json.Serialization.JsonIgnore]
-    public bool IsSound => Faults == 0 && Fanout is not { IsSettled: false };
+    public bool IsSound => Faults == 0 && Fanout is not { IsSettled: false } and not { LossPercent: not 0 };
 }
