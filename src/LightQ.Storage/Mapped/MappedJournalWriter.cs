@@ -163,12 +163,12 @@ public sealed unsafe class MappedJournalWriter : IDisposable
 
     private void Roll()
     {
-        // Final when it fails in between: a header page may be there or not.
-        _failed = true;
         if (_next is null)
             PrepareNext();
-        MappedSegment next = _next!.GetAwaiter().GetResult();
-        _next = null;
+        Task<MappedSegment> prepared = _next!;
+        _next = null; // If it could not be made, the next append tries again.
+        MappedSegment next = prepared.GetAwaiter().GetResult();
+        _failed = true; // Final when what follows fails in between: the header page may be there or not.
         if (_segment is not null)
         {
             _segment.Sync();
