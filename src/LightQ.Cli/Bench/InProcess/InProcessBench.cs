@@ -8,11 +8,13 @@ namespace LightQ.Cli.Bench.InProcess;
 /// <summary>How long a message takes from one pinned thread to another, run by run, beside a bare cache line between the same two.</summary>
 internal sealed class InProcessBench(InProcessSettings settings, CommandConsole console)
 {
-    /// <summary>The warm-up comes in so many parts: the runtime compiles a method anew once it was called often.</summary>
-    private const int WarmUpParts = 40;
+    /// <summary>
+    /// The warm-up comes in rounds of many parts, each a call of what is measured. A method is compiled anew, first to learn and then for speed, when it was called thirty times behind
+    /// a tenth of a second in which nothing new was; so there is a rest behind each round.
+    /// </summary>
+    private const int WarmUpRounds = 5, PartsOfRound = 40;
 
-    /// <summary>Time for that compilation, on threads of its own.</summary>
-    private static readonly TimeSpan Settling = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan Rest = TimeSpan.FromMilliseconds(250);
 
     /// <summary>How long the consumer may take for what is left when everything has been sent.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
@@ -90,11 +92,14 @@ internal sealed class InProcessBench(InProcessSettings settings, CommandConsole 
 
         async Task WarmUpAsync()
         {
-            long part = Math.Max(1, settings.WarmUpMessages / WarmUpParts);
-            for (long sent = 0; sent < settings.WarmUpMessages; sent += part)
-                await SendAsync(new SendPlan(part, double.PositiveInfinity));
-            await PingAsync();
-            await Task.Delay(Settling, cancellationToken);
+            long part = Math.Max(1, settings.WarmUpMessages / (WarmUpRounds * PartsOfRound));
+            for (int round = 0; round < WarmUpRounds; round++)
+            {
+                for (int i = 0; i < PartsOfRound; i++)
+                    await SendAsync(new SendPlan(part, double.PositiveInfinity));
+                await PingAsync();
+                await Task.Delay(Rest, cancellationToken);
+            }
         }
 
         async Task<LatencyHistogram> PingAsync()
