@@ -12,7 +12,8 @@ for part in $parts; do
     case " $all " in *" $part "*) ;; *) echo "There is no part '$part'; there are: $all" >&2; exit 2 ;; esac
 done
 data=${LIGHTQ_BENCH_DATA:-${TMPDIR:-/tmp}}
-version=$(git describe --always --dirty --abbrev=10)
+version=$(git describe --always --abbrev=10)
+git diff --quiet HEAD -- . ':!benchmarks/RESULTS.md' ':!benchmarks/results' || version=$version-dirty
 out=benchmarks/results
 
 # bench FILE ARGUMENTS...: runs one command and keeps its report. Where its data lies is not part of the command that is shown.
