@@ -58,8 +58,7 @@ internal sealed class BroadcastSubscription : Subscription
         {
             if (!_unsettled.TryRemove(range.FirstOffset, range.Count))
                 return SettleOutcome.Unknown;
-            if (_unsettled.IsOverfull)
-                RequestClose(new StreamClose(ErrorCode.ResourceExhausted, $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"));
+            EndWhenOverfull(_unsettled);
         }
         Partition.Counters.Settled(range.Count);
         return SettleOutcome.Done;
@@ -85,9 +84,18 @@ internal sealed class BroadcastSubscription : Subscription
         if (_unsettled is not null && result == ReadResult.Run)
         {
             lock (_settling)
+            {
                 _unsettled.Add(Math.Max(run.Start.Offset, FirstOffset), run.End.Offset);
+                EndWhenOverfull(_unsettled); // Every gap makes a piece, too.
+            }
         }
         return result;
+    }
+
+    private void EndWhenOverfull(UnsettledMessages unsettled)
+    {
+        if (unsettled.IsOverfull)
+            RequestClose(new StreamClose(ErrorCode.ResourceExhausted, $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"));
     }
 
     private protected override void Advance(in LentRun run)

@@ -116,6 +116,29 @@ public sealed class SettlementTests : EngineTest
         Assert.True(sent > 2 * UnsettledMessages.MostRanges);
     }
 
+    [Fact]
+    public void Gaps_without_receipts_end_the_subscription_too()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription subscription = Subscribe(StartKind.Earliest, policy: SlowPolicy.DropOldest, credit: uint.MaxValue, settle: SettleMode.Explicit);
+        byte[] batch = Batch(0, records: 7, bodyBytes: 1000);
+        int pieces = 0;
+        while (subscription.CloseRequested is null)
+        {
+            Assert.True(pieces <= UnsettledMessages.MostRanges, $"{pieces} pieces.");
+            for (int published = 0; published <= RingBytes; published += batch.Length)
+            {
+                Assert.True(Publish(producer, batch));
+                _ = Output(producer);
+            }
+            Assert.Equal(DeliveryResult.Gap, subscription.TryTake(out _));
+            Assert.NotEmpty(ReceiveOffsets(subscription));
+            pieces++;
+        }
+        Assert.Equal(ErrorCode.ResourceExhausted, subscription.CloseRequested.Code);
+        Assert.Equal(UnsettledMessages.MostRanges + 1, pieces);
+    }
+
     private static SettleOutcome Complete(Subscription subscription, long first, uint count) =>
         subscription.Settle(new SettleRange(SettleKind.Complete, 0, first, count));
 }
