@@ -38,6 +38,9 @@ internal sealed class FaultRun
     /// <summary>What everything random in the run follows from. Part of every failure's message.</summary>
     public int Seed { get; }
 
+    /// <summary>Skips what is too slow for a run without a tier; it carries <c>[Trait("Tier", "C")]</c>.</summary>
+    public static void RequireTier(string reason) => Assert.SkipUnless(Tier is "C" or "N", $"{reason} Run it with LIGHTQ_TIER=C.");
+
     /// <summary>How often something is done in this tier.</summary>
     public static int Times(int plain, int c, int n) => Tier switch { "N" => n, "C" => c, _ => plain };
 

@@ -21,7 +21,7 @@ public sealed class BenchFailureTests
     [InlineData("reference", "--sizes", "1024", "--messages", "2000000")]
     public async Task A_disk_that_fills_up(string bench, params string[] shape)
     {
-        Assert.SkipUnless(FaultRun.Tier is "C" or "N", "It takes half a minute.");
+        FaultRun.RequireTier("It takes half a minute.");
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", 96);
         string[] pairs = bench == "reference" ? [] : ["--pairs", "1"];
 

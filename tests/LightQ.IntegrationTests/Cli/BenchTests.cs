@@ -49,8 +49,10 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task Latency_reports_percentiles_in_order_beside_those_of_the_relay()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         ToolResult run = (await LightQTool.RunAsync(
             null, "bench", "latency", "-sz", "512", "-tr", "500", "-tt", "1s", "--pairs", "1", "--output", "json")).Succeeded();
 
@@ -87,7 +89,7 @@ public sealed class BenchTests
     [Trait("Tier", "C")]
     public async Task Latency_between_two_brokers_that_do_not_know_each_other_says_so()
     {
-        Assert.SkipUnless(FaultRun.Tier is "C" or "N", "It waits half a minute for what never comes.");
+        FaultRun.RequireTier("It waits half a minute for what never comes.");
         using TemporaryDirectory one = new(), other = new();
         await using ToolServer publish = await ToolServer.StartAsync(one.Path), subscribe = await ToolServer.StartAsync(other.Path);
 
@@ -131,8 +133,10 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_nats_server_can_be_the_second_yardstick()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         Assert.SkipUnless(File.Exists("/usr/sbin/nats-server") || File.Exists("/usr/bin/nats-server"), "nats-server is not installed");
 
         ToolResult run = (await LightQTool.RunAsync(
@@ -149,8 +153,10 @@ public sealed class BenchTests
             .FailedLastWith(69);
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task Quickstart_moves_and_checks_both_kinds_in_both_sizes()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         ToolResult run = (await LightQTool.RunAsync(null, "quickstart", "--messages", "20000", "--output", "json")).Succeeded();
 
         JsonElement[] runs = [.. JsonDocument.Parse(run.Output).RootElement.GetProperty("runs").EnumerateArray()];

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -13,8 +14,10 @@ public sealed class InProcessBenchTests
     public static TheoryData<string> Shareable => ["file-ring", "journal"];
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task Every_target_hands_over_every_message_and_says_so_in_the_benches_schema()
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
@@ -45,8 +48,10 @@ public sealed class InProcessBenchTests
 
     [Theory]
     [MemberData(nameof(Shareable))]
+    [Trait("Tier", "C")]
     public async Task Two_processes_hand_over_every_message(string target)
     {
+        FaultRun.RequireTier("It takes ten seconds.");
         using var directory = new TemporaryDirectory();
 
         ToolResult run = (await LightQTool.RunAsync(

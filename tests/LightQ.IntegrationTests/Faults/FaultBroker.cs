@@ -1,8 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
-using System.Net;
-using System.Net.Sockets;
 using System.Text.RegularExpressions;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
@@ -13,12 +11,9 @@ namespace LightQ.IntegrationTests.Faults;
 /// <summary><c>lightq server</c> as a child process that is killed and started again: always on the same ports, so that clients find it again.</summary>
 internal sealed partial class FaultBroker(string directory, params (string Key, string Value)[] settings) : IAsyncDisposable
 {
-    // Below the ports that the system hands out: between two starts nobody else may get them, nor may a client connect to itself.
-    private const int FirstPort = 20_000;
-    private const int LastPort = 32_000;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly int _port = FreePorts();
+    private readonly int _port = FreePorts.Find(3);
     private readonly ConcurrentQueue<string> _log = new();
     private Process? _process;
 
@@ -95,30 +90,6 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         process.ErrorDataReceived += (_, line) => _log.Enqueue(line.Data ?? "");
         process.BeginErrorReadLine();
         return _process = process;
-    }
-
-    private static int FreePorts()
-    {
-        while (true)
-        {
-            int first = Random.Shared.Next(FirstPort, LastPort);
-            if (Enumerable.Range(first, 3).All(IsFree))
-                return first;
-        }
-    }
-
-    private static bool IsFree(int port)
-    {
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        try
-        {
-            socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
-            return true;
-        }
-        catch (SocketException)
-        {
-            return false;
-        }
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);

@@ -13,10 +13,10 @@ public sealed class StartTests
     [InlineData("web")]
     public async Task A_port_in_use_is_named_with_the_flag_that_chooses_another(string which)
     {
+        int port = FreePorts.Find(1);
         using var taken = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        taken.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        taken.Bind(new IPEndPoint(IPAddress.Loopback, port));
         taken.Listen();
-        int port = ((IPEndPoint)taken.LocalEndPoint!).Port;
         using var folder = new TemporaryDirectory();
         LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = folder.Path };
         options = which switch

@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using System.Text;
 using LightQ.Client;
 using LightQ.Client.Connections;
@@ -195,11 +194,8 @@ public sealed class ReconnectTests
     [Fact]
     public async Task A_first_connection_that_is_refused_fails_fast_with_Unavailable_and_may_be_tried_again()
     {
-        using var free = new TcpListener(System.Net.IPAddress.Loopback, 0);
-        free.Start();
-        int port = ((System.Net.IPEndPoint)free.LocalEndpoint).Port;
-        free.Stop();
-        await using var client = new LightQClient(new LightQClientOptions { DataPort = port });
+        using var nobody = new RefusingPort();
+        await using var client = new LightQClient(new LightQClientOptions { DataPort = nobody.Port });
         for (int i = 0; i < 2; i++)
         {
             LightQException e = await Assert.ThrowsAsync<LightQException>(() => client.ConnectAsync(Cancel));

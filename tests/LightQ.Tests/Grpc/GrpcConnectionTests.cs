@@ -13,13 +13,10 @@ public sealed class GrpcConnectionTests
     [Fact]
     public async Task A_refused_connection_is_UNAVAILABLE()
     {
-        using TcpListener listener = new(IPAddress.Loopback, 0);
-        listener.Start();
-        int port = ((IPEndPoint)listener.LocalEndpoint).Port;
-        listener.Stop();
-        GrpcException error = await CallAsync(port);
+        using var nobody = new RefusingPort();
+        GrpcException error = await CallAsync(nobody.Port);
         Assert.Equal(GrpcStatusCode.Unavailable, error.Status.Code);
-        Assert.Contains($"No connection to 127.0.0.1:{port}", error.Status.Message, StringComparison.Ordinal);
+        Assert.Contains($"No connection to 127.0.0.1:{nobody.Port}", error.Status.Message, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -50,11 +47,8 @@ public sealed class GrpcConnectionTests
     [Fact]
     public async Task A_write_to_a_refused_connection_is_UNAVAILABLE()
     {
-        using TcpListener listener = new(IPAddress.Loopback, 0);
-        listener.Start();
-        int port = ((IPEndPoint)listener.LocalEndpoint).Port;
-        listener.Stop();
-        using GrpcChannel channel = new(new Uri($"http://127.0.0.1:{port}"));
+        using var nobody = new RefusingPort();
+        using GrpcChannel channel = new(new Uri($"http://127.0.0.1:{nobody.Port}"));
         using GrpcDuplexStreamingCall<EchoMessage, EchoMessage> call = channel.DuplexStreaming(EchoServer.ConverseMethod, null, Token);
         GrpcException error = await Assert.ThrowsAsync<GrpcException>(async () => await call.WriteAsync(new EchoMessage(), Token));
         Assert.Equal(GrpcStatusCode.Unavailable, error.Status.Code);
