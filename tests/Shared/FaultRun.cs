@@ -44,6 +44,9 @@ internal sealed class FaultRun
     /// <summary>How often something is done in this tier.</summary>
     public static int Times(int plain, int c, int n) => Tier switch { "N" => n, "C" => c, _ => plain };
 
+    /// <summary>How often something is done that runs in these tiers only.</summary>
+    public static int Times(int c, int n) => Tier is "N" ? n : c;
+
     /// <summary>A generator of its own for one cycle, so that a cycle repeats without those before it.</summary>
     public Random RandomFor(int cycle) => new(HashCode(Seed, cycle));
 

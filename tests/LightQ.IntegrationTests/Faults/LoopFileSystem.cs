@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
@@ -41,6 +42,7 @@ internal sealed class LoopFileSystem : IDisposable
     /// <param name="options">Mount options besides the loop device.</param>
     public static LoopFileSystem Create(string kind, int megabytes, string options = "noatime")
     {
+        FaultRun.RequireTier("It mounts a file system of its own.");
         Assert.SkipUnless(OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess, "Mounting file systems needs Linux and root.");
         Assert.SkipUnless(File.Exists("/dev/loop-control"), "There are no loop devices.");
         foreach (string program in new[] { "mount", "umount", $"mkfs.{kind}" })
