@@ -50,7 +50,7 @@ internal sealed class ProducerStream : ClientStream
         get
         {
             lock (_gate)
-                return _queue.HasInFlight;
+                return _queue.HasUnanswered;
         }
     }
 
@@ -277,7 +277,7 @@ internal sealed class ProducerStream : ClientStream
             _isOpened = _isScheduled = false;
             if (IsNamed)
                 return;
-            FailInFlight(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
+            FailUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
             AdmitWaiting();
         }
     }
@@ -384,7 +384,7 @@ internal sealed class ProducerStream : ClientStream
             _queue.Resend();
             return;
         }
-        FailInFlight(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
+        FailUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
         _queue.NextSequence = expected;
     }
 
@@ -401,7 +401,7 @@ internal sealed class ProducerStream : ClientStream
             return;
         }
         if (wasOpened && !IsNamed)
-            FailInFlight(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
+            FailUnanswered(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
         _link.ReopenLater(this, _connection);
     }
 
@@ -432,7 +432,7 @@ internal sealed class ProducerStream : ClientStream
 
     private void FailAll(ErrorCode code, string message)
     {
-        FailInFlight(code, message);
+        FailUnanswered(code, message);
         while (_queue.TryTakeQueued(out SendBatch batch))
             Reject(batch, code, message);
         while (_waiting.TryDequeue(out WaitingPublish waiting))
@@ -446,9 +446,9 @@ internal sealed class ProducerStream : ClientStream
         }
     }
 
-    private void FailInFlight(ErrorCode code, string message)
+    private void FailUnanswered(ErrorCode code, string message)
     {
-        while (_queue.TryTakeInFlight(ulong.MaxValue, out SendBatch batch))
+        while (_queue.TryTakeUnanswered(out SendBatch batch))
             Reject(batch, code, message);
         _queue.ForgetSent();
     }

@@ -39,10 +39,11 @@ internal sealed class PublishQueue
     /// <summary>The number of the next record that is sent for the first time.</summary>
     public ulong NextSequence { get; set; }
 
-    /// <summary>The number of the oldest record without an ack.</summary>
-    public ulong OldestSequence => _inFlight.TryPeek(out SendBatch? batch) ? batch.BaseSequence : NextSequence;
+    /// <summary>The number of the oldest record that was sent, if only on an earlier connection, and has no ack.</summary>
+    public ulong OldestSequence => _inFlight.TryPeek(out SendBatch? batch) || TryPeekAgain(out batch) ? batch!.BaseSequence : NextSequence;
 
-    public bool HasInFlight => _inFlight.Count > 0;
+    /// <summary>Whether something was sent, if only on an earlier connection, and has no ack.</summary>
+    public bool HasUnanswered => OldestSequence != NextSequence;
 
     /// <summary>Whether there is room for an ordinary batch.</summary>
     public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
@@ -129,7 +130,15 @@ internal sealed class PublishQueue
         return true;
     }
 
-    /// <summary>Takes the oldest batch that was accepted and not yet sent.</summary>
+    /// <summary>Takes the oldest batch that was sent, if only on an earlier connection, and has no ack.</summary>
+    public bool TryTakeUnanswered(out SendBatch batch)
+    {
+        if (TryTakeInFlight(ulong.MaxValue, out batch))
+            return true;
+        return TryPeekAgain(out _) && TryTakeQueued(out batch);
+    }
+
+    /// <summary>Takes the oldest batch that waits to be sent.</summary>
     public bool TryTakeQueued(out SendBatch batch)
     {
         SealOpen();
@@ -152,6 +161,9 @@ internal sealed class PublishQueue
         for (; sealedBefore > 0; sealedBefore--)
             _sealed.Enqueue(_sealed.Dequeue());
     }
+
+    /// <summary>The oldest batch that waits to be sent again.</summary>
+    private bool TryPeekAgain(out SendBatch? batch) => _sealed.TryPeek(out batch) && batch.IsCompleted;
 
     private SendBatchPool MakePool(int batchBytes) => new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _maxInFlight : 0), _time);
 

@@ -63,6 +63,56 @@ public sealed class ReconnectTests
         Assert.Equal((second.BaseSequence, second.Bodies[0]), (again.BaseSequence, again.Bodies[0]));
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task A_named_producer_whose_connection_goes_again_before_all_was_sent_again_still_sends_it(ulong stored)
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, Task<PublishAck>[] published, FakeConnection connection) = await PublishTwiceAsync(broker, client);
+        connection.Dispose();
+
+        FakeConnection next = await broker.AcceptAsync();
+        await next.OpenProducerAsync(window: 1, producerId: 9, epoch: 2, next: stored);
+        FakeBatch again = await next.ReadBatchAsync(); // The window holds the other back.
+        await next.AckAsync(again.Stream, again.Ack(50));
+        Assert.Equal(50, (await published[0]).Offset);
+        next.Dispose();
+
+        next = await broker.AcceptAsync();
+        await next.OpenProducerAsync(producerId: 9, epoch: 3, next: stored);
+        again = await next.ReadBatchAsync();
+        Assert.Equal((9ul, 3u, 1ul, "b"), (again.ProducerId, again.Epoch, again.BaseSequence, again.Bodies[0]));
+        await next.AckAsync(again.Stream, again.Ack(51));
+        Assert.Equal(51, (await published[1]).Offset);
+        next.Dispose();
+    }
+
+    [Fact]
+    public async Task What_waits_to_be_sent_again_fails_too_when_the_broker_has_forgotten_a_named_producer()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, Task<PublishAck>[] published, FakeConnection connection) = await PublishTwiceAsync(broker, client);
+        connection.Dispose();
+        FakeConnection next = await broker.AcceptAsync();
+        await next.OpenProducerAsync(window: 1, producerId: 9, epoch: 2, next: 1);
+        await next.ReadBatchAsync();
+        next.Dispose();
+
+        next = await broker.AcceptAsync();
+        await next.OpenProducerAsync(producerId: 10, epoch: 1, next: 0);
+        foreach (Task<PublishAck> lost in published)
+            Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(() => lost)).Code);
+        Task<PublishAck> c = producer.PublishAsync("c"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch batch = await next.ReadBatchAsync();
+        Assert.Equal((10ul, 0ul, "c"), (batch.ProducerId, batch.BaseSequence, batch.Bodies[0]));
+        await next.AckAsync(batch.Stream, batch.Ack(0));
+        await c;
+        next.Dispose();
+    }
+
     [Fact]
     public async Task A_named_producer_that_the_broker_forgot_reports_OutcomeUnknown_and_goes_on()
     {
@@ -303,5 +353,16 @@ public sealed class ReconnectTests
         Assert.Equal(TimeSpan.FromSeconds(5), BrokerLink.Delay(options, 1000, 1));
         Assert.Equal(TimeSpan.Zero, BrokerLink.Delay(options, 5, 0));
         Assert.Equal(TimeSpan.FromMilliseconds(400), BrokerLink.Delay(options, 3, 0.5));
+    }
+
+    private static async Task<(Producer Producer, Task<PublishAck>[] Published, FakeConnection Connection)> PublishTwiceAsync(FakeBroker broker, LightQClient client)
+    {
+        (Producer producer, FakeConnection connection) =
+            await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p1" }, producerId: 9, epoch: 1);
+        Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        await connection.ReadBatchAsync();
+        Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
+        await connection.ReadBatchAsync();
+        return (producer, [a, b], connection);
     }
 }
