@@ -37,19 +37,7 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
         _options = options ?? new BatchEventProcessorOptions();
         _barrier = new SequenceBarrier(ring, before);
         long from = _options.From ?? ring.Published;
-        if (!ring.Memory.IsShared)
-        {
-            Sequence = new Sequence();
-            ring.AddGate(Sequence, from);
-        }
-        else if (ring.TryAddSharedGate(from, out Sequence? shared))
-        {
-            Sequence = shared;
-        }
-        else
-        {
-            throw new InvalidOperationException("All shared gates of the ring are taken.");
-        }
+        Sequence = ring.TryAddSharedGate(from, out Sequence? gate) ? gate : throw new InvalidOperationException("All shared gates of the ring are taken.");
     }
 
     /// <summary>How far the handler is done; gates the ring and may hold back further consumers.</summary>

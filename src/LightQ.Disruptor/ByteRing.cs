@@ -224,7 +224,7 @@ public sealed unsafe class ByteRing
         return position;
     }
 
-    /// <summary>Holds back the producers of every process that has this ring. There are 16 such gates.</summary>
+    /// <summary>Holds back the producers of every process that has this ring. A ring in shared memory has 16 such gates, another one any number.</summary>
     /// <param name="position">The start of an entry, from <see cref="Tail"/> to <see cref="Published"/>.</param>
     /// <param name="gate">The gate, whose value is the position actually held; null if all are taken.</param>
     /// <returns>False if all are taken.</returns>
@@ -232,7 +232,7 @@ public sealed unsafe class ByteRing
     public bool TryAddSharedGate(long position, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Sequence? gate)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(position, Published);
-        gate = _gates.TryReserveShared();
+        gate = Memory.IsShared ? _gates.TryReserveShared() : new Sequence();
         if (gate is null)
         {
             return false;

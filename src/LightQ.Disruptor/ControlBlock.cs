@@ -18,6 +18,9 @@ namespace LightQ.Disruptor;
 internal readonly unsafe struct ControlBlock(byte* origin)
 {
     public const int Size = 4096;
+
+    /// <summary>What of it a ring needs that only one process has: all but the shared gates.</summary>
+    public const int PrivateSize = (5 * Line) + (MarkCount * sizeof(long));
     public const int Line = 128;
     public const int MarkCount = 64;
     public const int SharedGateCount = 16;

@@ -6,7 +6,7 @@ namespace LightQ.Disruptor;
 /// <summary>A ring outside the managed heap. The cursors stay in managed memory, so reading them after Dispose is harmless.</summary>
 internal sealed unsafe class NativeRingMemory : RingMemory
 {
-    private readonly PinnedWords _control = new(ControlBlock.Size);
+    private readonly PinnedWords _control = new(ControlBlock.PrivateSize);
     private readonly bool _mapped;
     private PinnedWords? _bits;
 

@@ -6,7 +6,7 @@ namespace LightQ.Disruptor;
 /// <summary>A ring in a pinned managed array; freed by the garbage collector, so disposing it has nothing to do.</summary>
 internal sealed unsafe class PinnedRingMemory : RingMemory
 {
-    private readonly PinnedWords _control = new(ControlBlock.Size);
+    private readonly PinnedWords _control = new(ControlBlock.PrivateSize);
     private PinnedWords? _bits;
 
     public PinnedRingMemory(int capacity)

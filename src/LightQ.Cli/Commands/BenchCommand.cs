@@ -17,5 +17,6 @@ internal static class BenchCommand
         BenchFanoutCommand.Create(),
         BenchStartupCommand.Create(),
         BenchInProcessCommand.Create(),
+        BenchScaleCommand.Create(),
     };
 }

@@ -31,6 +31,7 @@ internal abstract class Outbox(TimeProvider time)
     private int _controlLength;
     private ITimer? _settlementTimer;
     private bool _settlementsWait;
+    private bool _settlementsDue;
     private bool _busy;
     private long _lastSend;
 
@@ -40,7 +41,7 @@ internal abstract class Outbox(TimeProvider time)
 
     protected bool IsBusy => _busy;
 
-    protected bool HasWork => _controlLength > 0 || _ready.Count > 0 || _settling.Count > 0;
+    protected bool HasWork => _controlLength > 0 || _ready.Count > 0 || _settlementsDue;
 
     /// <summary>What the current round sends. Belongs to who holds the role.</summary>
     protected List<ArraySegment<byte>> Segments { get; } = new(MaxSegments);
@@ -220,7 +221,8 @@ internal abstract class Outbox(TimeProvider time)
         lock (Gate)
         {
             _settlementsWait = false;
-            if (HasWork && !_busy && !IsClosed)
+            _settlementsDue = _settling.Count > 0;
+            if (_settlementsDue && !_busy && !IsClosed)
                 WakeSender();
         }
     }
@@ -235,6 +237,7 @@ internal abstract class Outbox(TimeProvider time)
             WriteSettle(settlements.Stream, 0, new SettleRange(SettleKind.Complete, 0, first, count));
         }
         _settling.Clear();
+        _settlementsDue = false;
     }
 
     private void WriteSettle(uint stream, uint tag, in SettleRange range) =>

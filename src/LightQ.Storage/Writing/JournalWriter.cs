@@ -18,7 +18,6 @@ internal sealed class JournalWriter
     private readonly ByteRing _ring;
     private readonly SegmentSource _source;
     private readonly Sequence _gate = new();
-    private readonly byte[] _page = new byte[SegmentHeader.PageSize];
     private Segment? _segment;
     private long _ringPosition;
     private LogEnd _end;
@@ -102,7 +101,7 @@ internal sealed class JournalWriter
         long most = budget;
         if (_log.AtRest && _ring.Published != _ringPosition)
             _journal.LeaveRest();
-        if (_log.Rolls.TryPeek(out SegmentRoll? roll))
+        if (_log.Rolls is { } rolls && rolls.TryPeek(out SegmentRoll? roll))
         {
             if (roll.Header.BasePosition == _end.Position)
                 return TryBegin(roll) ? WriteOutcome.More : WriteOutcome.Blocked;
@@ -162,9 +161,8 @@ internal sealed class JournalWriter
         }
         if (!_source.HasRoom(SegmentGrowth.Next(roll.FileBytes, _log.Options)))
             _log.DiskFull = true; // Before the appender needs the next one: what it accepts then would have to wait for space.
-        _ = _log.Rolls.TryDequeue(out _);
-        roll.Header.Write(_page);
-        file.Write(_page, 0);
+        _ = _log.Rolls!.TryDequeue(out _);
+        WriteHeader(roll.Header, file);
         Segment? sealedSegment = _segment;
         _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index);
         _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
@@ -174,6 +172,14 @@ internal sealed class JournalWriter
         _requestAt = RequestPoint();
         _journal.OnRolled(sealedSegment, _segment, roll.Producers);
         return true;
+    }
+
+    private static void WriteHeader(in SegmentHeader header, IStorageFile file)
+    {
+        Span<byte> page = stackalloc byte[SegmentHeader.PageSize];
+        page.Clear();
+        header.Write(page);
+        file.Write(page, 0);
     }
 
     private long RequestPoint() => _segment is null ? long.MaxValue : _segment.BasePosition + (_segment.FileBytes / 4 * 3);

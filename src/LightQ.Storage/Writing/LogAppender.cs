@@ -83,7 +83,7 @@ internal sealed class LogAppender
         var header = new SegmentHeader(
             options.TopicId, options.Incarnation, _ordinal + 1, _nextOffset, _position, _lastTime, _log.Epoch, _chainCrc);
         _index = new SegmentIndex(_position, bytes);
-        _log.Rolls.Enqueue(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke()));
+        _log.Add(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke()));
         _ordinal++;
         _fileBytes = bytes;
         _limit = _position + bytes - SegmentHeader.PageSize;

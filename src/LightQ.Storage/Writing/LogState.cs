@@ -18,6 +18,7 @@ internal sealed class LogState
     private bool _isEpochKept;
     private JournalDamage[] _damage = [];
     private bool _atRest = true;
+    private ConcurrentQueue<SegmentRoll>? _rolls;
 
     public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
     {
@@ -48,8 +49,8 @@ internal sealed class LogState
 
     public SegmentList Segments { get; }
 
-    /// <summary>Rolls that the writer has not reached yet. A roll is here before the first batch behind it is published.</summary>
-    public ConcurrentQueue<SegmentRoll> Rolls { get; } = new();
+    /// <summary>Rolls that the writer has not reached yet; none before the first. A roll is here before the first batch behind it is published.</summary>
+    public ConcurrentQueue<SegmentRoll>? Rolls => Volatile.Read(ref _rolls);
 
     public PublishedEnd Written { get; }
 
@@ -92,6 +93,14 @@ internal sealed class LogState
     {
         get => Volatile.Read(ref _closed);
         set => Volatile.Write(ref _closed, value);
+    }
+
+    /// <summary>Adds a roll. On the appender's thread only.</summary>
+    public void Add(SegmentRoll roll)
+    {
+        if (_rolls is null)
+            Volatile.Write(ref _rolls, new ConcurrentQueue<SegmentRoll>()); // 800 bytes, which a topic at rest does not need.
+        _rolls.Enqueue(roll);
     }
 
     /// <summary>Log position from which on messages are still in memory, because this process wrote them lately.</summary>

@@ -7,9 +7,11 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>Reports of the benches, as <c>benchmarks/results.sh</c> keeps them, as a Markdown table.</summary>
 internal static class ResultsTable
 {
-    private const double NanosecondsPerMicrosecond = 1000, BytesPerMiB = 1024 * 1024;
+    private const double NanosecondsPerMicrosecond = 1000, BytesPerMiB = 1024 * 1024, BytesPerKiB = 1024;
 
     private static readonly string[] Percentiles = ["p50", "p99", "p99.9", "max"], AllPercentiles = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
+
+    private static readonly string[] Counts = ["few", "many"];
 
     /// <summary>The table of some reports of one scenario, and where they are from.</summary>
     public static string Of(IReadOnlyList<string> reports)
@@ -40,6 +42,7 @@ internal static class ResultsTable
         "latency" => ["command", "size, rate", "topic", "through", "p50 us", "p99 us", "p99.9 us", "max us", "p50 of it", "p99 of it"],
         "startup" => ["command", "ready ms", "empty directory ms", "MiB when ready", "peak MiB"],
         "inprocess" => ["command", "through", "size", "p50 ns", "p90", "p99", "p99.9", "p99.99", "max", "line ns", "p50 of line", "p99 of line"],
+        "scale" => ["command", "what grows", "from", "to", "measured", "with few", "with many", "ratio", "KiB each", "idle CPU %", "at rest MiB"],
         "fanout" => ["command", "size", "messages", "lost", "p50 us", "p99 us", "max us", "broker peak MiB"],
         _ => throw new InvalidOperationException($"There is no table for {scenario}."),
     };
@@ -53,9 +56,23 @@ internal static class ResultsTable
             ["", "", Word(r, "yardstick"), .. Latency(r, "yardstick_latency_us"), "", ""],
         ],
         "startup" => [[Number(r, "ready_ms"), Number(r, "yardstick_ready_ms"), MiB(r, "broker_ready_rss_bytes"), MiB(r, "broker_peak_rss_bytes")]],
+        "scale" => [[.. Scale(r.GetProperty("scale"), Ratio(r, "ratio"))]],
         "inprocess" => [[Word(r, "kind"), Size(r), .. Nanoseconds(r), Ratio(r, "ratio"), Ratio(r, "ratio_p99")]],
         _ => [[Size(r), Number(r, "messages"), Number(r, "lost"), .. Latency(r, "latency_us").Where((_, i) => i != 2), MiB(r, "broker_peak_rss_bytes")]],
     };
+
+    private static string[] Scale(JsonElement scale, string ratio) =>
+    [
+        Word(scale, "dimension"),
+        .. Counts.Select(n => Word(scale, "dimension") == "backlog" ? $"{MiB(scale, n)} MiB" : Number(scale, n)),
+        Word(scale, "unit"),
+        Number(scale, "few_rate"),
+        Number(scale, "many_rate"),
+        ratio,
+        scale.TryGetProperty("bytes_each", out JsonElement each) ? (each.GetDouble() / BytesPerKiB).ToString("F1", CultureInfo.InvariantCulture) : "",
+        scale.GetProperty("idle_cpu_percent").GetDouble().ToString("F1", CultureInfo.InvariantCulture),
+        MiB(scale, "rest_bytes"),
+    ];
 
     private static IEnumerable<string> Latency(JsonElement result, string whose)
     {

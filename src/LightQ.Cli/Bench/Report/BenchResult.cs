@@ -1,4 +1,5 @@
 using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Bench.Scale;
 
 namespace LightQ.Cli.Bench.Report;
 
@@ -85,6 +86,9 @@ internal sealed record BenchResult
 
     /// <summary>The rest of a fan-out's figures.</summary>
     public FanoutFigures? Fanout { get; init; }
+
+    /// <summary>What was few, what was many, and how they compare, in a scale bench.</summary>
+    public ScaleFigures? Scale { get; init; }
 
     /// <summary>Messages a second of each run.</summary>
     public IReadOnlyList<double>? Runs { get; init; }

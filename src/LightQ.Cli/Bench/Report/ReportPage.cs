@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Bench.Scale;
 
 namespace LightQ.Cli.Bench.Report;
 
@@ -36,6 +37,8 @@ internal static class ReportPage
             AppendInProcess(page, report.Results);
         else if (report.Results.Any(r => r.Fanout is not null))
             FanoutPage.Append(page, report.Results);
+        else if (report.Results.Any(r => r.Scale is not null))
+            ScalePage.Append(page, report.Results);
         else if (report.Results.Any(r => r.YardstickLatencyUs is not null))
             AppendLatency(page, report.Results);
         else

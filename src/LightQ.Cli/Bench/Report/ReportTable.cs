@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Bench.Scale;
 using LightQ.Cli.Output;
 using Spectre.Console;
 
@@ -18,6 +19,7 @@ internal static class ReportTable
             CultureInfo.InvariantCulture,
             $"{report.Scenario} on {machine.Cpu}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {machine.Runtime}, GC {machine.Gc}"));
         console.Write(report.Results.Any(r => r.ReadyMs is not null) ? Startup(report.Results)
+            : report.Results.Any(r => r.Scale is not null) ? ScaleTable.Create(report.Results)
             : report.Results.Any(r => r.Fanout is not null) ? FanoutTable.Create(report.Results)
             : report.Results.Any(r => r.PublishedMessagesPerSecond is not null) ? Reference(report.Results)
             : report.Results.Any(r => r.Processes is not null) ? InProcess(report.Results)

@@ -1,0 +1,118 @@
+using System.Globalization;
+using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Hosting;
+using LightQ.Cli.Output;
+using LightQ.Client;
+
+namespace LightQ.Cli.Bench.Scale;
+
+/// <summary>One of the two brokers that a dimension compares, with what it has few or many of.</summary>
+internal sealed class ScaleSide : IAsyncDisposable
+{
+    /// <summary>What each busy durable topic keeps besides its backlog: little, so that its segments come round soon.</summary>
+    private const long RetentionBytes = 16L << 20;
+
+    private const int CreatedAtOnce = 16, IdlePerProcess = 10_000, OtherDescriptors = 500, FillMessageBytes = 8192;
+
+    private readonly ScaleDimension _dimension;
+    private readonly long _count;
+    private readonly List<RoleProcess> _idle = [];
+    private readonly EmbeddedBroker _broker;
+
+    private ScaleSide(ScaleSettings settings, ScaleDimension dimension, long count, EmbeddedBroker broker)
+    {
+        (_dimension, _count, _broker) = (dimension, count, broker);
+        Topics = [.. Enumerable.Range(0, dimension == ScaleDimension.Topics ? settings.BusyTopics : 1).Select(NameOf)];
+        Load = new ScaleLoad(broker.ConnectionString, Topics, dimension == ScaleDimension.Subscriptions ? (int)count : 1, settings.Size);
+    }
+
+    /// <summary>The busy topics.</summary>
+    public IReadOnlyList<string> Topics { get; }
+
+    public ScaleLoad Load { get; }
+
+    /// <summary>What the broker has used so far.</summary>
+    public ProcessUsage Usage => _broker.Usage;
+
+    /// <summary>Resident memory before anything was done with it.</summary>
+    public long RestBytes { get; private set; }
+
+    /// <summary>Starts a broker.</summary>
+    public static async Task<ScaleSide> StartAsync(ScaleSettings settings, ScaleDimension dimension, long count, string? dataDirectory, CancellationToken cancellationToken)
+    {
+        long connections = count + OtherDescriptors;
+        EmbeddedBroker broker = await EmbeddedBroker.StartAsync(
+            dataDirectory,
+            cancellationToken,
+            dimension is ScaleDimension.Connections or ScaleDimension.Subscriptions
+                ? string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}} } }""")
+                : "{}");
+        return new ScaleSide(settings, dimension, count, broker);
+    }
+
+    /// <summary>Makes what there is few or many of, all of it idle.</summary>
+    public async Task PrepareAsync(CommandConsole console, TimeSpan settling, CancellationToken cancellationToken)
+    {
+        await Task.Delay(settling, cancellationToken);
+        RestBytes = Usage.ResidentBytes;
+        await using var client = new LightQClient(LightQClientOptions.Parse(_broker.ConnectionString));
+        long backlog = _dimension == ScaleDimension.Backlog ? _count : 0;
+        bool isDurable = _dimension is ScaleDimension.Topics or ScaleDimension.Backlog;
+        var spec = new TopicSpec(NameOf(0)) { Kind = isDurable ? TopicKind.Durable : TopicKind.Transient, RetentionBytes = isDurable ? RetentionBytes + (2 * backlog) : null };
+        int topics = _dimension == ScaleDimension.Topics ? (int)_count : 1, created = 0;
+        var options = new ParallelOptions { MaxDegreeOfParallelism = CreatedAtOnce, CancellationToken = cancellationToken };
+        await Parallel.ForAsync(0, topics, options, async (topic, token) =>
+        {
+            await client.Topics.CreateAsync(spec with { Name = NameOf(topic) }, token);
+            if (Interlocked.Increment(ref created) is var done && done % 100 == 0)
+                console.Progress(string.Create(CultureInfo.InvariantCulture, $"topics: {done:N0} of {topics:N0}"));
+        });
+        if (backlog != 0)
+            await FillAsync(client, backlog, console, cancellationToken);
+        if (_dimension == ScaleDimension.Connections)
+            await OpenIdleAsync(console, cancellationToken);
+    }
+
+    /// <summary>Waits for something, but not longer than the broker lives.</summary>
+    public Task WhileAliveAsync(Task work) => _broker.WhileAliveAsync(work);
+
+    public async ValueTask DisposeAsync()
+    {
+        await Load.DisposeAsync();
+        foreach (RoleProcess process in _idle)
+            await process.DisposeAsync();
+        await _broker.DisposeAsync();
+    }
+
+    private static string NameOf(int topic) => string.Create(CultureInfo.InvariantCulture, $"scale-{topic}");
+
+    private async Task FillAsync(LightQClient client, long bytes, CommandConsole console, CancellationToken cancellationToken)
+    {
+        await using Producer producer = await client.CreateProducerAsync(Topics[0], new ProducerOptions { BatchBytes = 256 * 1024 }, cancellationToken);
+        byte[] body = new byte[FillMessageBytes];
+        Random.Shared.NextBytes(body);
+        for (long filled = 0; filled < bytes; filled += FillMessageBytes)
+        {
+            while (!producer.TryPublish(body))
+            {
+                await producer.WaitForRoomAsync(cancellationToken);
+                console.Progress(string.Create(CultureInfo.InvariantCulture, $"backlog: {filled >> 20:N0} of {bytes >> 20:N0} MiB"));
+            }
+        }
+        await producer.FlushAsync(cancellationToken);
+    }
+
+    private async Task OpenIdleAsync(CommandConsole console, CancellationToken cancellationToken)
+    {
+        for (long opened = 0; opened < _count; opened += IdlePerProcess)
+        {
+            console.Progress(string.Create(CultureInfo.InvariantCulture, $"idle connections: {opened:N0} of {_count:N0}"));
+            RoleProcess process = RoleProcess.Start(FanoutRole.Name);
+            _idle.Add(process);
+            string source = string.Create(CultureInfo.InvariantCulture, $"127.0.0.{1 + _idle.Count}");
+            await process.SendAsync(new FanoutSpec { Endpoint = _broker.ConnectionString, Idle = (int)Math.Min(IdlePerProcess, _count - opened), SourceAddress = source });
+            await process.ExpectAsync(RoleEvent.Ready, cancellationToken);
+        }
+    }
+}
