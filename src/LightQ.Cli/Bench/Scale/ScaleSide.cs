@@ -10,7 +10,7 @@ namespace LightQ.Cli.Bench.Scale;
 /// <summary>One of the two brokers that a dimension compares, with what it has few or many of.</summary>
 internal sealed class ScaleSide : IAsyncDisposable
 {
-    /// <summary>What each busy durable topic keeps besides its backlog: little, so that its segments come round soon.</summary>
+    /// <summary>What each busy durable topic keeps besides its backlog: little, so that its segments come round soon, on either side.</summary>
     private const long RetentionBytes = 16L << 20;
 
     private const int CreatedAtOnce = 16, IdlePerProcess = 10_000, OtherDescriptors = 500, FillMessageBytes = 8192;
@@ -59,7 +59,7 @@ internal sealed class ScaleSide : IAsyncDisposable
         await using var client = new LightQClient(LightQClientOptions.Parse(_broker.ConnectionString));
         long backlog = _dimension == ScaleDimension.Backlog ? _count : 0;
         bool isDurable = _dimension is ScaleDimension.Topics or ScaleDimension.Backlog;
-        var spec = new TopicSpec(NameOf(0)) { Kind = isDurable ? TopicKind.Durable : TopicKind.Transient, RetentionBytes = isDurable ? RetentionBytes + (2 * backlog) : null };
+        var spec = new TopicSpec(NameOf(0)) { Kind = isDurable ? TopicKind.Durable : TopicKind.Transient, RetentionBytes = isDurable ? RetentionBytes + backlog : null };
         int topics = _dimension == ScaleDimension.Topics ? (int)_count : 1, created = 0;
         var options = new ParallelOptions { MaxDegreeOfParallelism = CreatedAtOnce, CancellationToken = cancellationToken };
         await Parallel.ForAsync(0, topics, options, async (topic, token) =>
