@@ -21,6 +21,12 @@ public static class ProtocolLimits
     /// <summary>Default for the largest batch, header included, in bytes.</summary>
     public const int DefaultBatchBytes = DefaultMessageBytes + BatchOverheadBytes;
 
+    /// <summary>Most bytes that the records of a compressed batch have when they are inflated.</summary>
+    public const int InflatedBatchBytes = 16 * 1024 * 1024;
+
+    /// <summary>Most bytes of records for each byte of a compressed batch's payload; what compresses better is padded.</summary>
+    public const int InflationRatio = 256;
+
     /// <summary>Largest run of batches in one Deliver frame, in bytes, unless its first batch alone is longer.</summary>
     public const int DeliverRunBytes = 256 * 1024;
 

@@ -137,6 +137,8 @@ public sealed class ProducerStream : OutputStream
     private static bool CheckOne(ReadOnlySpan<byte> run, int maxBatchBytes, out int length, out ErrorCode error, out string reason)
     {
         error = BatchValidator.CheckPublished(run, maxBatchBytes, out BatchView batch, out reason);
+        if (error == ErrorCode.None && (batch.Flags & BatchLayout.HasDueTime) != 0)
+            (error, reason) = (ErrorCode.NotSupported, "delayed delivery is not supported yet");
         length = error == ErrorCode.None ? batch.Length : 0;
         return error == ErrorCode.None;
     }

@@ -10,12 +10,12 @@ namespace LightQ.Protocol.Batches;
 ///  4 u32 headerCrc         CRC-32C of bytes 0-3 and 8..headerLength
 ///  8 u32 payloadCrc        CRC-32C of bytes headerLength..length, padding included
 /// 12 u8  magic  13 u8 version  14 u16 headerLength
-/// 16 u32 flags             bits 0-3 codec, 4-6 kind, 7 transactional, 8 has due time, 9 has expiry
+/// 16 u32 flags             bits 0-3 codec, 4-6 kind, 7 transactional, 8 has due time, 9 has expiry, 10 has origin B
 /// 20 u32 recordCount  24 u32 offsetSpan  28 u32 uncompressedLength (records, without padding)
 /// 32 u64 baseOffset   B    40 i64 appendTime B (unix microseconds)  48 i64 timestamp (producer's clock)
 /// 56 u64 producerId   64 u64 baseSequence   72 u32 producerEpoch
 /// 76 u32 leaderEpoch  B    80 u32 previousCrc B    84 u32 durableBack B    88 u64 0
-/// 96 records
+/// 96 extensions, see <see cref="BatchExtension"/>, up to headerLength; then the records or what a codec made of them
 /// </code>
 /// </remarks>
 public static class BatchLayout
@@ -35,8 +35,20 @@ public static class BatchLayout
     /// <summary>The layout's version.</summary>
     public const byte Version = 1;
 
-    /// <summary>The bits of the flags that name the codec; 0 is no compression, and the only one of version 1.</summary>
+    /// <summary>The bits of the flags that name the <see cref="BatchCodec"/>.</summary>
     public const uint CodecMask = 0xF;
+
+    /// <summary>The flag of a batch with a due time.</summary>
+    public const uint HasDueTime = 1 << 8;
+
+    /// <summary>The flag of a batch with an expiry.</summary>
+    public const uint HasExpiry = 1 << 9;
+
+    /// <summary>The flag of the delivery of a delayed batch; only the broker sets it.</summary>
+    public const uint HasOrigin = 1 << 10;
+
+    /// <summary>The flags that a producer may set; of codecs those of <see cref="BatchCodec"/>.</summary>
+    public const uint ProducerFlags = CodecMask | HasDueTime | HasExpiry;
 
     /// <summary>Offset of the length.</summary>
     public const int Length = 0;

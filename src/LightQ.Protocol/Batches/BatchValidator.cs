@@ -30,13 +30,63 @@ public static class BatchValidator
             reason = "the batch header's magic, version, length or checksum is wrong";
             return ErrorCode.MalformedBatch;
         }
-        if (batch.Flags != 0 || batch.HeaderLength != BatchLayout.HeaderSize)
+        // A plain batch has neither.
+        if ((batch.Flags | (uint)(batch.HeaderLength - BatchLayout.HeaderSize)) != 0)
         {
-            reason = "the batch has flags or extensions that this broker does not know";
-            return ErrorCode.NotSupported;
+            ErrorCode error = CheckExtensions(batch, out reason);
+            if (error != ErrorCode.None)
+                return error;
         }
         reason = CountsProblem(batch);
         return reason.Length == 0 ? ErrorCode.None : ErrorCode.MalformedBatch;
+    }
+
+    /// <summary>Whether compressed records may be so long: what a reader checks before it reserves memory for them.</summary>
+    /// <param name="payloadBytes">Bytes of the payload, padding included.</param>
+    /// <param name="uncompressedLength">What the header says of the records.</param>
+    public static bool IsInflatable(int payloadBytes, int uncompressedLength) =>
+        uncompressedLength is >= 0 and <= ProtocolLimits.InflatedBatchBytes && uncompressedLength <= (long)payloadBytes * ProtocolLimits.InflationRatio;
+
+    private static ErrorCode CheckExtensions(in BatchView batch, out string reason)
+    {
+        uint flags = batch.Flags;
+        if ((flags & ~BatchLayout.ProducerFlags) != 0 || batch.Codec > BatchCodec.Deflate)
+        {
+            reason = $"the batch has a codec or flags (0x{flags:x}) that this broker does not know";
+            return ErrorCode.NotSupported;
+        }
+        uint found = 0;
+        ReadOnlySpan<byte> left = batch.Extensions;
+        while (!left.IsEmpty)
+        {
+            if (left.Length < 2 || left[1] > left.Length - 2)
+                return Malformed("an extension of the batch's header reaches beyond it", out reason);
+            uint flag = left[0] switch
+            {
+                BatchExtension.DueTime => BatchLayout.HasDueTime,
+                BatchExtension.Expiry => BatchLayout.HasExpiry,
+                _ => 0,
+            };
+            if (flag == 0)
+            {
+                reason = $"the batch's header has an extension ({left[0]}) that this broker does not know or only it may write";
+                return ErrorCode.NotSupported;
+            }
+            if (left[1] != sizeof(long) || (found & flag) != 0 || BinaryPrimitives.ReadInt64LittleEndian(left[2..]) <= 0)
+                return Malformed("a time in the batch's header is there twice, is not an i64, or lies before 1970", out reason);
+            found |= flag;
+            left = left[BatchExtension.Size..];
+        }
+        reason = "";
+        return found == (flags & ~BatchLayout.CodecMask)
+            ? ErrorCode.None
+            : Malformed("the batch's flags and the extensions of its header contradict each other", out reason);
+    }
+
+    private static ErrorCode Malformed(string problem, out string reason)
+    {
+        reason = problem;
+        return ErrorCode.MalformedBatch;
     }
 
     private static string CountsProblem(in BatchView batch)
@@ -46,8 +96,16 @@ public static class BatchValidator
             return "the batch's offset span is not its record count, or it has no record";
         if ((long)records * SmallestRecord > bytes)
             return "the batch's records would be shorter than a record can be";
-        if (BatchLayout.Align(bytes) != batch.Length - batch.HeaderLength)
-            return "the batch's record bytes do not fill it";
+        int payload = batch.Length - batch.HeaderLength;
+        if (batch.Codec == BatchCodec.None)
+        {
+            if (((long)batch.HeaderLength + bytes + BatchLayout.Alignment - 1) / BatchLayout.Alignment != batch.Length / BatchLayout.Alignment)
+                return "the batch's record bytes do not fill it";
+        }
+        else if (!IsInflatable(payload, bytes))
+        {
+            return $"the batch's records would have more than {ProtocolLimits.InflatedBatchBytes} bytes, or more than {ProtocolLimits.InflationRatio} for each that was sent";
+        }
         ReadOnlySpan<byte> header = batch.Bytes;
         bool stamped = (batch.BaseOffset | batch.AppendTime) != 0
             || (batch.LeaderEpoch | batch.PreviousCrc | batch.DurableBack) != 0

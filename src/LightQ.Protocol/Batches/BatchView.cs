@@ -42,6 +42,21 @@ public readonly ref struct BatchView
     /// <summary>The flags.</summary>
     public uint Flags => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.Flags..]);
 
+    /// <summary>How the records are compressed; may be a number that no <see cref="BatchCodec"/> has.</summary>
+    public BatchCodec Codec => (BatchCodec)(Flags & BatchLayout.CodecMask);
+
+    /// <summary>When its messages are due, in unix microseconds; 0 for at once. Needs the whole header.</summary>
+    public long DueAt => (Flags & BatchLayout.HasDueTime) == 0 ? 0 : ReadExtension(BatchExtension.DueTime, 0);
+
+    /// <summary>From when on its messages are of no use, in unix microseconds; <see cref="long.MaxValue"/> for never. Needs the whole header.</summary>
+    public long ExpiresAt => (Flags & BatchLayout.HasExpiry) == 0 ? long.MaxValue : ReadExtension(BatchExtension.Expiry, long.MaxValue);
+
+    /// <summary>The offset of the delayed batch of which this is the delivery; -1 when it is none. Needs the whole header.</summary>
+    public long OriginOffset => (Flags & BatchLayout.HasOrigin) == 0 ? -1 : ReadExtension(BatchExtension.OriginOffset, -1);
+
+    /// <summary>The header's extensions.</summary>
+    public ReadOnlySpan<byte> Extensions => _bytes[BatchLayout.HeaderSize..Math.Clamp(HeaderLength, BatchLayout.HeaderSize, _bytes.Length)];
+
     /// <summary>What the batch holds.</summary>
     public BatchKind Kind => (BatchKind)((Flags >> 4) & 7);
 
@@ -106,7 +121,7 @@ public readonly ref struct BatchView
             ReadOnlySpan<byte> payload = Payload;
             int bytes = UncompressedLength, count = RecordCount;
             if ((Flags & BatchLayout.CodecMask) != 0)
-                throw new ProtocolException(ErrorCode.NotSupported, "A batch is compressed in a way that this version does not know.");
+                throw new ProtocolException(ErrorCode.NotSupported, "The batch's records are compressed; they have to be inflated first.");
             return (uint)bytes <= (uint)payload.Length && count >= 0
                 ? new RecordEnumerator(payload[..bytes], count, BaseOffset)
                 : throw Contradiction();
@@ -157,6 +172,18 @@ public readonly ref struct BatchView
     {
         uint length = ~BitOperations.Crc32C(uint.MaxValue, BinaryPrimitives.ReadUInt32LittleEndian(header));
         return Crc32C.Append(length, header[BatchLayout.PayloadCrc..]);
+    }
+
+    private long ReadExtension(byte id, long otherwise)
+    {
+        ReadOnlySpan<byte> left = Extensions;
+        while (left.Length >= 2 && left.Length - 2 >= left[1])
+        {
+            if (left[0] == id && left[1] == sizeof(long))
+                return BinaryPrimitives.ReadInt64LittleEndian(left[2..]);
+            left = left[(2 + left[1])..];
+        }
+        return otherwise;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -24,26 +24,41 @@ public static class BatchWriter
         BatchKind kind = BatchKind.Data,
         uint? offsetSpan = null)
     {
-        int end = BatchLayout.HeaderSize + recordBytes;
-        int length = BatchLayout.Align(end);
-        batch[end..length].Clear();
-        Span<byte> header = batch[..BatchLayout.HeaderSize];
-        header.Clear();
-        BinaryPrimitives.WriteInt32LittleEndian(header, length);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.PayloadCrc..], Crc32C.Compute(batch[BatchLayout.HeaderSize..length]));
-        header[BatchLayout.MagicAndVersion] = BatchLayout.Magic;
-        header[BatchLayout.MagicAndVersion + 1] = BatchLayout.Version;
-        BinaryPrimitives.WriteUInt16LittleEndian(header[BatchLayout.HeaderLength..], BatchLayout.HeaderSize);
+        Span<byte> header = Begin(batch, BatchLayout.HeaderSize, recordBytes, recordCount, origin, timestamp);
         BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)kind << 4);
-        BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.RecordCount..], recordCount);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.OffsetSpan..], offsetSpan ?? (uint)recordCount);
         BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.UncompressedLength..], recordBytes);
-        BinaryPrimitives.WriteInt64LittleEndian(header[BatchLayout.Timestamp..], timestamp);
-        BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.ProducerId..], origin.ProducerId);
-        BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.BaseSequence..], origin.BaseSequence);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], origin.ProducerEpoch);
+        if (offsetSpan is { } span)
+            BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.OffsetSpan..], span);
         WriteHeaderCrc(header);
-        return length;
+        return new BatchView(batch).Length;
+    }
+
+    /// <summary>Writes a producer's header in front of a payload that is already in place, pads behind it, and computes both checksums.</summary>
+    /// <param name="batch"><see cref="BatchTiming.HeaderLength"/> bytes for the header, then the payload, then at least 7 bytes for padding.</param>
+    /// <param name="payloadBytes">Bytes of the payload: of the records, or of what the codec made of them.</param>
+    /// <param name="recordCount">How many records.</param>
+    /// <param name="uncompressedLength">Bytes of the records.</param>
+    /// <param name="codec">How they are compressed.</param>
+    /// <param name="timing">When they are due and when they expire.</param>
+    /// <param name="origin">Who sends it.</param>
+    /// <param name="timestamp">When the batch was opened, unix microseconds.</param>
+    /// <returns>The batch's length in bytes.</returns>
+    public static int Complete(
+        Span<byte> batch,
+        int payloadBytes,
+        int recordCount,
+        int uncompressedLength,
+        BatchCodec codec,
+        in BatchTiming timing,
+        in BatchOrigin origin,
+        long timestamp)
+    {
+        Span<byte> header = Begin(batch, timing.HeaderLength, payloadBytes, recordCount, origin, timestamp);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)codec | timing.Flags);
+        BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.UncompressedLength..], uncompressedLength);
+        timing.Write(header[BatchLayout.HeaderSize..]);
+        WriteHeaderCrc(header);
+        return new BatchView(batch).Length;
     }
 
     /// <summary>Fills in the broker's fields and recomputes the header's checksum; the payload stays as it is.</summary>
@@ -58,6 +73,27 @@ public static class BatchWriter
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.PreviousCrc..], stamp.PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.DurableBack..], stamp.DurableBack);
         return WriteHeaderCrc(batch[..BinaryPrimitives.ReadUInt16LittleEndian(batch[BatchLayout.HeaderLength..])]);
+    }
+
+    private static Span<byte> Begin(Span<byte> batch, int headerLength, int payloadBytes, int recordCount, in BatchOrigin origin, long timestamp)
+    {
+        int end = headerLength + payloadBytes;
+        int length = BatchLayout.Align(end);
+        batch[end..length].Clear();
+        Span<byte> header = batch[..headerLength];
+        header.Clear();
+        BinaryPrimitives.WriteInt32LittleEndian(header, length);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.PayloadCrc..], Crc32C.Compute(batch[headerLength..length]));
+        header[BatchLayout.MagicAndVersion] = BatchLayout.Magic;
+        header[BatchLayout.MagicAndVersion + 1] = BatchLayout.Version;
+        BinaryPrimitives.WriteUInt16LittleEndian(header[BatchLayout.HeaderLength..], (ushort)headerLength);
+        BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.RecordCount..], recordCount);
+        BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.OffsetSpan..], recordCount);
+        BinaryPrimitives.WriteInt64LittleEndian(header[BatchLayout.Timestamp..], timestamp);
+        BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.ProducerId..], origin.ProducerId);
+        BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.BaseSequence..], origin.BaseSequence);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], origin.ProducerEpoch);
+        return header;
     }
 
     private static uint WriteHeaderCrc(Span<byte> header)

@@ -14,4 +14,7 @@ public enum GapReason : byte
 
     /// <summary>Their stored bytes fail the checksum.</summary>
     Corrupt = 4,
+
+    /// <summary>Their time to live was over before the consumer got to them.</summary>
+    Expired = 5,
 }

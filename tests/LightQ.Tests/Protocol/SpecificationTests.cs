@@ -40,6 +40,7 @@ public sealed class SpecificationTests
     [InlineData("largest message", ProtocolLimits.DefaultMessageBytes)]
     [InlineData("largest batch", ProtocolLimits.DefaultBatchBytes)]
     [InlineData("Deliver run", ProtocolLimits.DeliverRunBytes)]
+    [InlineData("records of a compressed batch", ProtocolLimits.InflatedBatchBytes)]
     [InlineData("publish window", ProtocolLimits.DefaultPublishWindowBytes)]
     [InlineData("unacknowledged bytes of a producer stream", ProtocolLimits.UnacknowledgedBytes)]
     [InlineData("credit that the SDK grants", ProtocolLimits.DefaultCreditBytes)]

@@ -84,21 +84,6 @@ public sealed class BatchValidatorTests
         Assert.False(new BatchView(batch).VerifyHeader());
     }
 
-    [Fact]
-    public void Every_flag_is_refused_as_unknown()
-    {
-        for (int bit = 0; bit < 32; bit++)
-            Refused(ErrorCode.NotSupported, "flags or extensions", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, 1u << bit));
-    }
-
-    [Fact]
-    public void Header_extensions_are_refused_as_unknown()
-    {
-        byte[] batch = Sample.Batch();
-        batch[BatchLayout.HeaderLength] = 104;
-        Refused(ErrorCode.NotSupported, "flags or extensions", Sample.Resealed(batch));
-    }
-
     [Theory]
     [InlineData(0u, 0u)]
     [InlineData(4u, 5u)]

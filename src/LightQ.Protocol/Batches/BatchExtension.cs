@@ -1,0 +1,29 @@
+namespace LightQ.Protocol.Batches;
+
+/// <summary>The extensions of a batch header: from byte 96 up to the header's length, one behind the other.</summary>
+/// <remarks>
+/// <code>
+///  0    1        2
+///  +----+--------+---------------+
+///  | id | length | length bytes  |
+///  +----+--------+---------------+
+/// id 1  due time        i64 unix microseconds: delivered to nobody before      with flag 8
+/// id 2  expiry          i64 unix microseconds: delivered to nobody from then   with flag 9
+/// id 3  origin offset   i64, stamped by the broker: which delayed message this is the delivery of, with flag 10
+/// </code>
+/// Each at most once. A number is never given another meaning.
+/// </remarks>
+public static class BatchExtension
+{
+    /// <summary>When the batch's messages are to be delivered.</summary>
+    public const byte DueTime = 1;
+
+    /// <summary>From when on they are of no use.</summary>
+    public const byte Expiry = 2;
+
+    /// <summary>Where the delayed batch is of which this is the delivery.</summary>
+    public const byte OriginOffset = 3;
+
+    /// <summary>Bytes of an extension that holds an i64.</summary>
+    public const int Size = 2 + sizeof(long);
+}

@@ -1,0 +1,161 @@
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+using Xunit;
+
+namespace LightQ.Tests.Protocol.Batches;
+
+public sealed class BatchExtensionTests
+{
+    private const int Limit = 1024;
+    private const long Due = Sample.Time + 1, Expiry = Sample.Time + 2;
+
+    /// <summary>One record, "hi", with both times; made from the specification by another program.</summary>
+    private const string Golden = """
+        80000000 3a39a563 2bef711a b7017400 00030000 01000000 01000000 0a000000
+        00000000 00000000 00000000 00000000 00401e18 240a0600 07000000 00000000
+        64000000 00000000 02000000 00000000 00000000 00000000 00000000 00000000
+        01080140 1e18240a 06000208 02401e18 240a0600 02000000 ffff0000 68690000
+        """;
+
+    [Fact]
+    public void A_batch_with_both_times_has_its_golden_bytes_and_reads_as_it_was_written()
+    {
+        byte[] batch = Timed(new BatchTiming(Due, Expiry));
+        Hex.Equal(Golden, batch);
+        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
+        Assert.Equal((Due, Expiry, -1L), (view.DueAt, view.ExpiresAt, view.OriginOffset));
+        Assert.True(view.VerifyPayload());
+        RecordEnumerator records = view.Records;
+        Assert.True(records.MoveNext());
+        Assert.Equal("hi"u8, records.Current.Body);
+    }
+
+    [Theory]
+    [InlineData(0, 0, 96)]
+    [InlineData(Due, 0, 106)]
+    [InlineData(0, Expiry, 106)]
+    public void Times_take_room_only_where_they_are_set(long due, long expiry, int headerLength)
+    {
+        byte[] batch = Timed(new BatchTiming(due, expiry));
+        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
+        Assert.Equal(headerLength, view.HeaderLength);
+        Assert.Equal(due, view.DueAt);
+        Assert.Equal(expiry == 0 ? long.MaxValue : expiry, view.ExpiresAt);
+    }
+
+    [Fact]
+    public void A_stamp_keeps_the_extensions()
+    {
+        byte[] batch = Timed(new BatchTiming(Due, Expiry));
+        BatchWriter.Stamp(batch, Sample.Stamp);
+        var view = new BatchView(batch);
+        Assert.True(view.VerifyHeader() && view.VerifyPayload());
+        Assert.Equal((Due, Expiry), (view.DueAt, view.ExpiresAt));
+    }
+
+    [Theory]
+    [InlineData(0u)]
+    [InlineData(1u)]
+    [InlineData(2u)]
+    [InlineData(8u)]
+    [InlineData(9u)]
+    public void A_flag_that_a_producer_may_set_is_not_refused_as_unknown(uint bit)
+    {
+        uint flags = bit < 8 ? bit : 1u << (int)bit;
+        ErrorCode code = BatchValidator.CheckPublished(Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, flags), Limit, out _, out _);
+        // Times are announced, but there is no extension that holds them.
+        Assert.Equal(bit < 8 ? ErrorCode.None : ErrorCode.MalformedBatch, code);
+    }
+
+    [Fact]
+    public void Every_other_codec_or_flag_is_refused_by_its_number()
+    {
+        for (uint codec = 3; codec < 16; codec++)
+            Refused(ErrorCode.NotSupported, $"0x{codec:x}", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, codec));
+        for (int bit = 4; bit < 32; bit++)
+        {
+            if (bit is not (8 or 9))
+                Refused(ErrorCode.NotSupported, $"0x{1u << bit:x}", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, 1u << bit));
+        }
+    }
+
+    [Theory]
+    [InlineData("00", ErrorCode.MalformedBatch)]
+    [InlineData("0001", ErrorCode.MalformedBatch)]
+    [InlineData("0208", ErrorCode.MalformedBatch)]
+    [InlineData("0208 01020304 050607", ErrorCode.MalformedBatch)]
+    [InlineData("02ff 01020304 05060708", ErrorCode.MalformedBatch)]
+    [InlineData("0207 01020304 050607", ErrorCode.MalformedBatch)]
+    [InlineData("0209 01020304 05060708 09", ErrorCode.MalformedBatch)]
+    [InlineData("0200", ErrorCode.MalformedBatch)]
+    [InlineData("0208 00000000 00000000", ErrorCode.MalformedBatch)]
+    [InlineData("0208 01020304 050607ff", ErrorCode.MalformedBatch)]
+    [InlineData("0208 01020304 05060708 0208 01020304 05060708", ErrorCode.MalformedBatch)]
+    [InlineData("0108 01020304 05060708", ErrorCode.MalformedBatch)]
+    [InlineData("0308 01020304 05060708", ErrorCode.NotSupported)]
+    [InlineData("0000", ErrorCode.NotSupported)]
+    [InlineData("0400", ErrorCode.NotSupported)]
+    [InlineData("ff08 01020304 05060708", ErrorCode.NotSupported)]
+    [InlineData("0208 01020304 05060708", ErrorCode.None)]
+    public void A_header_with_an_expiry_holds_just_that(string extensions, ErrorCode expected)
+    {
+        byte[] batch = WithExtensions(Hex.Bytes(extensions), BatchLayout.HasExpiry);
+        Assert.Equal(expected, BatchValidator.CheckPublished(batch, Limit, out _, out string reason));
+        Assert.Equal(expected == ErrorCode.None, reason.Length == 0);
+        // Reading never leaves the header, whatever it says.
+        _ = (new BatchView(batch).ExpiresAt, new BatchView(batch).DueAt, new BatchView(batch).OriginOffset);
+    }
+
+    [Fact]
+    public void An_extension_without_its_flag_is_malformed() =>
+        Refused(ErrorCode.MalformedBatch, "contradict", WithExtensions(Hex.Bytes("0208 01020304 05060708"), 0));
+
+    [Theory]
+    [InlineData(32, 32 * 256, ErrorCode.None)]
+    [InlineData(32, (32 * 256) + 1, ErrorCode.MalformedBatch)]
+    [InlineData(128 * 1024, 16 * 1024 * 1024, ErrorCode.None)]
+    [InlineData(128 * 1024, (16 * 1024 * 1024) + 1, ErrorCode.MalformedBatch)]
+    [InlineData(128 * 1024, int.MaxValue, ErrorCode.MalformedBatch)]
+    [InlineData(32, 7, ErrorCode.MalformedBatch)]
+    [InlineData(32, -1, ErrorCode.MalformedBatch)]
+    public void What_a_compressed_batch_says_of_its_records_is_bounded(int payload, int uncompressed, ErrorCode expected)
+    {
+        byte[] batch = new byte[BatchLayout.HeaderSize + payload];
+        BatchWriter.Complete(batch, payload, 1, uncompressed, BatchCodec.Brotli, default, Sample.Origin, Sample.Time);
+        Assert.Equal(expected, BatchValidator.CheckPublished(batch, batch.Length, out _, out _));
+    }
+
+    [Fact]
+    public void Records_that_are_compressed_are_not_read_as_records()
+    {
+        byte[] batch = Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, (uint)BatchCodec.Deflate);
+        Assert.Equal(BatchCodec.Deflate, new BatchView(batch).Codec);
+        Assert.Equal(ErrorCode.NotSupported, Assert.Throws<ProtocolException>(() => _ = new BatchView(batch).Records).Code);
+    }
+
+    private static byte[] Timed(BatchTiming timing)
+    {
+        byte[] buffer = new byte[256];
+        int length = RecordWriter.Write(buffer.AsSpan(timing.HeaderLength), "hi"u8);
+        return buffer[..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, timing, Sample.Origin, Sample.Time)];
+    }
+
+    private static byte[] WithExtensions(byte[] extensions, uint flags)
+    {
+        byte[] plain = Timed(default);
+        byte[] batch = new byte[BatchLayout.Align(plain.Length - 6 + extensions.Length)];
+        plain.AsSpan(0, BatchLayout.HeaderSize).CopyTo(batch);
+        extensions.CopyTo(batch, BatchLayout.HeaderSize);
+        plain.AsSpan(BatchLayout.HeaderSize, 10).CopyTo(batch.AsSpan(BatchLayout.HeaderSize + extensions.Length));
+        batch[BatchLayout.HeaderLength] = (byte)(BatchLayout.HeaderSize + extensions.Length);
+        batch = Sample.WithUInt32(batch, BatchLayout.Length, (uint)batch.Length);
+        return Sample.WithUInt32(batch, BatchLayout.Flags, flags);
+    }
+
+    private static void Refused(ErrorCode code, string reason, byte[] batch)
+    {
+        Assert.Equal(code, BatchValidator.CheckPublished(batch, Limit, out _, out string found));
+        Assert.Contains(reason, found, StringComparison.Ordinal);
+    }
+}
