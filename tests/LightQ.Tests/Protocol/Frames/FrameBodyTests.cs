@@ -80,7 +80,7 @@ public sealed class FrameBodyTests
     [InlineData("ffffffffffffffff 0900000000000000 01")]
     [InlineData("0000000000000080 0000000000000080 01")]
     [InlineData("0000000000000000 0900000000000000 00")]
-    [InlineData("0000000000000000 0900000000000000 05")]
+    [InlineData("0000000000000000 0900000000000000 06")]
     public void A_Gap_that_is_no_range_or_has_no_reason_is_refused(string hex)
     {
         byte[] body = Hex.Bytes(hex);
@@ -165,7 +165,7 @@ public sealed class FrameBodyTests
     [InlineData("Subscribe", 15, 5)]
     [InlineData("Subscribe", 44, 2)]
     [InlineData("Subscribe", 45, 3)]
-    [InlineData("Gap", 16, 5)]
+    [InlineData("Gap", 16, 6)]
     public void An_undefined_value_of_an_enum_is_refused(string name, int offset, byte value)
     {
         FrameBodies.Case body = FrameBodies.ByName[name];
