@@ -27,7 +27,7 @@ public sealed record BrokerOptions
         init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(RestAfter), value, "above zero");
     } = TimeSpan.FromMinutes(5);
 
-    /// <summary>After how long without a batch a named producer is forgotten. Default 24 h.</summary>
+    /// <summary>After how long without a batch a named producer that is not open is forgotten, by each partition. Default 24 h.</summary>
     public TimeSpan ProducerExpiry
     {
         get;
@@ -70,7 +70,7 @@ public sealed record BrokerOptions
     } = TimeSpan.FromDays(7);
 
     /// <summary>Told of damage that is found while the broker runs, once for every range. Must not block, and must not throw.</summary>
-    public Action<Topic, JournalDamage> OnDamaged { get; init; } = static (_, _) => { };
+    public Action<Partition, JournalDamage> OnDamaged { get; init; } = static (_, _) => { };
 
     /// <summary>Most topics. Default 100,000.</summary>
     public int MaxTopics

@@ -17,7 +17,6 @@ namespace LightQ.Broker;
 /// <remarks>Methods that create, change or delete block on the disk; opening streams does so unless <see cref="IsQuick(OpenProducerFrame)"/> says otherwise.</remarks>
 public sealed class LightQBroker : IAsyncDisposable
 {
-    private const int RecoveryThreads = 8;
     private static readonly TimeSpan HousekeepingInterval = TimeSpan.FromMilliseconds(500);
     private readonly BrokerOptions _options;
     private readonly TimeProvider _time;
@@ -96,6 +95,16 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Finds a topic.</summary>
     public bool TryGetTopic(string name, [NotNullWhen(true)] out Topic? topic) => _topics.TryGetValue(name, out topic);
 
+    /// <summary>Finds a partition.</summary>
+    /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or the topic could not be opened.</exception>
+    public static Partition GetPartition(Topic topic, uint partition)
+    {
+        ThrowIfNotOpened(topic);
+        return partition < topic.Partitions.Length
+            ? topic.Partitions[(int)partition]
+            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has no partition {partition}; allowed: 0 to {topic.Partitions.Length - 1}.");
+    }
+
     /// <summary>Creates a topic.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="settings">Its settings; defaults are filled in.</param>
@@ -116,8 +125,8 @@ public sealed class LightQBroker : IAsyncDisposable
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
             try
             {
-                _opener.Open(topic, isNew: true);
-                _catalog.Put(topic);
+                _opener.Create(topic);
+                Announce(topic);
             }
             catch (IOException e)
             {
@@ -152,25 +161,24 @@ public sealed class LightQBroker : IAsyncDisposable
         }
         topic.MarkDeleted();
         foreach (Partition partition in topic.Partitions)
-        {
             partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{name}' was deleted"));
+        foreach (Partition partition in topic.Partitions)
+        {
             await partition.Emptied().ConfigureAwait(false);
             foreach (Group group in partition.Groups())
                 _positions.Remove(KeyOf(partition, group.Name));
-            await partition.Log.DeleteAsync().ConfigureAwait(false);
         }
-        string directory = _opener.DirectoryOf(topic.Id);
-        if (Directory.Exists(directory))
-            Directory.Delete(directory, recursive: true);
+        await Task.WhenAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask())).ConfigureAwait(false);
+        _opener.Remove(topic.Id);
     }
 
-    /// <summary>Removes messages before an offset; -1 removes all that are readable.</summary>
+    /// <summary>Removes messages of a partition before an offset; -1 removes all that are readable.</summary>
     /// <returns>The first offset now served.</returns>
     public long TruncateTopic(string name, uint partition, long beforeOffset)
     {
         if (beforeOffset < -1)
             throw new BrokerException(ErrorCode.InvalidArgument, $"before_offset is {beforeOffset}; allowed: -1 (all) or an offset.");
-        return PartitionOf(GetTopic(name), partition).Log.Truncate(beforeOffset);
+        return GetPartition(GetTopic(name), partition).Log.Truncate(beforeOffset);
     }
 
     /// <summary>Whether the request can be served without touching the disk.</summary>
@@ -186,8 +194,8 @@ public sealed class LightQBroker : IAsyncDisposable
     public ProducerStream OpenProducer(IStreamOwner owner, uint id, OpenProducerFrame request, out ProducerOpenedFrame opened)
     {
         ThrowIfStopping();
-        Partition partition = PartitionOf(GetTopic(request.Topic), request.Partition);
-        Topic topic = partition.Topic;
+        Topic topic = GetTopic(request.Topic);
+        Partition partition = request.Partition == OpenProducerFrame.AnyPartition ? LeastUsed(topic) : GetPartition(topic, request.Partition);
         Durability ack = request.AckLevel == Durability.Default ? topic.Settings.AckLevel : request.AckLevel;
         if (ack > partition.Log.MaxDurability)
             throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}.");
@@ -199,7 +207,7 @@ public sealed class LightQBroker : IAsyncDisposable
         if (ack == Durability.Written)
             partition.Log.NotifyWritten();
         opened = new ProducerOpenedFrame(
-            topic.Id, partition.Index, topic.Settings.Partitions, 1, partition.Log.Incarnation, partition.Log.Epoch,
+            topic.Id, partition.Index, topic.Settings.Partitions, KeyRouting.Version, partition.Log.Incarnation, partition.Log.Epoch,
             producerId, epoch, state?.NextSequence ?? 0, (uint)_options.PublishWindowBytes, (uint)partition.MaxBatchBytes, ack);
         return stream;
     }
@@ -209,7 +217,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public Subscription Subscribe(IStreamOwner owner, uint id, SubscribeFrame request, out SubscribedFrame subscribed)
     {
         ThrowIfStopping();
-        Partition partition = PartitionOf(GetTopic(request.Topic), request.Partition);
+        Partition partition = ReadBy(GetTopic(request.Topic), request.Partition);
         if ((request.SettleMode != SettleMode.Automatic && request.Group.Length != 0) || request.MaxInFlight != 0)
             throw new BrokerException(ErrorCode.NotSupported, "Explicit settlement in a group and a limit of messages in flight are not supported yet.");
         if (request.Start == StartKind.Offset && request.StartValue < 0)
@@ -221,13 +229,13 @@ public sealed class LightQBroker : IAsyncDisposable
             if (!TopicName.IsValid(request.Group))
                 throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}.");
             Group group = partition.OpenGroup(request.Group, MakeGroup);
-            subscription = new GroupMember(owner, id, partition, group, request.Start, request.StartValue);
+            subscription = new GroupMember(owner, id, partition, group, request.Start, request.StartValue) { Member = request.Member };
         }
         else
         {
             if (request.Start == StartKind.Committed)
                 throw new BrokerException(ErrorCode.InvalidArgument, "Only a group has a committed position; a broadcast subscription starts at earliest, latest, an offset or a time.");
-            subscription = new BroadcastSubscription(owner, id, partition, request, policy);
+            subscription = new BroadcastSubscription(owner, id, partition, request, policy) { Member = request.Member };
         }
         partition.Attach(subscription);
         subscribed = new SubscribedFrame(
@@ -245,11 +253,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _stopping = true;
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         KeepPositions();
-        foreach (Topic topic in _topics.Values)
-        {
-            foreach (Partition partition in topic.Partitions)
-                await partition.Log.DisposeAsync().ConfigureAwait(false);
-        }
+        await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
         _positions.Flush();
         _positions.Dispose();
         _catalog.Dispose();
@@ -257,45 +261,50 @@ public sealed class LightQBroker : IAsyncDisposable
         _lock.Dispose();
     }
 
-    /// <summary>Recovering waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</summary>
-    private void RecoverTopics()
+    /// <summary>Tells the catalog of a topic whose files are made; without its entry they go again.</summary>
+    private void Announce(Topic topic)
     {
-        var entries = new ConcurrentQueue<CatalogRecord.TopicEntry>(_catalog.Topics);
-        Task.WaitAll(Enumerable.Range(0, Math.Min(RecoveryThreads, entries.Count)).Select(_ => Task.Factory.StartNew(
-            () =>
-            {
-                while (entries.TryDequeue(out CatalogRecord.TopicEntry? entry))
-                    Recover(entry);
-            },
-            CancellationToken.None,
-            TaskCreationOptions.LongRunning,
-            TaskScheduler.Default)));
-    }
-
-    private void Recover(CatalogRecord.TopicEntry entry)
-    {
-        var topic = new Topic(entry.Name, entry.Id, entry.Created, entry.Settings, entry.Credentials);
         try
         {
-            _opener.Open(topic, isNew: false);
+            _catalog.Put(topic);
         }
-        catch (IOException e)
+        catch (IOException)
         {
-            topic.Failure = e.Message; // This topic is refused; the others are served.
-            topic.FailureCode = e is JournalCorruptException or JournalMissingException ? ErrorCode.CorruptData : ErrorCode.TopicFailed;
+            Task.WaitAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask()));
+            _opener.Remove(topic.Id);
+            throw;
         }
-        _topics[topic.Name] = topic;
     }
 
-    private static Partition PartitionOf(Topic topic, uint partition)
+    private void RecoverTopics()
+    {
+        Topic[] topics = [.. _catalog.Topics.Select(e => new Topic(e.Name, e.Id, e.Created, e.Settings, e.Credentials))];
+        _opener.Recover(topics);
+        foreach (Topic topic in topics)
+            _topics[topic.Name] = topic;
+    }
+
+    private static Partition LeastUsed(Topic topic)
+    {
+        ThrowIfNotOpened(topic);
+        return topic.Partitions.MinBy(p => p.Producers.Length)!; // The lowest of those with the fewest.
+    }
+
+    /// <summary>The partition that a subscription is of: all of them are one only where there is one.</summary>
+    private static Partition ReadBy(Topic topic, uint partition)
+    {
+        if (partition != OpenProducerFrame.AnyPartition)
+            return GetPartition(topic, partition);
+        ThrowIfNotOpened(topic);
+        return topic.Partitions.Length == 1
+            ? topic.Partitions[0]
+            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has {topic.Partitions.Length} partitions and a subscription is of one: open one stream per partition.");
+    }
+
+    private static void ThrowIfNotOpened(Topic topic)
     {
         if (topic.Partitions.IsEmpty)
             throw new BrokerException(topic.FailureCode, topic.Failure);
-        // A topic has one partition for now, so any of them and all of them are the same.
-        uint index = partition == OpenProducerFrame.AnyPartition ? 0 : partition;
-        return index < topic.Partitions.Length
-            ? topic.Partitions[(int)index]
-            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has no partition {partition}; topics have partition 0 only for now.");
     }
 
     private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, string name)
@@ -306,7 +315,7 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
         (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name);
         lock (partition.AppendLock)
-            return (id, epoch, partition.NamedProducers.Open(id, epoch));
+            return (id, epoch, partition.NamedProducers.Attach(id, epoch));
     }
 
     private Group MakeGroup(Partition partition, string name)

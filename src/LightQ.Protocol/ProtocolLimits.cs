@@ -42,6 +42,9 @@ public static class ProtocolLimits
     /// <summary>How many of a named producer's last batches the broker remembers.</summary>
     public const int RememberedBatches = 1024;
 
+    /// <summary>Most partitions of a topic.</summary>
+    public const int MaxPartitions = 1024;
+
     /// <summary>Longest string in a frame, in bytes of UTF-8.</summary>
     public const int StringBytes = ushort.MaxValue;
 

@@ -137,8 +137,8 @@ public sealed class LightQServer : IAsyncDisposable
         }
     }
 
-    private void LogDamage(Topic topic, JournalDamage damage) =>
-        ServerLog.TopicDamaged(_logger, topic.Name, damage.FirstOffset, damage.LastOffset, damage.File, damage.Detail, _directory.Path);
+    private void LogDamage(Partition partition, JournalDamage damage) =>
+        ServerLog.TopicDamaged(_logger, partition.Topic.Name, partition.Index, damage.FirstOffset, damage.LastOffset, damage.File, damage.Detail, _directory.Path);
 
     private void LogStart(long milliseconds)
     {

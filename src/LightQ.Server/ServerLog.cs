@@ -31,8 +31,8 @@ internal static partial class ServerLog
     [LoggerMessage(2008, LogLevel.Error, "Topic {Topic} takes no messages: {Reason}")]
     public static partial void TopicFailed(ILogger logger, string topic, string reason);
 
-    [LoggerMessage(2013, LogLevel.Error, "Topic {Topic} is damaged: subscribers get a gap at offsets {First} to {Last}, in {File}: {Detail}. Stop the broker, and 'lightq journal verify {Directory}' says more")]
-    public static partial void TopicDamaged(ILogger logger, string topic, long first, long last, string file, string detail, string directory);
+    [LoggerMessage(2013, LogLevel.Error, "Topic {Topic} is damaged: subscribers get a gap at offsets {First} to {Last} of partition {Partition}, in {File}: {Detail}. Stop the broker, and 'lightq journal verify {Directory}' says more")]
+    public static partial void TopicDamaged(ILogger logger, string topic, uint partition, long first, long last, string file, string detail, string directory);
 
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);

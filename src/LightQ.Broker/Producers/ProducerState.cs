@@ -6,7 +6,7 @@ namespace LightQ.Broker.Producers;
 /// <summary>What one log remembers of a named producer: its epoch and its last batches. Guarded by the partition's append lock.</summary>
 internal sealed class ProducerState
 {
-    private readonly Remembered[] _batches = new Remembered[ProtocolLimits.RememberedBatches];
+    private Remembered[] _batches = []; // 24 KiB once there is one: a name may open many partitions that it hardly uses.
     private long _count;
 
     public ProducerState(ulong id, uint epoch)
@@ -27,8 +27,8 @@ internal sealed class ProducerState
     /// <summary>When its last batch was appended, unix microseconds.</summary>
     public long LastAppend { get; private set; }
 
-    /// <summary>Whether anything is remembered.</summary>
-    public bool IsEmpty => _count == 0;
+    /// <summary>Streams that append for this producer, or did before a newer epoch; none of them may lose its state.</summary>
+    public int Streams { get; set; }
 
     /// <summary>The remembered batches, oldest first.</summary>
     public IEnumerable<Remembered> Batches
@@ -71,6 +71,8 @@ internal sealed class ProducerState
     /// <summary>Remembers a batch that was appended.</summary>
     public void Remember(ulong sequence, uint records, long offset, long appendTime)
     {
+        if (_batches.Length == 0)
+            _batches = new Remembered[ProtocolLimits.RememberedBatches];
         _batches[_count++ % _batches.Length] = new Remembered(sequence, records, offset);
         NextSequence = sequence + records;
         LastAppend = appendTime;

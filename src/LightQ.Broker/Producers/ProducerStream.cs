@@ -111,6 +111,11 @@ public sealed class ProducerStream : OutputStream
         {
             _pending.Clear();
         }
+        if (_state is not null)
+        {
+            lock (_partition.AppendLock)
+                _state.Streams--;
+        }
         _partition.Detach(this);
     }
 

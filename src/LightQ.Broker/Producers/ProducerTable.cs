@@ -18,15 +18,23 @@ internal sealed class ProducerTable
         return state;
     }
 
+    /// <summary>The same for a stream, which keeps it until <see cref="ProducerState.Streams"/> is counted down.</summary>
+    public ProducerState Attach(ulong id, uint epoch)
+    {
+        ProducerState state = Open(id, epoch);
+        state.Streams++;
+        return state;
+    }
+
     /// <summary>The state of a producer, if it is remembered.</summary>
     public ProducerState? Find(ulong id) => _states.GetValueOrDefault(id);
 
-    /// <summary>Forgets producers that appended nothing since <paramref name="before"/> (unix microseconds).</summary>
+    /// <summary>Forgets producers without a stream that appended nothing since <paramref name="before"/> (unix microseconds).</summary>
     public void Expire(long before)
     {
         foreach (ProducerState state in _states.Values)
         {
-            if (!state.IsEmpty && state.LastAppend < before)
+            if (state.Streams == 0 && state.LastAppend < before)
                 _states.Remove(state.Id);
         }
     }

@@ -22,6 +22,9 @@ public abstract class Subscription : OutputStream
     /// <summary>The partition.</summary>
     public Partition Partition => _partition;
 
+    /// <summary>Which consumer of its connection it belongs to, one subscription a partition; 0 for one that is a consumer by itself.</summary>
+    public uint Member { get; internal init; }
+
     /// <summary>The group, or empty.</summary>
     public virtual string GroupName => "";
 

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using LightQ.Broker.Logs;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -5,19 +6,62 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
 
-/// <summary>Makes or recovers the log behind a partition.</summary>
-internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, Action<Topic, JournalDamage> onDamaged)
+/// <summary>Makes or recovers the logs behind the partitions of topics.</summary>
+/// <remarks>Opening a journal waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</remarks>
+internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, Action<Partition, JournalDamage> onDamaged)
 {
-    /// <summary>Opens every partition of a topic.</summary>
-    /// <param name="topic">The topic.</param>
-    /// <param name="isNew">Whether it is being created. The catalog learns of a topic when its files are on the disk: one that it knows must have them.</param>
-    public void Open(Topic topic, bool isNew)
+    private const int Threads = 8;
+
+    /// <summary>Makes every partition of a new topic, or none: when one fails, those that were made are removed.</summary>
+    /// <remarks>The catalog learns of a topic when its files are on the disk: one that it knows must have them.</remarks>
+    /// <exception cref="IOException">One of them cannot be made.</exception>
+    public void Create(Topic topic)
     {
-        var partition = new Partition(topic, 0, time);
+        TopicOpening opening = Open([topic], isNew: true)[0];
+        if (opening.Failure is not { } failure)
+            return;
+        Remove(topic.Id);
+        throw new IOException(failure.Message, failure);
+    }
+
+    /// <summary>Recovers the partitions of topics that the catalog knows.</summary>
+    /// <param name="topics">The topics. One with a partition that cannot be opened is left without any, and says why: a part of its keys would be missing.</param>
+    public void Recover(IReadOnlyList<Topic> topics) => Open(topics, isNew: false);
+
+    /// <summary>Removes what is left of a topic: its journals are deleted, or were never made.</summary>
+    public void Remove(Guid topicId)
+    {
+        string directory = DirectoryOf(topicId);
+        if (Directory.Exists(directory))
+            Directory.Delete(directory, recursive: true);
+    }
+
+    private TopicOpening[] Open(IReadOnlyList<Topic> topics, bool isNew)
+    {
+        TopicOpening[] openings = [.. topics.Select(t => new TopicOpening(t))];
+        var work = new ConcurrentQueue<(TopicOpening Opening, int Index)>(
+            openings.SelectMany(o => Enumerable.Range(0, (int)o.Topic.Settings.Partitions).Select(i => (o, i))));
+        void OpenEach()
+        {
+            while (work.TryDequeue(out (TopicOpening Opening, int Index) next))
+                next.Opening.Open(next.Index, (topic, index) => OpenOne(topic, (uint)index, isNew));
+        }
+        if (work.Count == 1)
+            OpenEach();
+        else
+            Task.WaitAll(Enumerable.Range(0, Math.Min(Threads, work.Count)).Select(_ => Task.Factory.StartNew(OpenEach, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default)));
+        foreach (TopicOpening opening in openings)
+            opening.Complete(isNew);
+        return openings;
+    }
+
+    private Partition OpenOne(Topic topic, uint index, bool isNew)
+    {
+        var partition = new Partition(topic, index, time);
         partition.Log = topic.Settings.Kind == TopicKind.Durable
             ? new JournalLog(OpenJournal(partition, isNew))
             : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
-        topic.Partitions = [partition];
+        return partition;
     }
 
     /// <summary>Where a topic's partitions are: by id, never by name.</summary>
@@ -50,7 +94,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         return journal;
     }
 
-    private sealed class Listener(Partition partition, Action<Topic, JournalDamage> onDamaged) : IJournalListener
+    private sealed class Listener(Partition partition, Action<Partition, JournalDamage> onDamaged) : IJournalListener
     {
         public void OnProgress(Journal journal)
         {
@@ -60,7 +104,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
         public void OnFailed(Journal journal) => partition.OnFailed(journal.Failure?.Reason ?? "the journal has failed");
 
-        public void OnDamaged(Journal journal, JournalDamage damage) => onDamaged(partition.Topic, damage);
+        public void OnDamaged(Journal journal, JournalDamage damage) => onDamaged(partition, damage);
 
         /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
         private const int WriterTurns = 4;

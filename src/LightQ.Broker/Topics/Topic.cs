@@ -34,15 +34,15 @@ public sealed class Topic
     /// <summary>The partitions; empty when the topic could not be opened.</summary>
     public ImmutableArray<Partition> Partitions { get; internal set; } = [];
 
-    /// <summary>Why the topic could not be opened or takes no more; empty while it works.</summary>
+    /// <summary>Why the topic could not be opened, or why one of its partitions takes no more; empty while all work.</summary>
     public string Failure
     {
-        get => _openFailure.Length != 0 ? _openFailure : Partitions.Select(p => p.Log.Failure).FirstOrDefault(f => f is not null) ?? "";
+        get => _openFailure.Length != 0 ? _openFailure : Partitions.FirstOrDefault(p => p.Log.Failure is not null) is { } failed ? Describe(failed.Index, failed.Log.Failure!) : "";
         internal set => _openFailure = value;
     }
 
     /// <summary>What was found damaged while the topic was served; empty when nothing was. Subscribers get a gap there.</summary>
-    public IEnumerable<JournalDamage> Damage => Partitions.SelectMany(p => p.Log.Damage);
+    public IEnumerable<(uint Partition, JournalDamage Damage)> Damage => Partitions.SelectMany(p => p.Log.Damage.Select(d => (p.Index, d)));
 
     /// <summary>How a request to a topic that could not be opened is answered.</summary>
     internal ErrorCode FailureCode { get; set; } = ErrorCode.TopicFailed;
@@ -52,6 +52,9 @@ public sealed class Topic
 
     private readonly TaskCompletionSource _deleted = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private string _openFailure = "";
+
+    /// <summary>A failure, with the partition where there are several.</summary>
+    internal string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
 
     internal void MarkDeleted() => _deleted.TrySetResult();
 }

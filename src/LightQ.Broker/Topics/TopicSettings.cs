@@ -16,7 +16,7 @@ public sealed record TopicSettings
     /// <summary>Where messages live. Default: transient.</summary>
     public TopicKind Kind { get; init; } = TopicKind.Transient;
 
-    /// <summary>How many partitions; only 1 is supported for now.</summary>
+    /// <summary>How many partitions, 1 to 1024. Default 1.</summary>
     public uint Partitions { get; init; } = 1;
 
     /// <summary>Size of the ring in bytes, a power of two. Default 8 MiB, or what four batches need.</summary>
@@ -47,14 +47,13 @@ public sealed record TopicSettings
     public int MaxBatchBytes => MaxMessageBytes + ProtocolLimits.BatchOverheadBytes;
 
     /// <summary>These settings with every default filled in.</summary>
-    /// <exception cref="BrokerException">A value is outside its range, with <see cref="ErrorCode.InvalidArgument"/> or <see cref="ErrorCode.NotSupported"/>.</exception>
+    /// <exception cref="BrokerException">A value is outside its range, with <see cref="ErrorCode.InvalidArgument"/>.</exception>
     public TopicSettings Complete()
     {
         bool durable = Kind == TopicKind.Durable;
         Check(Kind is TopicKind.Transient or TopicKind.Durable, "kind", Kind, "transient or durable");
         Check(MaxMessageBytes is >= 1024 and <= MaxMessageLimit, "max_message_bytes", MaxMessageBytes, $"1024 to {MaxMessageLimit}");
-        if (Partitions != 1)
-            throw new BrokerException(ErrorCode.NotSupported, $"partitions is {Partitions}; only 1 is supported for now.");
+        Check(Partitions is >= 1 and <= ProtocolLimits.MaxPartitions, "partitions", Partitions, $"1 to {ProtocolLimits.MaxPartitions}");
         long fourBatches = 4L * MaxBatchBytes;
         long ring = (long)BitOperations.RoundUpToPowerOf2((ulong)(RingBytes != 0 ? RingBytes : Math.Max(8 << 20, fourBatches)));
         Check(ring is >= MinRingBytes and <= MaxRingBytes && ring >= fourBatches, "ring_bytes", RingBytes, $"{Math.Max(MinRingBytes, fourBatches)} (four batches of the topic's limit) to {MaxRingBytes}");

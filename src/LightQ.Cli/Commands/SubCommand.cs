@@ -2,6 +2,7 @@ using System.CommandLine;
 using LightQ.Cli.Output;
 using LightQ.Cli.Subscribing;
 using LightQ.Client;
+using LightQ.Protocol;
 
 namespace LightQ.Cli.Commands;
 

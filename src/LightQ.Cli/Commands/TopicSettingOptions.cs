@@ -22,7 +22,7 @@ internal sealed class TopicSettingOptions
     public TopicSettingOptions()
     {
         _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient.";
-        _partitions.Description = "How many partitions; only 1 for now.";
+        _partitions.Description = "How many partitions, 1 to 1024; cannot be changed later. Default: 1.";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
         _read.Description = "How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory.";
         _slow.Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).";

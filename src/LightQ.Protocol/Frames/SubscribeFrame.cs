@@ -12,6 +12,7 @@ namespace LightQ.Protocol.Frames;
 /// <param name="SettleMode">Who says that a message is done.</param>
 /// <param name="SlowPolicy">What happens when the subscriber is slower than the topic.</param>
 /// <param name="MaxInFlight">Most messages delivered and not settled; 0 for no limit.</param>
+/// <param name="Member">Which consumer of this connection the stream belongs to: the same number on the streams of all its partitions; 0 for a stream that is a consumer by itself.</param>
 public readonly record struct SubscribeFrame(
     string Topic,
     uint Partition,
@@ -23,13 +24,14 @@ public readonly record struct SubscribeFrame(
     ulong LastIncarnation,
     SettleMode SettleMode,
     SlowPolicy SlowPolicy,
-    uint MaxInFlight) : IFrameBody<SubscribeFrame>
+    uint MaxInFlight,
+    uint Member = 0) : IFrameBody<SubscribeFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Subscribe;
 
     /// <inheritdoc/>
-    public int MaxSize => BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4;
+    public int MaxSize => BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -45,6 +47,7 @@ public readonly record struct SubscribeFrame(
         writer.WriteByte((byte)SettleMode);
         writer.WriteByte((byte)SlowPolicy);
         writer.WriteUInt32(MaxInFlight);
+        writer.WriteUInt32(Member);
     }
 
     /// <inheritdoc/>
@@ -59,5 +62,6 @@ public readonly record struct SubscribeFrame(
         reader.ReadUInt64(),
         reader.ReadEnum<SettleMode>(),
         reader.ReadEnum<SlowPolicy>(),
-        reader.ReadUInt32());
+        reader.ReadUInt32(),
+        reader.Remaining == 0 ? 0 : reader.ReadUInt32());
 }

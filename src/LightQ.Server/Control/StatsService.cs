@@ -21,13 +21,13 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
         .Unary<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", ListSubscriptions);
 
     private Task<GetTopicStatsResponse> GetTopicStats(GetTopicStatsRequest request, GrpcServerCallContext context) =>
-        Task.FromResult(new GetTopicStatsResponse { Stats = new TopicStatsReader(broker.GetTopic(request.Topic), time).Read() });
+        Task.FromResult(new GetTopicStatsResponse { Stats = ReaderOf(broker.GetTopic(request.Topic), request.HasPartition ? request.Partition : null).Read() });
 
     private async Task WatchTopicStatsAsync(WatchTopicStatsRequest request, GrpcResponseStream<WatchTopicStatsResponse> responses, GrpcServerCallContext context)
     {
         TimeSpan interval = IntervalOf(request.Interval);
         Topic topic = broker.GetTopic(request.Topic);
-        var reader = new TopicStatsReader(topic, time);
+        TopicStatsReader reader = ReaderOf(topic, request.HasPartition ? request.Partition : null);
         using var ticks = new PeriodicTimer(interval, time);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(context.CancellationToken);
         Task<bool> tick;
@@ -96,6 +96,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
                 ConnectionId = s.Owner.ConnectionId,
                 Stream = s.Id,
                 Topic = s.Partition.Topic.Name,
+                Partition = s.Partition.Index,
                 Group = s.GroupName,
                 NextOffset = s.NextOffset,
                 Lag = (ulong)Math.Max(0, s.Partition.Log.EndOffset - s.NextOffset),
@@ -103,6 +104,9 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
             });
         return Task.FromResult(new ListSubscriptionsResponse { Subscriptions = { subscriptions } });
     }
+
+    private TopicStatsReader ReaderOf(Topic topic, uint? partition) =>
+        new(topic, partition is { } index ? LightQBroker.GetPartition(topic, index) : null, time);
 
     private static TimeSpan IntervalOf(Duration? requested)
     {

@@ -3,7 +3,7 @@ using LightQ.Broker.Topics;
 
 namespace LightQ.Server.Control;
 
-/// <summary>A topic's figures at one moment, over its partitions: what statistics and metrics both show.</summary>
+/// <summary>A topic's figures at one moment, over its partitions or of one: what statistics and metrics both show.</summary>
 internal readonly record struct TopicFigures
 {
     private TopicFigures(ImmutableArray<Partition> partitions)
@@ -72,4 +72,7 @@ internal readonly record struct TopicFigures
 
     /// <summary>Reads the figures; all zero for a topic that could not be opened.</summary>
     public static TopicFigures Of(Topic topic) => new(topic.Partitions);
+
+    /// <summary>Reads the figures of one partition.</summary>
+    public static TopicFigures Of(Partition partition) => new([partition]);
 }

@@ -4,6 +4,7 @@ using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Storage;
 using Proto = LightQ.Protocol.Control;
 
 namespace LightQ.Server.Control;
@@ -50,7 +51,17 @@ internal static class TopicMapping
         StartOffsets = { topic.Partitions.Select(p => p.Log.StartOffset) },
         EndOffsets = { topic.Partitions.Select(p => p.Log.EndOffset) },
         Failure = topic.Failure,
-        Damage = { topic.Damage.Select(d => new Proto.DamagedRange { FirstOffset = d.FirstOffset, LastOffset = d.LastOffset, File = d.File, Bytes = (ulong)d.Bytes, Detail = d.Detail }) },
+        Damage = { topic.Damage.Select(d => ToProto(d.Partition, d.Damage)) },
+    };
+
+    private static Proto.DamagedRange ToProto(uint partition, JournalDamage damage) => new()
+    {
+        Partition = partition,
+        FirstOffset = damage.FirstOffset,
+        LastOffset = damage.LastOffset,
+        File = damage.File,
+        Bytes = (ulong)damage.Bytes,
+        Detail = damage.Detail,
     };
 
     /// <summary>Settings with every default filled in.</summary>

@@ -1,18 +1,19 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Protocol.Control;
+using Partition = LightQ.Broker.Topics.Partition;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
-/// <summary>Reads one topic's statistics again and again; the rates are over the time since the reading before.</summary>
-internal sealed class TopicStatsReader(Topic topic, TimeProvider time)
+/// <summary>Reads the statistics of one topic, or of one of its partitions, again and again; the rates are over the time since the reading before.</summary>
+internal sealed class TopicStatsReader(Topic topic, Partition? partition, TimeProvider time)
 {
     private TopicFigures _last;
     private long _lastRead;
 
     public TopicStats Read()
     {
-        var figures = TopicFigures.Of(topic);
+        var figures = partition is null ? TopicFigures.Of(topic) : TopicFigures.Of(partition);
         long now = time.GetTimestamp();
         double seconds = _lastRead == 0 ? 0 : time.GetElapsedTime(_lastRead, now).TotalSeconds;
         var stats = new TopicStats
@@ -36,6 +37,8 @@ internal sealed class TopicStatsReader(Topic topic, TimeProvider time)
             Drops = figures.Drops,
             StoredBytes = figures.StoredBytes,
         };
+        if (partition is not null)
+            stats.Partition = partition.Index;
         (_last, _lastRead) = (figures, now);
         return stats;
     }

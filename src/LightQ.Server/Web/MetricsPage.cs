@@ -1,4 +1,6 @@
+using System.Globalization;
 using LightQ.Broker;
+using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Server.Control;
 
@@ -24,9 +26,16 @@ internal static class MetricsPage
         ("lightq_topic_subscriptions", "Open subscriptions, group members included.", f => f.Subscribers),
         ("lightq_topic_lag_messages", "Messages that the slowest subscriber has not been sent.", f => f.QueueSize),
         ("lightq_topic_stored_bytes", "Bytes the topic occupies in memory or on disk.", f => f.StoredBytes),
-        ("lightq_topic_start_offset", "The first offset held.", f => f.StartOffset),
-        ("lightq_topic_end_offset", "One behind the last offset appended.", f => f.EndOffset),
-        ("lightq_topic_durable_offset", "One behind the last offset that survives a power cut.", f => f.DurableOffset),
+        ("lightq_topic_start_offset", "The first offset held; of several partitions, the sum.", f => f.StartOffset),
+        ("lightq_topic_end_offset", "One behind the last offset appended; of several partitions, the sum.", f => f.EndOffset),
+        ("lightq_topic_durable_offset", "One behind the last offset that survives a power cut; of several partitions, the sum.", f => f.DurableOffset),
+    ];
+
+    private static readonly (string Name, string Help, Func<ITopicLog, long> Value)[] PartitionGauges =
+    [
+        ("lightq_partition_start_offset", "The first offset that a partition holds, of topics with several.", l => l.StartOffset),
+        ("lightq_partition_end_offset", "One behind the last offset appended to a partition, of topics with several.", l => l.EndOffset),
+        ("lightq_partition_durable_offset", "One behind the last offset of a partition that survives a power cut, of topics with several.", l => l.DurableOffset),
     ];
 
     /// <summary>Writes everything.</summary>
@@ -46,6 +55,7 @@ internal static class MetricsPage
             WriteTopics(writer.Counter(name, help), topics, value);
         foreach ((string name, string help, Func<TopicFigures, double> value) in TopicGauges)
             WriteTopics(writer.Gauge(name, help), topics, value);
+        WritePartitions(writer, topics);
         writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages because its journal failed.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Failure.Length == 0 ? 0 : 1, "topic", topic.Name);
@@ -54,11 +64,22 @@ internal static class MetricsPage
             writer.Sample(topic.Damage.Count(), "topic", topic.Name);
         writer.Gauge("lightq_topic_damaged_bytes", "Bytes of these ranges.");
         foreach ((Topic topic, _) in topics)
-            writer.Sample(topic.Damage.Sum(d => d.Bytes), "topic", topic.Name);
+            writer.Sample(topic.Damage.Sum(d => d.Damage.Bytes), "topic", topic.Name);
         writer.Counter("lightq_scrubbed_bytes_total", "Bytes of durable topics that were read again to find damage.").Sample(broker.ScrubbedBytes);
         writer.Counter("lightq_scrub_passes_total", "Complete passes of that over everything.").Sample(broker.ScrubPasses);
         WriteProcess(writer);
         return writer.ToString();
+    }
+
+    /// <summary>The offsets by partition, where they are not the topic's.</summary>
+    private static void WritePartitions(PrometheusWriter writer, (Topic Topic, TopicFigures Figures)[] topics)
+    {
+        foreach ((string name, string help, Func<ITopicLog, long> value) in PartitionGauges)
+        {
+            writer.Gauge(name, help);
+            foreach (Partition partition in topics.Where(t => t.Topic.Partitions.Length > 1).SelectMany(t => t.Topic.Partitions))
+                writer.Sample(value(partition.Log), "topic", partition.Topic.Name, "partition", partition.Index.ToString(CultureInfo.InvariantCulture));
+        }
     }
 
     private static void WriteTopics(PrometheusWriter writer, (Topic Topic, TopicFigures Figures)[] topics, Func<TopicFigures, double> value)
@@ -77,6 +98,6 @@ internal static class MetricsPage
         writer.Counter("dotnet_gc_pause_seconds_total", "Time that collections stopped the process.").Sample(GC.GetTotalPauseDuration().TotalSeconds);
         writer.Counter("dotnet_gc_collections_total", "Collections, by generation.");
         for (int generation = 0; generation <= GC.MaxGeneration; generation++)
-            writer.Sample(GC.CollectionCount(generation), "generation", generation.ToString(System.Globalization.CultureInfo.InvariantCulture));
+            writer.Sample(GC.CollectionCount(generation), "generation", generation.ToString(CultureInfo.InvariantCulture));
     }
 }

@@ -34,6 +34,17 @@ internal sealed class PrometheusWriter
         return Value(value);
     }
 
+    /// <summary>Adds a sample with two labels.</summary>
+    public PrometheusWriter Sample(double value, string label, string labelValue, string otherLabel, string otherValue)
+    {
+        _text.Append(_family).Append('{').Append(label).Append("=\"");
+        Escape(labelValue, quotes: true);
+        _text.Append("\",").Append(otherLabel).Append("=\"");
+        Escape(otherValue, quotes: true);
+        _text.Append("\"}");
+        return Value(value);
+    }
+
     /// <summary>What was written.</summary>
     public override string ToString() => _text.ToString();
 

@@ -67,7 +67,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     private protected ProducerState OpenNamed(uint epoch)
     {
         lock (Partition.AppendLock)
-            return Partition.NamedProducers.Open(42, epoch);
+            return Partition.NamedProducers.Attach(42, epoch);
     }
 
     private protected Subscription Subscribe(StartKind start, long value = 0, SlowPolicy policy = SlowPolicy.Block, uint credit = 1 << 20, SettleMode settle = SettleMode.Automatic)

@@ -45,6 +45,7 @@ public sealed class SpecificationTests
     [InlineData("unacknowledged bytes of a producer stream", ProtocolLimits.UnacknowledgedBytes)]
     [InlineData("credit that the SDK grants", ProtocolLimits.DefaultCreditBytes)]
     [InlineData("remembered batches of a named producer", ProtocolLimits.RememberedBatches)]
+    [InlineData("partitions of a topic", ProtocolLimits.MaxPartitions)]
     [InlineData("string", ProtocolLimits.StringBytes)]
     [InlineData("topic, group or producer name", TopicName.MaxLength)]
     [InlineData("data-plane port", ProtocolLimits.DefaultDataPort)]

@@ -74,7 +74,8 @@ public sealed class ReadBackTests
         from settle in Enum<SettleMode>()
         from slow in Enum<SlowPolicy>()
         from most in U32
-        select new SubscribeFrame(topic, partition, consumers, start, value, last, epoch, incarnation, settle, slow, most));
+        from member in U32
+        select new SubscribeFrame(topic, partition, consumers, start, value, last, epoch, incarnation, settle, slow, most, member));
 
     [Fact]
     public void Subscribed() => Frame(
