@@ -1,3 +1,4 @@
+using LightQ.Broker.Logs;
 using LightQ.Protocol;
 using LightQ.Storage;
 
@@ -43,6 +44,7 @@ internal sealed class TopicOpening(Topic topic)
         }
         topic.Failure = topic.Describe((uint)_failedIndex, failure.Message);
         topic.FailureCode = failure is JournalCorruptException or JournalMissingException ? ErrorCode.CorruptData : ErrorCode.TopicFailed;
-        Task.WaitAll(_partitions.OfType<Partition>().Select(p => (isNew ? p.Log.DeleteAsync() : p.Log.DisposeAsync()).AsTask()));
+        IEnumerable<ITopicLog> opened = _partitions.OfType<Partition>().Select(p => p.Log);
+        Task.WaitAll(isNew ? opened.Select(l => l.DeleteAsync().AsTask()) : opened.Select(l => l.DisposeAsync().AsTask()));
     }
 }
