@@ -19,10 +19,17 @@ namespace LightQ.Client;
 public sealed class BatchBuilder : IDisposable
 {
     private readonly ProducerStream _stream;
+    private readonly MessageClock _clock;
+    private readonly PublishOptions _options;
     private SendBatch? _batch;
     private bool _isDisposed;
 
-    internal BatchBuilder(ProducerStream stream) => _stream = stream;
+    internal BatchBuilder(ProducerStream stream, MessageClock clock, in PublishOptions options)
+    {
+        _stream = stream;
+        _clock = clock;
+        _options = options;
+    }
 
     /// <summary>How many messages it holds.</summary>
     public int Count => _batch?.Count ?? 0;
@@ -59,6 +66,6 @@ public sealed class BatchBuilder : IDisposable
     private SendBatch Rent()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        return _batch = _stream.RentBatch();
+        return _batch = _stream.RentBatch(_clock.Stamp(_options));
     }
 }

@@ -55,8 +55,29 @@ public sealed record ConsumeOptions
     /// </summary>
     public SettleMode SettleMode { get; init; }
 
+    /// <summary>
+    /// Which messages are wanted, by their headers; null (the default) for all. The broker delivers all, and this side passes over the others:
+    /// with explicit settlement they count as done.
+    /// </summary>
+    public MessageFilter? Filter { get; init; }
+
     /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
     public bool VerifyChecksums { get; init; } = true;
+
+    /// <summary>
+    /// Most bytes that the messages of one compressed batch may take when they are inflated, 64 KiB to 16 MiB, which is the default. A batch
+    /// that says it takes more is a gap (corrupt), and no memory is reserved for it.
+    /// </summary>
+    public int MaxInflatedBytes
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, 64 * 1024);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, ProtocolLimits.InflatedBatchBytes);
+            field = value;
+        }
+    } = ProtocolLimits.InflatedBatchBytes;
 
     /// <summary>Where a waiting <c>await foreach</c> goes on. Default: on the thread pool.</summary>
     public ContinuationScheduling Scheduling { get; init; }

@@ -26,6 +26,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 {
     private readonly BrokerLink _link;
     private readonly ControlChannel _control;
+    private long _messagesExpired;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
     /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</param>
@@ -62,6 +63,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Whether the client is connected at the moment.</summary>
     public ConnectionState State { get; private set; }
+
+    /// <summary>Messages whose time to live was over when a subscription of this client got to them.</summary>
+    public long MessagesExpired => Volatile.Read(ref _messagesExpired);
 
     /// <summary>Creates, describes, lists and deletes topics.</summary>
     public TopicsClient Topics { get; }
@@ -164,7 +168,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private async Task<Subscription> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)
     {
         await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var subscription = new Subscription(_link, topic, options, gap => GapDetected?.Invoke(this, gap));
+        var subscription = new Subscription(_link, topic, options, OnGap);
         _link.Attach(subscription);
         try
         {
@@ -176,6 +180,13 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
             throw;
         }
         return subscription;
+    }
+
+    private void OnGap(MessageGap gap)
+    {
+        if (gap.Reason == GapReason.Expired)
+            Interlocked.Add(ref _messagesExpired, gap.LastOffset - gap.FirstOffset + 1);
+        GapDetected?.Invoke(this, gap);
     }
 
     private void OnStateChanged(ConnectionState state, LightQException? reason)

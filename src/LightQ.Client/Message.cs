@@ -70,7 +70,7 @@ public readonly struct Message
 
     private int BodyStart => _record + RecordLayout.FixedSize + KeyLength + HeadersLength;
 
-    private ReadOnlySpan<byte> HeaderBytes => _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
+    internal ReadOnlySpan<byte> HeaderBytes => _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
 
     private BatchView BatchHeader => new(_memory.AsSpan(_batch, BatchLayout.HeaderSize));
 

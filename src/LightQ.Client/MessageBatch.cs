@@ -13,9 +13,11 @@ public readonly struct MessageBatch
     private readonly int _length;
     private readonly int _skip;
     private readonly Settlements? _settlements;
+    private readonly MessageFilter? _filter;
 
-    internal MessageBatch(byte[] memory, int start, int length, int skip, Settlements? settlements)
+    internal MessageBatch(byte[] memory, int start, int length, int skip, Settlements? settlements, MessageFilter? filter = null)
     {
+        _filter = filter;
         _settlements = settlements;
         _memory = memory;
         _start = start;
@@ -26,7 +28,7 @@ public readonly struct MessageBatch
     /// <summary>Offset of the first message.</summary>
     public long BaseOffset => View.BaseOffset + _skip;
 
-    /// <summary>How many messages it holds.</summary>
+    /// <summary>How many messages it holds, those included that <see cref="ConsumeOptions.Filter"/> passes over.</summary>
     public int Count => View.RecordCount - _skip;
 
     /// <summary>When the producer opened the batch, by the producer's clock.</summary>
@@ -35,7 +37,7 @@ public readonly struct MessageBatch
     /// <summary>When the broker appended it, by the broker's clock.</summary>
     public DateTimeOffset AppendTime => Message.FromUnixMicroseconds(View.AppendTime);
 
-    /// <summary>The batch as it travelled: header, records, padding.</summary>
+    /// <summary>The batch as it travelled: header, records, padding. One that came compressed is inflated here, and its checksums are still those of what came.</summary>
     public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);
 
     private Settlements Settlement => _settlements ?? throw Settlements.NotExplicit();
@@ -55,6 +57,6 @@ public readonly struct MessageBatch
     /// </exception>
     public ValueTask CompleteAsync(CancellationToken cancellationToken = default) => Settlement.CompleteAsync(BaseOffset, Count, cancellationToken);
 
-    /// <summary>The messages, in the order of their offsets.</summary>
-    public MessageBatchEnumerator GetEnumerator() => new(View, _skip);
+    /// <summary>The messages that are wanted, in the order of their offsets.</summary>
+    public MessageBatchEnumerator GetEnumerator() => new(View, _skip, _filter);
 }

@@ -7,9 +7,10 @@ namespace LightQ.Client;
 /// <summary>Enumerates a batch's messages in place. Allocates nothing.</summary>
 public ref struct MessageBatchEnumerator
 {
+    private readonly MessageFilter? _filter;
     private RecordEnumerator _records;
 
-    internal MessageBatchEnumerator(BatchView batch, int skip)
+    internal MessageBatchEnumerator(BatchView batch, int skip, MessageFilter? filter)
     {
         try
         {
@@ -21,6 +22,7 @@ public ref struct MessageBatchEnumerator
         }
         for (; skip > 0; skip--)
             MoveNext();
+        _filter = filter;
     }
 
     /// <summary>The message at hand; valid until the batch's end of life.</summary>
@@ -33,7 +35,12 @@ public ref struct MessageBatchEnumerator
     {
         try
         {
-            return _records.MoveNext();
+            while (_records.MoveNext())
+            {
+                if (_filter is null || _filter.Matches(_records.Current))
+                    return true;
+            }
+            return false;
         }
         catch (ProtocolException e)
         {

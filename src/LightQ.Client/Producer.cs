@@ -26,6 +26,7 @@ public sealed class Producer : IAsyncDisposable
     private readonly ProducerStream _stream;
     private readonly ProducerOptions _options;
     private readonly TimeProvider _time;
+    private readonly MessageClock _clock;
     private int _isDisposed;
 
     internal Producer(ProducerStream stream, ProducerOptions options, TimeProvider time)
@@ -33,6 +34,7 @@ public sealed class Producer : IAsyncDisposable
         _stream = stream;
         _options = options;
         _time = time;
+        _clock = new MessageClock(time, options.TimeToLive);
     }
 
     /// <summary>The topic's name.</summary>
@@ -49,7 +51,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        _stream.PublishAsync(body.Span, key, headers, cancellationToken);
+        _stream.PublishAsync(body.Span, key, headers, _clock.Stamp(default), cancellationToken);
 
     /// <summary>Publishes a message and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
@@ -59,7 +61,18 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        _stream.PublishAsync(body, key, headers, cancellationToken);
+        _stream.PublishAsync(body, key, headers, _clock.Stamp(default), cancellationToken);
+
+    /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
+    /// <param name="body">The body; copied before the method returns.</param>
+    /// <param name="options">How long the message is of use.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">The headers, or null.</param>
+    /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
+    /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
+    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
+        _stream.PublishAsync(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
 
     /// <summary>Publishes a whole batch and waits for its ack. The builder is empty when this returns.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
@@ -79,7 +92,8 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="body">The body; copied.</param>
     /// <returns>False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits for better times.</returns>
     /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
-    public bool TryPublish(ReadOnlySpan<byte> body) => _stream.TryPublish(body);
+    public bool TryPublish(ReadOnlySpan<byte> body) =>
+        _clock.IsPlain ? _stream.TryPublish(body) : _stream.TryPublish(body, default, null, _clock.Stamp(default));
 
     /// <summary>Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
     /// <param name="body">The body; copied.</param>
@@ -87,7 +101,18 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="headers">The headers, or null.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
     /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
-    public bool TryPublish(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null) => _stream.TryPublish(body, key, headers);
+    public bool TryPublish(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null) =>
+        _stream.TryPublish(body, key, headers, _clock.Stamp(default));
+
+    /// <summary>Publishes a message with times of its own, without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
+    /// <param name="body">The body; copied.</param>
+    /// <param name="options">How long the message is of use.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">The headers, or null.</param>
+    /// <returns>False when the window is full: nothing was published.</returns>
+    /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
+    public bool TryPublish(ReadOnlySpan<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null) =>
+        _stream.TryPublish(body, key, headers, _clock.Stamp(options));
 
     /// <summary>Publishes a whole batch without waiting for anything. When it succeeds, the builder is empty.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
@@ -102,10 +127,11 @@ public sealed class Producer : IAsyncDisposable
     }
 
     /// <summary>An empty batch to fill and publish, as often as you like.</summary>
-    public BatchBuilder CreateBatch()
+    /// <param name="options">When its messages are delivered and how long they are of use; time counts from when the first is added.</param>
+    public BatchBuilder CreateBatch(PublishOptions options = default)
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
-        return new BatchBuilder(_stream);
+        return new BatchBuilder(_stream, _clock, options);
     }
 
     /// <summary>Waits until there is room again after a publish that returned false: half of the window. Another thread may be quicker to use it.</summary>

@@ -1,3 +1,4 @@
+using System.IO.Compression;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
@@ -49,6 +50,48 @@ public sealed record ProducerOptions
             field = BatchLayout.Align(value);
         }
     } = 64 * 1024;
+
+    /// <summary>
+    /// How batches are compressed. Default: not at all. A batch that would not become shorter is sent as it is. The broker keeps and
+    /// delivers the compressed bytes; consumers inflate them. Larger batches compress better: see <see cref="BatchBytes"/>.
+    /// </summary>
+    public BatchCodec Compression
+    {
+        get;
+        init => field = Enum.IsDefined(value) ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "None, Brotli or Deflate.");
+    }
+
+    /// <summary>How hard it is tried. Default: the fastest; the others take several times as long, on the thread that sends.</summary>
+    public CompressionLevel CompressionLevel
+    {
+        get;
+        init => field = Enum.IsDefined(value) ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "One of the framework's levels.");
+    } = CompressionLevel.Fastest;
+
+    /// <summary>Batches with fewer bytes of messages are not compressed. Default: 512; 0 tries it with every batch.</summary>
+    public int CompressionMinimumBytes
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfNegative(value);
+            field = value;
+        }
+    } = 512;
+
+    /// <summary>
+    /// How long messages are of use, for those whose <see cref="PublishOptions"/> do not say otherwise: at least 1 ms. Null (the default): for ever.
+    /// </summary>
+    public TimeSpan? TimeToLive
+    {
+        get;
+        init
+        {
+            if (value is { } time)
+                ArgumentOutOfRangeException.ThrowIfLessThan(time, PublishOptions.ShortestTimeToLive, nameof(value));
+            field = value;
+        }
+    }
 
     /// <summary>How long <see cref="Producer.DisposeAsync"/> waits for the messages under way. Default: 5 s; zero: not at all.</summary>
     public TimeSpan DisposeTimeout

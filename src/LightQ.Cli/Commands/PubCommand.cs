@@ -3,6 +3,7 @@ using LightQ.Cli.Output;
 using LightQ.Cli.Publishing;
 using LightQ.Client;
 using LightQ.Protocol;
+using LightQ.Protocol.Batches;
 
 namespace LightQ.Cli.Commands;
 
@@ -16,23 +17,16 @@ internal static class PubCommand
         Option<string?> file = new("--file", "-f") { Description = "Publish each line of this file as a message; - is standard input. Lines end at LF and nowhere else.", HelpName = "FILE" };
         Option<bool> wholeFile = new("--whole-file") { Description = "Publish the file as one message." };
         Option<string?> key = new("--key", "-k") { Description = "The messages' key." };
-        Option<string[]> header = new("--header", "-H")
-        {
-            Description = "A header of every message; may be given again.",
-            HelpName = "NAME=VALUE",
-            CustomParser = result =>
-            {
-                string[] headers = [.. result.Tokens.Select(t => t.Value)];
-                if (headers.FirstOrDefault(h => h.IndexOf('=', StringComparison.Ordinal) < 1) is { } wrong)
-                    result.AddError($"'{wrong}' is not a header of the form NAME=VALUE.");
-                return headers;
-            },
-        };
+        Option<string[]> header = Header();
         Option<double?> rate = ValueOptions.Number("--rate", 0.001);
         rate.Description = "At most this many messages a second.";
         Option<Durability> ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
         ack.Description = "Wait until messages are this safe. Default: what the topic says.";
         Option<string?> producerName = new("--producer-name") { Description = "Makes the producer idempotent: what is sent again after a reconnect is stored once.", HelpName = "NAME" };
+        Option<TimeSpan?> timeToLive = ValueOptions.Duration("--ttl");
+        timeToLive.Description = "How long the messages are of use, for example 10s.";
+        Option<BatchCodec> compression = ValueOptions.Choice("--compression", BatchCodec.None, BatchCodec.Brotli, BatchCodec.Deflate);
+        compression.Description = "How batches are compressed. Default: none.";
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
@@ -40,14 +34,17 @@ internal static class PubCommand
             "Publish a message, or each line of a file or of standard input.",
             "lightq pub orders 'hello'",
             "lightq pub orders --file lines.txt --key 42 --header origin=import",
+            "lightq pub orders --file lines.txt --ttl 10s --compression brotli",
             "tail -f app.log | lightq pub logs -")
         {
-            topic, message, file, wholeFile, key, header, rate, ack, producerName, server, output,
+            topic, message, file, wholeFile, key, header, rate, ack, producerName, timeToLive, compression, server, output,
         };
         command.Validators.Add(result =>
         {
             if (result.GetValue(message) is not (null or "-") && result.GetResult(file) is not null)
                 result.AddError("Give a MESSAGE or --file, not both.");
+            if (result.GetValue(timeToLive) < TimeSpan.FromMilliseconds(1))
+                result.AddError("--ttl: a message lives 1ms or longer.");
             if (result.GetValue(wholeFile) && result.GetResult(file) is null)
                 result.AddError("--whole-file needs --file.");
         });
@@ -58,7 +55,14 @@ internal static class PubCommand
             {
                 Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
                 Topic = address.Topic,
-                Producer = new ProducerOptions { Partition = address.Partition, AckLevel = parsed.GetValue(ack), Name = parsed.GetValue(producerName) },
+                Producer = new ProducerOptions
+                {
+                    Partition = address.Partition,
+                    AckLevel = parsed.GetValue(ack),
+                    Name = parsed.GetValue(producerName),
+                    Compression = parsed.GetValue(compression),
+                    TimeToLive = parsed.GetValue(timeToLive),
+                },
                 Message = parsed.GetValue(message) is { } text and not "-" ? text : null,
                 File = parsed.GetValue(file) is { } path and not "-" ? path : null,
                 WholeFile = parsed.GetValue(wholeFile),
@@ -71,6 +75,19 @@ internal static class PubCommand
         });
         return command;
     }
+
+    private static Option<string[]> Header() => new("--header", "-H")
+    {
+        Description = "A header of every message; may be given again.",
+        HelpName = "NAME=VALUE",
+        CustomParser = result =>
+        {
+            string[] headers = [.. result.Tokens.Select(t => t.Value)];
+            if (headers.FirstOrDefault(h => h.IndexOf('=', StringComparison.Ordinal) < 1) is { } wrong)
+                result.AddError($"'{wrong}' is not a header of the form NAME=VALUE.");
+            return headers;
+        },
+    };
 
     private static MessageHeaders? HeadersOf(string[]? texts)
     {

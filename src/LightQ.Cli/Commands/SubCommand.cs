@@ -30,6 +30,22 @@ internal static class SubCommand
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
         Option<MessageFormat> format = ValueOptions.Choice("--format", MessageFormat.Text, MessageFormat.Json, MessageFormat.Raw, MessageFormat.Bytes);
         format.Description = "text, the default; json: with offset, time, key and headers; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.";
+        Option<MessageFilter?> filter = new("--filter")
+        {
+            Description = "Only messages whose headers are so: NAME = 'VALUE', !=, ^= (begins with), exists(NAME), and, or, not, ( ).",
+            HelpName = "EXPR",
+            CustomParser = result =>
+            {
+                try
+                {
+                    return MessageFilter.Parse(result.Tokens[0].Value);
+                }
+                catch (LightQException e)
+                {
+                    return ValueOptions.Parsed<MessageFilter?>(result, false, null, e.Message);
+                }
+            },
+        };
         Option<OutputFormat> output = CommonOptions.Output();
         Option<string?> server = CommonOptions.Server();
         var command = new ExampleCommand(
@@ -37,9 +53,10 @@ internal static class SubCommand
             "Write a topic's messages to standard output, until Ctrl-C.",
             "lightq sub orders --from earliest --format json",
             "lightq sub orders --from 15m --idle-exit 3s",
+            "lightq sub orders --filter \"type = 'order' and region ^= 'eu'\"",
             "lightq sub orders --from earliest --count 1000 --format raw > lines.txt")
         {
-            topic, group, from, count, idleExit, format, output, server,
+            topic, group, from, count, idleExit, filter, format, output, server,
         };
         command.SetAction((parsed, cancellationToken) =>
         {
@@ -48,7 +65,7 @@ internal static class SubCommand
             {
                 Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
                 Topic = address.Topic,
-                Options = new ConsumeOptions { Group = parsed.GetValue(group), Partition = address.Partition, Start = parsed.GetValue(from) ?? default },
+                Options = new ConsumeOptions { Group = parsed.GetValue(group), Partition = address.Partition, Start = parsed.GetValue(from) ?? default, Filter = parsed.GetValue(filter) },
                 Count = parsed.GetValue(count) ?? long.MaxValue,
                 IdleExit = parsed.GetValue(idleExit),
                 Format = parsed.GetValue(output) == OutputFormat.Json ? MessageFormat.Json : parsed.GetValue(format),

@@ -4,6 +4,8 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Unicode;
 using LightQ.Cli.Output;
+using LightQ.Client.Consuming;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 using LightQ.Storage.Inspection;
@@ -26,6 +28,7 @@ internal sealed class DumpJob : IDisposable
     private readonly Stream _output = Console.OpenStandardOutput();
     private readonly MemoryStream _line = new();
     private readonly Utf8JsonWriter _json;
+    private readonly BatchInflater _inflater = new(ProtocolLimits.InflatedBatchBytes);
 
     /// <param name="path">What to dump.</param>
     /// <param name="output">Lines for people or for programs.</param>
@@ -69,6 +72,7 @@ internal sealed class DumpJob : IDisposable
 
     public void Dispose()
     {
+        _inflater.Return();
         _json.Dispose();
         _output.Dispose();
     }
@@ -82,10 +86,19 @@ internal sealed class DumpJob : IDisposable
             string producer = batch.ProducerId == 0 ? "" : $" producer {batch.ProducerId}/{batch.ProducerEpoch} sequence {batch.BaseSequence}";
             WriteText(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{batch.BaseOffset,12} {batch.Kind.ToString().ToLowerInvariant()} {batch.OffsetSpan} offsets {batch.Length} bytes at {file}:{position} appended {Time(batch.AppendTime)} epoch {batch.LeaderEpoch}{producer} crc {batch.HeaderCrc:x8}/{batch.PayloadCrc:x8} {(isValid ? "ok" : "BAD")}"));
+                $"{batch.BaseOffset,12} {batch.Kind.ToString().ToLowerInvariant()} {batch.OffsetSpan} offsets {batch.Length} bytes at {file}:{position} appended {Time(batch.AppendTime)} epoch {batch.LeaderEpoch}{producer}{Features(batch)} crc {batch.HeaderCrc:x8}/{batch.PayloadCrc:x8} {(isValid ? "ok" : "BAD")}"));
         }
         if (!_records || !isValid || batch.Kind != BatchKind.Data)
             return;
+        if (batch.Codec != BatchCodec.None)
+        {
+            if (!_inflater.TryInflate(batch))
+            {
+                WriteNotInflated(batch);
+                return;
+            }
+            batch = new BatchView(_inflater.Memory.AsSpan(0, _inflater.Length));
+        }
         foreach (RecordView record in batch.Records)
         {
             if (record.Offset < _from || record.Offset > _to)
@@ -95,6 +108,19 @@ internal sealed class DumpJob : IDisposable
             else
                 WriteText(RecordText(record));
         }
+    }
+
+    private void WriteNotInflated(in BatchView batch)
+    {
+        if (!_isJson)
+        {
+            WriteText(string.Create(CultureInfo.InvariantCulture, $"{batch.BaseOffset,16} (records that do not inflate)"));
+            return;
+        }
+        _json.WriteStartObject();
+        _json.WriteString("type"u8, "not_inflated"u8);
+        _json.WriteNumber("offset"u8, batch.BaseOffset);
+        EndLine();
     }
 
     private void WriteHole(JournalPartition partition, RepairLoss hole)
@@ -123,6 +149,14 @@ internal sealed class DumpJob : IDisposable
         _json.WriteNumber("records"u8, batch.RecordCount);
         _json.WriteNumber("bytes"u8, batch.Length);
         _json.WriteNumber("uncompressed_bytes"u8, batch.UncompressedLength);
+        if (batch.Codec != BatchCodec.None)
+            _json.WriteString("codec"u8, Word(batch.Codec));
+        if (batch.DueAt != 0)
+            _json.WriteString("due_time"u8, Time(batch.DueAt));
+        if (batch.ExpiresAt != long.MaxValue)
+            _json.WriteString("expiry"u8, Time(batch.ExpiresAt));
+        if (batch.OriginOffset >= 0)
+            _json.WriteNumber("origin_offset"u8, batch.OriginOffset);
         _json.WriteString("append_time"u8, Time(batch.AppendTime));
         _json.WriteString("timestamp"u8, Time(batch.Timestamp));
         _json.WriteNumber("producer_id"u8, batch.ProducerId);
@@ -186,6 +220,22 @@ internal sealed class DumpJob : IDisposable
 
     private void WriteText(string line) => _output.Write(Encoding.UTF8.GetBytes(line + "\n"));
 
+    private static string Features(in BatchView batch)
+    {
+        var text = new StringBuilder();
+        if (batch.Codec != BatchCodec.None)
+            text.Append(CultureInfo.InvariantCulture, $" {Word(batch.Codec)} of {batch.UncompressedLength} bytes");
+        if (batch.DueAt != 0)
+            text.Append(" due ").Append(Time(batch.DueAt));
+        if (batch.ExpiresAt != long.MaxValue)
+            text.Append(" expires ").Append(Time(batch.ExpiresAt));
+        if (batch.OriginOffset >= 0)
+            text.Append(CultureInfo.InvariantCulture, $" delivery of {batch.OriginOffset}");
+        return text.ToString();
+    }
+
+    private static string Word(BatchCodec codec) => codec.ToString().ToLowerInvariant();
+
     private static string RecordText(in RecordView record)
     {
         var text = new StringBuilder();
@@ -220,6 +270,8 @@ internal sealed class DumpJob : IDisposable
     private static string NameOf(in HeaderView header) =>
         header.WellKnownId == 0 ? Encoding.UTF8.GetString(header.Name) : WellKnownHeader.NameOf(header.WellKnownId) ?? $"#{header.WellKnownId}";
 
-    private static string Time(long microseconds) =>
-        DateTimeOffset.UnixEpoch.AddTicks(microseconds * TimeSpan.TicksPerMicrosecond).ToString("yyyy-MM-dd'T'HH:mm:ss.ffffff'Z'", CultureInfo.InvariantCulture);
+    /// <summary>A time; the number itself when it lies beyond what a calendar has: a producer may write any.</summary>
+    private static string Time(long microseconds) => microseconds >= 0 && microseconds <= UnixMicroseconds.From(DateTimeOffset.MaxValue)
+        ? UnixMicroseconds.ToTime(microseconds).ToString("yyyy-MM-dd'T'HH:mm:ss.ffffff'Z'", CultureInfo.InvariantCulture)
+        : string.Create(CultureInfo.InvariantCulture, $"{microseconds}us");
 }

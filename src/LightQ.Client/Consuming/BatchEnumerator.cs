@@ -1,12 +1,31 @@
+using LightQ.Protocol;
+
 namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates batches.</summary>
 internal sealed class BatchEnumerator(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
     : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
-    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, Settlements);
+    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, Settlements, Filter);
 
     public ValueTask<bool> MoveNextAsync() => MoveToNextBatchAsync();
 
-    protected override bool OnBatch() => true;
+    protected override bool OnBatch()
+    {
+        if (Filter is null)
+            return true;
+        MessageBatch batch = Current;
+        try
+        {
+            if (batch.GetEnumerator().MoveNext())
+                return true;
+        }
+        catch (LightQException e) when (e.Code == ErrorCode.CorruptData)
+        {
+            // The consumer's own enumeration ends there, too, and says so.
+            return true;
+        }
+        PassOver(batch.BaseOffset, batch.Count);
+        return false;
+    }
 }

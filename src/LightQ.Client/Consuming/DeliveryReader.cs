@@ -16,7 +16,11 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private ManualResetValueTaskSourceCore<bool> _core;
     private CancellationTokenRegistration _registration;
     private Subscription? _subscription;
+    private BatchInflater? _inflater;
     private Delivery _run;
+    private byte[] _runMemory = [];
+    private int _received;
+    private int _receivedLength;
     private int _next;
     private int _runEnd;
     private long _expectedOffset;
@@ -28,7 +32,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         _cancellationToken = cancellationToken;
     }
 
-    /// <summary>The memory that holds the batch at hand.</summary>
+    /// <summary>The memory that holds the batch at hand, inflated if it came compressed.</summary>
     protected byte[] Memory { get; private set; } = [];
 
     /// <summary>Where the batch at hand begins.</summary>
@@ -39,6 +43,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     /// <summary>How many of its first records lie before the offset that was asked for.</summary>
     protected int BatchSkip { get; private set; }
+
+    /// <summary>Which messages are wanted; null for all.</summary>
+    protected MessageFilter? Filter { get; private set; }
 
     /// <summary>Where to say what became of its messages.</summary>
     protected Settlements? Settlements => _run.Settlements;
@@ -87,18 +94,23 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     }
 
     /// <summary>Reports that the batch at hand cannot be read further.</summary>
-    protected void ReportDamage(BatchView batch)
+    protected void ReportDamage()
     {
+        var batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
         bool isSound = batch.VerifyHeader() && batch.OffsetSpan > 0;
         long first = isSound ? batch.BaseOffset : _expectedOffset;
         long last = isSound ? batch.NextOffset - 1 : first;
         _subscription!.Report(new MessageGap(_subscription.Topic, first, last, GapReason.Corrupt));
     }
 
+    /// <summary>Messages that the consumer does not get to see: who has to be told that they are done is told.</summary>
+    protected void PassOver(long first, int count) => Settlements?.Complete(first, count);
+
     private async ValueTask<bool> SubscribeAndMoveAsync()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         _subscription = await _subscribe(_cancellationToken).ConfigureAwait(false);
+        Filter = _subscription.Options.Filter;
         if (_cancellationToken.CanBeCanceled)
             _registration = _cancellationToken.UnsafeRegister(static reader => ((DeliveryReader)reader!).OnCanceled(), this);
         return await MoveToNextBatchAsync().ConfigureAwait(false);
@@ -151,27 +163,52 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 continue;
             }
             ReceiveBlock block = delivery.Block!;
-            (_run, Memory) = (delivery, block.Bytes);
+            (_run, _runMemory) = (delivery, block.Bytes);
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
     }
 
     private bool TakeBatch(Subscription subscription)
     {
-        var batch = new BatchView(Memory.AsSpan(_next, _runEnd - _next));
-        (BatchStart, BatchLength) = (_next, batch.Length);
+        var batch = new BatchView(_runMemory.AsSpan(_next, _runEnd - _next));
+        (_received, _receivedLength) = (_next, batch.Length);
         _next += batch.Length;
-        batch = new BatchView(Memory.AsSpan(BatchStart, BatchLength));
+        batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
         bool isSound = !subscription.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
-        if (!isSound || batch.Kind == BatchKind.Gap || (batch.Flags & 0xF) != 0)
+        if (!isSound || batch.Kind == BatchKind.Gap)
         {
-            ReportDamage(batch);
+            ReportDamage();
             return false;
         }
         _expectedOffset = batch.NextOffset;
         if (batch.Kind != BatchKind.Data || batch.NextOffset <= subscription.FirstWantedOffset)
             return false;
         BatchSkip = (int)Math.Max(0, subscription.FirstWantedOffset - batch.BaseOffset);
+        (Memory, BatchStart, BatchLength) = (_runMemory, _received, _receivedLength);
+        // Plain batches have no flags.
+        return batch.Flags == 0 || Open(subscription, batch);
+    }
+
+    /// <summary>Looks at a batch's times, and inflates it.</summary>
+    /// <returns>Whether there is something to hand out.</returns>
+    private bool Open(Subscription subscription, in BatchView batch)
+    {
+        long first = batch.BaseOffset + BatchSkip;
+        if (batch.ExpiresAt <= subscription.Now)
+        {
+            PassOver(first, (int)(batch.NextOffset - first));
+            subscription.Report(new MessageGap(subscription.Topic, first, batch.NextOffset - 1, GapReason.Expired));
+            return false;
+        }
+        if (batch.Codec == BatchCodec.None)
+            return true;
+        _inflater ??= new BatchInflater(subscription.Options.MaxInflatedBytes);
+        if (!_inflater.TryInflate(batch))
+        {
+            ReportDamage();
+            return false;
+        }
+        (Memory, BatchStart, BatchLength) = (_inflater.Memory, 0, _inflater.Length);
         return true;
     }
 
@@ -179,6 +216,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     {
         if (_run.Block is null)
             return;
+        _inflater?.Return();
         _subscription!.Release(_run);
         _run = default;
         (_next, _runEnd) = (0, 0);

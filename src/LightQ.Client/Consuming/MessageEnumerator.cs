@@ -20,11 +20,14 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscriptio
 
     public ValueTask<bool> MoveNextAsync()
     {
-        if (_left == 0)
-            return MoveToNextBatchAsync();
-        if (TryMoveToRecord())
-            return new ValueTask<bool>(true);
-        return MoveBehindDamage();
+        while (_left != 0)
+        {
+            if (!TryMoveToRecord())
+                return MoveBehindDamage();
+            if (Filter is null || IsWanted())
+                return new ValueTask<bool>(true);
+        }
+        return MoveToNextBatchAsync();
     }
 
     protected override bool OnBatch()
@@ -37,15 +40,27 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscriptio
         _end = fits ? (int)end : 0;
         _left = batch.RecordCount;
         _offset = batch.BaseOffset - 1;
-        for (int skip = BatchSkip; skip >= 0; skip--)
+        int skip = BatchSkip;
+        do
         {
             if (!TryMoveToRecord())
             {
-                ReportDamage(batch);
+                ReportDamage();
                 return false;
             }
+            if (skip-- <= 0 && (Filter is null || IsWanted()))
+                return true;
         }
-        return true;
+        while (_left > 0);
+        return false;
+    }
+
+    private bool IsWanted()
+    {
+        if (Filter!.Matches(new Message(_memory, _record, BatchStart, _offset, null).HeaderBytes))
+            return true;
+        PassOver(_offset, 1);
+        return false;
     }
 
     private bool TryMoveToRecord()
@@ -76,7 +91,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscriptio
     private ValueTask<bool> MoveBehindDamage()
     {
         _left = 0;
-        ReportDamage(new BatchView(Memory.AsSpan(BatchStart, BatchLength)));
+        ReportDamage();
         return MoveToNextBatchAsync();
     }
 }

@@ -52,6 +52,9 @@ internal sealed class Subscription : ClientStream
 
     public ConsumeOptions Options { get; }
 
+    /// <summary>The client's clock, in unix microseconds.</summary>
+    public long Now => UnixMicroseconds.From(_link.Options.TimeProvider.GetUtcNow());
+
     /// <summary>Completes when the broker has opened the subscription for the first time.</summary>
     public Task FirstSubscribed => _firstSubscribed.Task;
 
@@ -219,10 +222,13 @@ internal sealed class Subscription : ClientStream
         // Behind this gap its offsets come again, as other messages.
         if (gap.Reason == GapReason.Truncated)
             Volatile.Write(ref _firstWantedOffset, Math.Min(_firstWantedOffset, gap.FirstOffset));
-        ClientLog.Gap(_link.Logger, gap.Topic, gap.FirstOffset, gap.LastOffset, gap.Reason);
+        // What has expired was to be lost then: nothing to warn of, and no reason to end.
+        bool isWanted = gap.Reason == GapReason.Expired;
+        if (!isWanted)
+            ClientLog.Gap(_link.Logger, gap.Topic, gap.FirstOffset, gap.LastOffset, gap.Reason);
         Options.OnGap?.Invoke(gap);
         _onGap(gap);
-        if (Options.GapAction == GapAction.Continue)
+        if (isWanted || Options.GapAction == GapAction.Continue)
             return;
         ErrorCode code = gap.Reason switch
         {

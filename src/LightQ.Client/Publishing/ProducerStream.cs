@@ -22,6 +22,7 @@ internal sealed class ProducerStream : ClientStream
     private readonly PublishQueue _queue;
     private readonly Queue<WaitingPublish> _waiting = new();
     private readonly FlushWaiters _flushes = new();
+    private readonly Compressor? _compressor;
     private readonly TaskCompletionSource _firstOpened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private LightQException? _fault;
     private Connection? _connection;
@@ -34,6 +35,7 @@ internal sealed class ProducerStream : ClientStream
     {
         _link = link;
         _options = options;
+        _compressor = Compressor.Create(options);
         _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null, link.Options.TimeProvider);
         Topic = topic;
     }
@@ -63,7 +65,7 @@ internal sealed class ProducerStream : ClientStream
         {
             if (_waiting.Count > 0 || !_queue.TryAddToOpen(body))
             {
-                if (!TryPublishSlowly(body, default, null))
+                if (!TryPublishSlowly(body, default, null, default))
                     return false;
             }
             _flushes.Accept(1);
@@ -73,12 +75,12 @@ internal sealed class ProducerStream : ClientStream
         return true;
     }
 
-    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
+    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
     {
         Connection? schedule;
         lock (_gate)
         {
-            if (!TryPublishSlowly(body, key, headers))
+            if (!TryPublishSlowly(body, key, headers, timing))
                 return false;
             _flushes.Accept(1);
             schedule = TakeSchedule();
@@ -87,7 +89,7 @@ internal sealed class ProducerStream : ClientStream
         return true;
     }
 
-    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, CancellationToken cancellationToken)
+    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken)
     {
         if (cancellationToken.IsCancellationRequested)
             return ValueTask.FromCanceled<PublishAck>(cancellationToken);
@@ -96,12 +98,12 @@ internal sealed class ProducerStream : ClientStream
         lock (_gate)
         {
             ThrowIfFaulted();
-            int length = CheckSize(body.Length, key, headers);
+            int length = CheckSize(body.Length, key, headers, timing);
             PublishCompletion completion = _completions.Rent();
             completion.Start(cancellationToken);
             task = completion.Task;
             _flushes.Accept(1);
-            if (_waiting.Count == 0 && _queue.TryAdd(body, key, headers, length))
+            if (_waiting.Count == 0 && _queue.TryAdd(body, key, headers, length, timing))
             {
                 _queue.AddWaiter(completion);
             }
@@ -109,7 +111,7 @@ internal sealed class ProducerStream : ClientStream
             {
                 byte[] record = ArrayPool<byte>.Shared.Rent(length);
                 SendBatch.WriteRecord(record, body, key, headers is null ? default : headers.Encoded);
-                _waiting.Enqueue(new WaitingPublish(record, length, null, completion));
+                _waiting.Enqueue(new WaitingPublish(record, length, null, completion, timing));
             }
             schedule = TakeSchedule();
         }
@@ -118,10 +120,10 @@ internal sealed class ProducerStream : ClientStream
     }
 
     /// <summary>An empty batch for a builder.</summary>
-    public SendBatch RentBatch(int minimum = 0)
+    public SendBatch RentBatch(in BatchTiming timing)
     {
         lock (_gate)
-            return _queue.Rent(minimum);
+            return _queue.Rent(timing);
     }
 
     public bool TryPublish(SendBatch batch)
@@ -219,10 +221,10 @@ internal sealed class ProducerStream : ClientStream
         for (int i = first; i < held.Count; i++)
         {
             SendBatch batch = held[i];
-            batch.Complete(stream, producerId, epoch);
+            batch.Complete(stream, producerId, epoch, _compressor);
             segments.Add(batch.Frame);
         }
-        return more;
+        return _compressor is null ? more : Shrink(held, first, stream, more);
     }
 
     public override void Open(Connection connection)
@@ -291,18 +293,33 @@ internal sealed class ProducerStream : ClientStream
         }
     }
 
-    private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
+    /// <summary>Counts batches at the length that compression gave them, which makes room for more.</summary>
+    private bool Shrink(List<SendBatch> held, int first, uint stream, bool isScheduled)
+    {
+        lock (_gate)
+        {
+            // On another stream they wait to be sent again, and are counted anew then.
+            if (stream != _stream || !_isOpened)
+                return isScheduled;
+            for (int i = first; i < held.Count; i++)
+                _queue.Shrink(held[i]);
+            AdmitWaiting();
+            return isScheduled || TakeSchedule() is not null;
+        }
+    }
+
+    private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
     {
         ThrowIfFaulted();
         ThrowUnreported();
-        int length = CheckSize(body.Length, key, headers);
-        return _waiting.Count == 0 && _queue.TryAdd(body, key, headers, length);
+        int length = CheckSize(body.Length, key, headers, timing);
+        return _waiting.Count == 0 && _queue.TryAdd(body, key, headers, length, timing);
     }
 
-    private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers)
+    private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
     {
         long length = RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength;
-        if (length + BatchLayout.HeaderSize + BatchLayout.Alignment > _opened.MaxBatchBytes)
+        if (length + timing.HeaderLength + BatchLayout.Alignment > _opened.MaxBatchBytes)
             throw new LightQException(ErrorCode.MessageTooLarge, $"A message of {length} bytes does not fit a batch of {Topic}, which holds at most {_opened.MaxBatchBytes}.");
         return (int)length;
     }
@@ -478,7 +495,7 @@ internal sealed class ProducerStream : ClientStream
             }
             else if (next.Record is not null)
             {
-                if (!_queue.TryAddEncoded(next.Encoded))
+                if (!_queue.TryAddEncoded(next.Encoded, next.Timing))
                     return;
                 _queue.AddWaiter(next.Completion);
                 next.ReturnRecord();

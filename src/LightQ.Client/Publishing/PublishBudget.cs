@@ -43,6 +43,13 @@ internal struct PublishBudget
         _unacknowledged += bytes;
     }
 
+    /// <summary>A batch that is being sent turned out shorter by so many bytes.</summary>
+    public void Shrink(int bytes)
+    {
+        _sent = Math.Max(0, _sent - bytes);
+        _unacknowledged -= bytes;
+    }
+
     /// <summary>A sent batch waits to be sent again.</summary>
     public void Unsend(int bytes)
     {

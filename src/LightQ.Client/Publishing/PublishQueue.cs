@@ -21,6 +21,8 @@ internal sealed class PublishQueue
     private SendBatchPool _batches;
     private PublishBudget _budget;
     private SendBatch? _open;
+    // The open batch, if its messages are delivered at once and never expire: so messages that do the same ask nothing more.
+    private SendBatch? _plain;
 
     /// <summary>Makes an empty queue.</summary>
     /// <param name="batchBytes">The size of ordinary batches.</param>
@@ -51,7 +53,7 @@ internal sealed class PublishQueue
     /// <summary>Whether half of the window is free.</summary>
     public bool IsHalfFree => _budget.IsHalfFree;
 
-    public SendBatch Rent(int minimum) => _batches.Rent(minimum);
+    public SendBatch Rent(in BatchTiming timing) => _batches.Rent(0, timing);
 
     /// <summary>The broker opened a stream with this window, on which nothing is sent yet.</summary>
     public void Open(int window, long maxBatchBytes)
@@ -64,15 +66,15 @@ internal sealed class PublishQueue
     /// <summary>Nothing that was sent will be credited any more.</summary>
     public void ForgetSent() => _budget.ForgetSent();
 
-    public bool TryAddToOpen(ReadOnlySpan<byte> body) => _open is { } open && open.TryAdd(body);
+    public bool TryAddToOpen(ReadOnlySpan<byte> body) => _plain is { } open && open.TryAdd(body);
 
-    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, int recordLength) =>
-        (_open is not null && _open.TryAdd(body, key, headers))
-        || (TryOpenBatch(recordLength) && _open!.TryAdd(body, key, headers));
+    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, int recordLength, in BatchTiming timing) =>
+        (IsOpenFor(timing) && _open!.TryAdd(body, key, headers))
+        || (TryOpenBatch(recordLength, timing) && _open!.TryAdd(body, key, headers));
 
-    public bool TryAddEncoded(ReadOnlySpan<byte> record) =>
-        (_open is not null && _open.TryAddEncoded(record))
-        || (TryOpenBatch(record.Length) && _open!.TryAddEncoded(record));
+    public bool TryAddEncoded(ReadOnlySpan<byte> record, in BatchTiming timing) =>
+        (IsOpenFor(timing) && _open!.TryAddEncoded(record))
+        || (TryOpenBatch(record.Length, timing) && _open!.TryAddEncoded(record));
 
     /// <summary>Registers who waits for the record added last.</summary>
     public void AddWaiter(PublishCompletion completion) => _open!.AddWaiter(completion);
@@ -113,11 +115,27 @@ internal sealed class PublishQueue
             batch.BaseSequence = NextSequence;
             NextSequence += (ulong)batch.Count;
         }
+        else
+        {
+            // Compressed when it was first sent.
+            _budget.Queue(batch.Length - batch.Charge);
+            batch.Charge = batch.Length;
+        }
         _budget.Send(batch.Charge);
         batch.IsRepeatable = _isRepeatable;
         batch.Hold();
         _inFlight.Enqueue(batch);
         return batch;
+    }
+
+    /// <summary>A batch in flight turned out shorter than it was when it was taken for sending: compression.</summary>
+    public void Shrink(SendBatch batch)
+    {
+        // Settled meanwhile: its bytes are no longer counted.
+        if (batch.Charge == 0)
+            return;
+        _budget.Shrink(batch.Charge - batch.Length);
+        batch.Charge = batch.Length;
     }
 
     /// <summary>Takes the oldest batch in flight if it lies before <paramref name="endSequence"/>.</summary>
@@ -127,6 +145,7 @@ internal sealed class PublishQueue
             return false;
         _inFlight.Dequeue();
         _budget.Settle(batch.Charge);
+        batch.Charge = 0;
         return true;
     }
 
@@ -169,13 +188,16 @@ internal sealed class PublishQueue
 
     private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
 
-    private bool TryOpenBatch(int recordLength)
+    private bool IsOpenFor(in BatchTiming timing) => _open is not null && _open.Timing == timing;
+
+    private bool TryOpenBatch(int recordLength, in BatchTiming timing)
     {
-        int bytes = Math.Max(BatchLayout.Align(BatchLayout.HeaderSize + recordLength), _batches.BatchBytes);
+        int bytes = Math.Max(BatchLayout.Align(timing.HeaderLength + recordLength), _batches.BatchBytes);
         SealOpen();
         if (!HasRoom(bytes))
             return false;
-        _open = _batches.Rent(bytes);
+        _open = _batches.Rent(bytes, timing);
+        _plain = timing == default ? _open : null;
         _open.Charge = _open.BatchBytes;
         _budget.Queue(_open.Charge);
         return true;
@@ -188,6 +210,6 @@ internal sealed class PublishQueue
         _budget.Queue(_open.Length - _open.Charge);
         _open.Charge = _open.Length;
         _sealed.Enqueue(_open);
-        _open = null;
+        _open = _plain = null;
     }
 }

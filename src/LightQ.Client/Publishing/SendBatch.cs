@@ -10,7 +10,7 @@ namespace LightQ.Client.Publishing;
 /// <summary>One batch from its first record to its ack: the bytes, with the frame's header in front, and who waits for it.</summary>
 /// <remarks>
 /// <code>
-///  0             16             112
+///  0             16             112 or more
 ///  +-------------+--------------+---------+---------+
 ///  | frame header| batch header | records | padding |
 ///  +-------------+--------------+---------+---------+
@@ -20,10 +20,10 @@ namespace LightQ.Client.Publishing;
 /// </remarks>
 internal sealed class SendBatch : IThreadPoolWorkItem
 {
-    private const int RecordsStart = FrameHeader.Size + BatchLayout.HeaderSize;
-
     private readonly SendBatchPool _pool;
     private byte[] _buffer = [];
+    private int _recordsStart = FrameHeader.Size + BatchLayout.HeaderSize;
+    private int _payloadBytes;
     private PublishCompletion? _firstWaiter;
     private PublishCompletion? _lastWaiter;
     private int _waiterCount;
@@ -45,8 +45,11 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Unix microseconds when its first record was added.</summary>
     public long Timestamp { get; private set; }
 
-    /// <summary>The batch's length: now while it is being filled, finally once completed.</summary>
-    public int Length => BatchLayout.Align(BatchLayout.HeaderSize + RecordBytes);
+    /// <summary>When its messages are due and when they expire.</summary>
+    public BatchTiming Timing { get; private set; }
+
+    /// <summary>The batch's length: now while it is being filled, finally, perhaps shorter, once completed.</summary>
+    public int Length => BatchLayout.Align(_recordsStart - FrameHeader.Size + (IsCompleted ? _payloadBytes : RecordBytes));
 
     /// <summary>Bytes that the producer counts for it against its limits.</summary>
     public int Charge { get; set; }
@@ -65,12 +68,17 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Whether its bytes are kept until the ack, to be sent again if need be; otherwise only until they are sent.</summary>
     public bool IsRepeatable { get; set; }
 
-    /// <summary>Gives an empty batch its memory.</summary>
-    public void Attach(byte[] buffer) => _buffer = buffer;
+    /// <summary>Gives an empty batch its memory and its times.</summary>
+    public void Attach(byte[] buffer, in BatchTiming timing)
+    {
+        _buffer = buffer;
+        Timing = timing;
+        _recordsStart = FrameHeader.Size + timing.HeaderLength;
+    }
 
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
-        int at = RecordsStart + RecordBytes;
+        int at = _recordsStart + RecordBytes;
         if (body.Length > _buffer.Length - at - RecordLayout.FixedSize)
             return false;
         RecordBytes += RecordWriter.Write(_buffer.AsSpan(at), body);
@@ -82,7 +90,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
     {
         ReadOnlySpan<byte> encoded = headers is null ? default : headers.Encoded;
-        int at = RecordsStart + RecordBytes;
+        int at = _recordsStart + RecordBytes;
         if ((long)body.Length + key.ByteCount + encoded.Length > _buffer.Length - at - RecordLayout.FixedSize)
             return false;
         RecordBytes += WriteRecord(_buffer.AsSpan(at), body, key, encoded);
@@ -94,7 +102,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Adds a record that is encoded already.</summary>
     public bool TryAddEncoded(ReadOnlySpan<byte> record)
     {
-        int at = RecordsStart + RecordBytes;
+        int at = _recordsStart + RecordBytes;
         if (record.Length > _buffer.Length - at)
             return false;
         record.CopyTo(_buffer.AsSpan(at));
@@ -130,18 +138,22 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         _waiterCount++;
     }
 
-    /// <summary>Writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, header checksum.</summary>
-    public void Complete(uint stream, ulong producerId, uint producerEpoch)
+    /// <summary>Compresses, writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, header checksum.</summary>
+    public void Complete(uint stream, ulong producerId, uint producerEpoch, Compressor? compressor = null)
     {
         Span<byte> batch = _buffer.AsSpan(FrameHeader.Size);
+        int headerLength = Timing.HeaderLength;
         if (!IsCompleted)
         {
-            BatchWriter.Complete(batch, RecordBytes, Count, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
+            int payloadBytes = compressor?.Compress(batch.Slice(headerLength, RecordBytes)) ?? RecordBytes;
+            BatchCodec codec = payloadBytes == RecordBytes ? BatchCodec.None : compressor!.Codec;
+            BatchWriter.Complete(batch, payloadBytes, Count, RecordBytes, codec, Timing, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
+            _payloadBytes = payloadBytes;
             IsCompleted = true;
         }
         else
         {
-            Span<byte> header = batch[..BatchLayout.HeaderSize];
+            Span<byte> header = batch[..headerLength];
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], producerEpoch);
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.HeaderCrc..], BatchView.ComputeHeaderCrc(header));
         }

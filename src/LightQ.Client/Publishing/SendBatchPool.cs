@@ -30,7 +30,7 @@ internal sealed class SendBatchPool
     public long Now => UnixMicroseconds.From(_time.GetUtcNow());
 
     /// <summary>An empty batch that holds at least <paramref name="minimum"/> bytes, header included.</summary>
-    public SendBatch Rent(int minimum = 0)
+    public SendBatch Rent(int minimum = 0, in BatchTiming timing = default)
     {
         SendBatch? batch;
         byte[]? buffer = null;
@@ -42,7 +42,7 @@ internal sealed class SendBatchPool
         }
         batch ??= new SendBatch(this);
         batch.Attach(buffer ?? GC.AllocateUninitializedArray<byte>(
-            FrameHeader.Size + BatchLayout.Align(Math.Max(minimum, BatchBytes)), pinned: true));
+            FrameHeader.Size + BatchLayout.Align(Math.Max(minimum, BatchBytes)), pinned: true), timing);
         return batch;
     }
 

@@ -1,0 +1,47 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using LightQ.Protocol.Batches;
+
+namespace LightQ.Client.Consuming;
+
+/// <summary>Inflates one compressed batch at a time into pooled memory, as the batch it would be without compression.</summary>
+internal sealed class BatchInflater(int maxBytes)
+{
+    /// <summary>The inflated batch, from its first byte on.</summary>
+    public byte[] Memory { get; private set; } = [];
+
+    /// <summary>The inflated batch's length.</summary>
+    public int Length { get; private set; }
+
+    /// <summary>Inflates a batch; the one before is gone.</summary>
+    /// <returns>False when its records would be longer than is allowed, or are damaged.</returns>
+    public bool TryInflate(in BatchView batch)
+    {
+        Return();
+        int headerLength = batch.HeaderLength, bytes = batch.UncompressedLength;
+        if (headerLength < BatchLayout.HeaderSize || headerLength > batch.Length)
+            return false;
+        ReadOnlySpan<byte> payload = batch.Payload;
+        if (bytes > maxBytes || !BatchValidator.IsInflatable(payload.Length, bytes))
+            return false;
+        int end = headerLength + bytes;
+        Length = BatchLayout.Align(end);
+        Memory = ArrayPool<byte>.Shared.Rent(Length);
+        Span<byte> inflated = Memory.AsSpan(0, Length);
+        if (!BatchCompression.TryInflate(batch.Codec, payload, inflated[headerLength..end]))
+            return false;
+        batch.Bytes[..headerLength].CopyTo(inflated);
+        inflated[end..].Clear();
+        BinaryPrimitives.WriteInt32LittleEndian(inflated, Length);
+        BinaryPrimitives.WriteUInt32LittleEndian(inflated[BatchLayout.Flags..], batch.Flags & ~BatchLayout.CodecMask);
+        return true;
+    }
+
+    /// <summary>Gives the memory back.</summary>
+    public void Return()
+    {
+        if (Memory.Length != 0)
+            ArrayPool<byte>.Shared.Return(Memory);
+        Memory = [];
+    }
+}

@@ -1,0 +1,33 @@
+namespace LightQ.Client;
+
+/// <summary>When a message is delivered and how long it is of use. The default value: at once, and as long as the producer's options say.</summary>
+/// <remarks>
+/// The times belong to batches, so messages with equal options travel together and others do not: a producer that goes back and forth between
+/// many different times sends many small batches. To let messages meet, an expiry is rounded up by at most a 64th of the time to live
+/// (1 ms at least), a due time by at most 10 ms.
+/// </remarks>
+/// <example>
+/// <code>
+/// await producer.PublishAsync(body, new PublishOptions { TimeToLive = TimeSpan.FromSeconds(10) });
+/// await producer.PublishAsync(body, new PublishOptions { Delay = TimeSpan.FromMinutes(5) }, key: "42");
+/// </code>
+/// </example>
+public readonly record struct PublishOptions
+{
+    internal static readonly TimeSpan ShortestTimeToLive = TimeSpan.FromMilliseconds(1);
+
+    /// <summary>
+    /// How long the message is of use, from when it is published or due: 1 ms or more, <see cref="Timeout.InfiniteTimeSpan"/> for ever. Null (the default):
+    /// what <see cref="ProducerOptions.TimeToLive"/> says. A consumer that gets to it later, by its own clock, reports a gap (expired) instead.
+    /// </summary>
+    public TimeSpan? TimeToLive
+    {
+        get;
+        init
+        {
+            if (value is { } time && time != Timeout.InfiniteTimeSpan)
+                ArgumentOutOfRangeException.ThrowIfLessThan(time, ShortestTimeToLive, nameof(value));
+            field = value;
+        }
+    }
+}

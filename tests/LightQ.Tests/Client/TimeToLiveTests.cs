@@ -1,0 +1,139 @@
+using LightQ.Client;
+using LightQ.Client.Publishing;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.Tests.Client;
+
+public sealed class TimeToLiveTests
+{
+    private static readonly PublishOptions TenSeconds = new() { TimeToLive = TimeSpan.FromSeconds(10) };
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Messages_with_the_same_expiry_share_a_batch_and_others_begin_one()
+    {
+        using var broker = new FakeBroker();
+        var time = new ManualTime();
+        await using var client = new LightQClient(broker.Options with { TimeProvider = time });
+        Task<FakeConnection> accepting = broker.AcceptAsync();
+        Task<Producer> creating = client.CreateProducerAsync("orders", cancellationToken: Cancel);
+        using FakeConnection connection = await accepting;
+        // Nothing is sent before the window opens, so what is published meanwhile is batched.
+        FakeFrame open = await connection.ReadAsync(FrameType.OpenProducer);
+        await connection.WriteAsync(new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, 0, 0, 0, 1 << 20, 1 << 20, Durability.Memory), open.Header.Stream, open.Header.Tag);
+        Producer producer = await creating;
+        var queue = new PublishQueue(64 * 1024, isRepeatable: false, time);
+        queue.Open(1 << 20, 1 << 20);
+        var clock = new MessageClock(time, null);
+        BatchTiming ten = clock.Stamp(TenSeconds), none = clock.Stamp(default);
+        Assert.NotEqual(default, ten);
+        Assert.Equal(default, none);
+        foreach (BatchTiming timing in (BatchTiming[])[ten, clock.Stamp(TenSeconds), none, none, ten])
+            Assert.True(queue.TryAdd("x"u8, default, null, 9, timing));
+        Assert.False(queue.TryAddToOpen("x"u8));
+        var sent = new List<(int, BatchTiming)>();
+        while (queue.CanSend(mayTakeOpen: true))
+        {
+            SendBatch batch = queue.Send();
+            sent.Add((batch.Count, batch.Timing));
+        }
+        Assert.Equal([(2, ten), (2, none), (1, ten)], sent);
+
+        ValueTask<PublishAck> publishing = producer.PublishAsync("hello"u8.ToArray(), TenSeconds, key: "k", cancellationToken: Cancel);
+        FakeFrame frame = await connection.ReadAsync(FrameType.Publish);
+        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(frame.Body, 1 << 20, out BatchView view, out _));
+        Assert.Equal(ten.ExpiresAt, view.ExpiresAt);
+        Assert.True(view.VerifyPayload());
+        await connection.AckAsync(frame.Header.Stream, new AckRange(0, 1, ErrorCode.None, 0));
+        await publishing;
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(50)]
+    [InlineData(10_000)]
+    [InlineData(86_400_000)]
+    public void An_expiry_is_rounded_up_by_at_most_a_64th_or_a_millisecond(int milliseconds)
+    {
+        var time = new ManualTime();
+        var life = TimeSpan.FromMilliseconds(milliseconds);
+        var clock = new MessageClock(time, life);
+        long most = Math.Max(1000, milliseconds * 1000L / 64);
+        var random = new Random(7);
+        for (int i = 0; i < 1000; i++)
+        {
+            time.Advance(TimeSpan.FromMicroseconds(random.Next(1_000_000)));
+            long exact = UnixMicroseconds.From(time.GetUtcNow() + life);
+            Assert.InRange(clock.Stamp(default).ExpiresAt, exact, exact + most - 1);
+        }
+    }
+
+    [Fact]
+    public void What_lives_for_ever_or_as_good_as_has_no_expiry()
+    {
+        var time = new ManualTime();
+        Assert.Equal(default, new MessageClock(time, null).Stamp(default));
+        Assert.Equal(default, new MessageClock(time, TimeSpan.FromSeconds(1)).Stamp(new PublishOptions { TimeToLive = Timeout.InfiniteTimeSpan }));
+        Assert.Equal(DateTime.MaxValue.Year, UnixMicroseconds.ToTime(UnixMicroseconds.From(DateTimeOffset.MaxValue)).Year);
+        Assert.NotEqual(default, new MessageClock(time, TimeSpan.FromDays(36500)).Stamp(default));
+    }
+
+    [Fact]
+    public void A_time_to_live_below_a_millisecond_is_refused()
+    {
+        Assert.Throws<ArgumentOutOfRangeException>(() => new PublishOptions { TimeToLive = TimeSpan.FromTicks(9_999) });
+        Assert.Throws<ArgumentOutOfRangeException>(() => new PublishOptions { TimeToLive = TimeSpan.Zero });
+        Assert.Throws<ArgumentOutOfRangeException>(() => new ProducerOptions { TimeToLive = Timeout.InfiniteTimeSpan });
+    }
+
+    [Fact]
+    public async Task An_expired_batch_is_a_gap_is_counted_and_is_settled()
+    {
+        using var broker = new FakeBroker();
+        var time = new ManualTime();
+        await using var client = new LightQClient(broker.Options with { TimeProvider = time });
+        var gaps = new List<MessageGap>();
+        var options = new ConsumeOptions { OnGap = gaps.Add, GapAction = GapAction.Throw, SettleMode = SettleMode.Explicit };
+        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        using FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync();
+        long now = UnixMicroseconds.From(time.GetUtcNow());
+        await connection.DeliverAsync(subscribe.Header.Stream, Expiring(0, now + 1, "soon"), Expiring(1, now, "a", "b"), Expiring(3, now - 1, "c"), Expiring(4, 0, "never"));
+        Assert.True(await moved);
+        Assert.Equal("soon", messages.Current.GetText());
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal("never", messages.Current.GetText());
+
+        Assert.Equal([new("orders", 1, 2, GapReason.Expired), new("orders", 3, 3, GapReason.Expired)], gaps);
+        Assert.Equal(3, client.MessagesExpired);
+        time.Advance(TimeSpan.FromMilliseconds(20));
+        SettleRange settled = Assert.Single(Ranges(await connection.ReadAsync(FrameType.Settle)));
+        Assert.Equal((SettleKind.Complete, 1L, 3u), (settled.Kind, settled.FirstOffset, settled.Count));
+    }
+
+    private static SettleRange[] Ranges(FakeFrame frame)
+    {
+        var settle = new SettleFrame(frame.Body);
+        var ranges = new SettleRange[settle.Count];
+        for (int i = 0; i < ranges.Length; i++)
+            ranges[i] = settle[i];
+        return ranges;
+    }
+
+    private static byte[] Expiring(long offset, long expiresAt, params string[] texts)
+    {
+        var timing = new BatchTiming(0, expiresAt);
+        var plain = new BatchView(FakeConnection.Batch(offset, [.. texts.Select(System.Text.Encoding.UTF8.GetBytes)]));
+        byte[] batch = new byte[BatchLayout.Align(timing.HeaderLength + plain.UncompressedLength)];
+        plain.Payload[..plain.UncompressedLength].CopyTo(batch.AsSpan(timing.HeaderLength));
+        BatchWriter.Complete(batch, plain.UncompressedLength, texts.Length, plain.UncompressedLength, BatchCodec.None, timing, default, 1_000_000);
+        BatchWriter.Stamp(batch, new BatchStamp(offset, 2_000_000, 3, 0, 0));
+        return batch;
+    }
+}
