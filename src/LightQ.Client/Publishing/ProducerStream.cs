@@ -63,11 +63,8 @@ internal sealed class ProducerStream : ClientStream
         Connection? schedule;
         lock (_gate)
         {
-            if (_waiting.Count > 0 || !_queue.TryAddToOpen(body))
-            {
-                if (!TryPublishSlowly(body, default, null, default))
-                    return false;
-            }
+            if ((_waiting.Count > 0 || !_queue.TryAddToOpen(body)) && !TryPublishSlowly(body, default, null, default))
+                return false;
             _flushes.Accept(1);
             schedule = TakeSchedule();
         }
@@ -293,12 +290,11 @@ internal sealed class ProducerStream : ClientStream
         }
     }
 
-    /// <summary>Counts batches at the length that compression gave them, which makes room for more.</summary>
+    /// <summary>Counts batches at the length that compression gave them, which makes room for more; on another stream they wait to be sent again, and are counted then.</summary>
     private bool Shrink(List<SendBatch> held, int first, uint stream, bool isScheduled)
     {
         lock (_gate)
         {
-            // On another stream they wait to be sent again, and are counted anew then.
             if (stream != _stream || !_isOpened)
                 return isScheduled;
             for (int i = first; i < held.Count; i++)
@@ -347,14 +343,6 @@ internal sealed class ProducerStream : ClientStream
 
     private bool CanSend(bool mayTakeOpen) => _isOpened && !_connection!.IsLeaving && _queue.CanSend(mayTakeOpen);
 
-    private static string Describe(ErrorCode error) => error switch
-    {
-        ErrorCode.DiskFull => "the disk is full",
-        ErrorCode.Fenced => "a newer producer of this name has taken over",
-        ErrorCode.TopicFailed => "the topic's log has failed",
-        _ => error.ToString(),
-    };
-
     private void OnAck(in PublishAckFrame frame)
     {
         for (int i = 0; i < frame.Count; i++)
@@ -370,7 +358,7 @@ internal sealed class ProducerStream : ClientStream
                 }
                 if (range.Error != ErrorCode.None)
                 {
-                    Break(batch, range.Error, $"The broker refused messages of {Topic}: {Describe(range.Error)}.");
+                    Break(batch, range.Error, $"The broker refused messages of {Topic}: {Refusal.Describe(range.Error)}.");
                     return;
                 }
                 _flushes.Settle(batch.Count);

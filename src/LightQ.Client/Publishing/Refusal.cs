@@ -1,0 +1,15 @@
+using LightQ.Protocol;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>Why a broker refused messages, for people.</summary>
+internal static class Refusal
+{
+    public static string Describe(ErrorCode error) => error switch
+    {
+        ErrorCode.DiskFull => "the disk is full",
+        ErrorCode.Fenced => "a newer producer of this name has taken over",
+        ErrorCode.TopicFailed => "the topic's log has failed",
+        _ => error.ToString(),
+    };
+}
