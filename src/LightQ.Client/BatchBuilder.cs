@@ -1,11 +1,13 @@
 using LightQ.Client.Publishing;
+using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
 
 /// <summary>Collects messages that are published together: the fastest way to publish.</summary>
 /// <remarks>
 /// Made by <see cref="Producer.CreateBatch"/> and used again and again: once its content is published it is empty and may be
-/// filled anew at once. Not thread-safe. Dispose it to give its memory back.
+/// filled anew at once. Not thread-safe. Dispose it to give its memory back. A batch is of one partition: of a topic with several,
+/// the one that it was made for, or that its first message chooses.
 /// </remarks>
 /// <example>
 /// <code>
@@ -18,15 +20,23 @@ namespace LightQ.Client;
 /// </example>
 public sealed class BatchBuilder : IDisposable
 {
-    private readonly ProducerStream _stream;
+    private readonly PartitionRouter? _router;
     private readonly MessageClock _clock;
     private readonly PublishOptions _options;
+    private ProducerStream _stream;
     private SendBatch? _batch;
     private bool _isDisposed;
 
-    internal BatchBuilder(ProducerStream stream, MessageClock clock, in PublishOptions options)
+    /// <param name="producer">Who made it.</param>
+    /// <param name="stream">Where its batches go, as long as <paramref name="router"/> does not say otherwise.</param>
+    /// <param name="router">Chooses for each batch; null when all go to one partition.</param>
+    /// <param name="clock">Says the times of each batch.</param>
+    /// <param name="options">What they are to be.</param>
+    internal BatchBuilder(Producer producer, ProducerStream stream, PartitionRouter? router, MessageClock clock, in PublishOptions options)
     {
+        Producer = producer;
         _stream = stream;
+        _router = router;
         _clock = clock;
         _options = options;
     }
@@ -37,19 +47,27 @@ public sealed class BatchBuilder : IDisposable
     /// <summary>How long the batch would be if it were published now, in bytes.</summary>
     public int ByteCount => _batch?.Length ?? 0;
 
+    internal Producer Producer { get; }
+
     internal ProducerStream Stream => _stream;
 
     /// <summary>Adds a message without key and headers.</summary>
     /// <param name="body">The body; copied.</param>
     /// <returns>False when the batch has no room for it: publish first. A message larger than a whole batch never fits; publish it alone.</returns>
-    public bool TryAdd(ReadOnlySpan<byte> body) => (_batch ?? Rent()).TryAdd(body);
+    public bool TryAdd(ReadOnlySpan<byte> body) => (_batch ?? Rent(default, body.Length, null)).TryAdd(body);
 
     /// <summary>Adds a message.</summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="key">The key, or default for none; copied.</param>
     /// <param name="headers">The headers, or null; copied.</param>
-    /// <returns>False when the batch has no room for it: publish first.</returns>
-    public bool TryAdd(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null) => (_batch ?? Rent()).TryAdd(body, key, headers);
+    /// <returns>False when the batch has no room for it, or goes to another partition than the key's: publish first.</returns>
+    public bool TryAdd(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null)
+    {
+        if (_router is not null && key.HasValue && Count > 0 && _router.PartitionOf(key) != _stream.Partition)
+            return false;
+        SendBatch batch = _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
+        return batch.TryAdd(body, key, headers);
+    }
 
     /// <summary>Gives the memory back; what was not published is gone.</summary>
     public void Dispose()
@@ -63,9 +81,13 @@ public sealed class BatchBuilder : IDisposable
 
     internal void Forget() => _batch = null;
 
-    private SendBatch Rent()
+    /// <summary>Begins a batch; where several partitions are to choose from, its first message does.</summary>
+    private SendBatch Rent(in MessageKey key, int bodyLength, MessageHeaders? headers)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        return _batch = _stream.RentBatch(_clock.Stamp(_options));
+        BatchTiming timing = _batch?.Timing ?? _clock.Stamp(_options);
+        if (_router is not null)
+            _stream = _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), timing);
+        return _batch ??= _stream.RentBatch(timing);
     }
 }

@@ -19,8 +19,8 @@ internal static partial class ClientLog
     [LoggerMessage(4, LogLevel.Information, "The broker asks to leave within {TimeLeftMilliseconds} ms ({Code}: {Reason}).")]
     public static partial void GoAway(ILogger logger, ErrorCode code, uint timeLeftMilliseconds, string reason);
 
-    [LoggerMessage(5, LogLevel.Warning, "Messages {FirstOffset} to {LastOffset} of {Topic} will not come: {Reason}.")]
-    public static partial void Gap(ILogger logger, string topic, long firstOffset, long lastOffset, GapReason reason);
+    [LoggerMessage(5, LogLevel.Warning, "Messages {FirstOffset} to {LastOffset} of {Topic}, partition {Partition}, will not come: {Reason}.")]
+    public static partial void Gap(ILogger logger, string topic, int partition, long firstOffset, long lastOffset, GapReason reason);
 
     [LoggerMessage(6, LogLevel.Warning, "The producer on {Topic} failed ({Code}: {Reason}).")]
     public static partial void ProducerFailed(ILogger logger, string topic, ErrorCode code, string reason);

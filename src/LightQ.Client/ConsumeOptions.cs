@@ -18,7 +18,10 @@ public sealed record ConsumeOptions
     /// <summary>Where to begin. Default: <see cref="StartPosition.Latest"/>; with a group <see cref="StartPosition.Committed"/>.</summary>
     public StartPosition Start { get; init; }
 
-    /// <summary>The partition to read; null (the default) for all. Topics have partition 0 only for now.</summary>
+    /// <summary>
+    /// The partition to read; null (the default) for all of them, or the one that the topic's address names (<c>orders/3</c>). All come in one
+    /// enumeration: in order within a partition, and as they arrive among them.
+    /// </summary>
     public int? Partition
     {
         get;
@@ -31,8 +34,9 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// How many bytes the broker may deliver ahead of the consumer: the bound of the subscription's memory, about. 1 KiB to 1 GiB,
-    /// default 4 MiB. Too little costs throughput.
+    /// How many bytes the broker may deliver ahead of the consumer: the bound of the consumer's memory, about. 1 KiB to 1 GiB,
+    /// default 4 MiB. Too little costs throughput. Split evenly over the partitions, at least 16 KiB each; each may exceed its share by one
+    /// run of up to 256 KiB.
     /// </summary>
     public int CreditBytes
     {
@@ -89,8 +93,8 @@ public sealed record ConsumeOptions
     public Action<MessageGap>? OnGap { get; init; }
 
     /// <summary>
-    /// Called when the subscription stands, and again whenever it is resumed. On the receiving thread: it must not block. To wait
-    /// for a subscription before publishing, complete a <see cref="TaskCompletionSource"/> here.
+    /// Called when the subscription stands, for each partition, and again whenever it is resumed. On the receiving thread: it must not block.
+    /// To wait for a subscription before publishing, complete a <see cref="TaskCompletionSource"/> here.
     /// </summary>
     public Action<SubscriptionStarted>? OnSubscribed { get; init; }
 }

@@ -6,4 +6,5 @@ namespace LightQ.Client;
 /// <param name="File">The segment file, in the directory of the topic's partition.</param>
 /// <param name="Bytes">How many of its bytes are not what was written; 0 when they were read wrong once and right later.</param>
 /// <param name="Detail">What is wrong, for people.</param>
-public sealed record DamagedRange(long FirstOffset, long LastOffset, string File, long Bytes, string Detail);
+/// <param name="Partition">The partition.</param>
+public sealed record DamagedRange(long FirstOffset, long LastOffset, string File, long Bytes, string Detail, int Partition = 0);

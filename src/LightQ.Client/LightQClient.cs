@@ -84,34 +84,23 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     public Task<TimeSpan> PingAsync(CancellationToken cancellationToken = default) => _link.PingAsync(cancellationToken);
 
     /// <summary>Opens a producer.</summary>
-    /// <param name="topic">The topic's name.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The topic is unknown, the right is missing, or the broker cannot be reached.</exception>
     public async Task<Producer> CreateProducerAsync(string topic, ProducerOptions? options = null, CancellationToken cancellationToken = default)
     {
-        CheckTopic(topic);
         options ??= new ProducerOptions();
+        TopicAddress address = AddressArgument.Parse(topic, options.Partition);
         await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var stream = new ProducerStream(_link, topic, options);
-        _link.Attach(stream);
-        try
-        {
-            await stream.FirstOpened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch
-        {
-            stream.Close();
-            throw;
-        }
-        return new Producer(stream, options, Options.TimeProvider);
+        return await new ProducerOpener(_link, address.Topic, options with { Partition = address.Partition }).OpenAsync(cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Consumes messages, one by one.</summary>
-    /// <param name="topic">The topic's name.</param>
+    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <returns>
-    /// The messages in the order of their offsets, without an end. Each enumeration is a subscription of its own, opened by its first
+    /// The messages in the order of their offsets within a partition, as they arrive among several, without an end. Each enumeration is a subscription of its own, opened by its first
     /// step and closed when the loop is left. A message is valid until the next one. Cancel with <c>WithCancellation</c>.
     /// </returns>
     /// <exception cref="LightQException">From the enumeration: the topic is unknown, the right is missing, the broker ended the subscription or cannot be reached.</exception>
@@ -124,9 +113,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     public IAsyncEnumerable<Message> ConsumeAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
 
     /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
-    /// <param name="topic">The topic's name.</param>
+    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
-    /// <returns>The batches in the order of their offsets, without an end. A batch is valid until the next one.</returns>
+    /// <returns>The batches in the order of their offsets within a partition, as they arrive among several, without an end. A batch is valid until the next one.</returns>
     /// <exception cref="LightQException">As for <see cref="ConsumeAsync"/>.</exception>
     /// <example>
     /// <code>
@@ -149,37 +138,22 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>The same, blocking until the connection's threads have ended. Prefer <see cref="DisposeAsync"/>.</summary>
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
-    private static void CheckTopic(string topic)
-    {
-        ArgumentNullException.ThrowIfNull(topic);
-        if (!TopicName.IsValid(topic))
-            throw new ArgumentException($"'{topic}' is not a topic's name: {TopicName.Rule}.", nameof(topic));
-    }
-
     private ConsumeStream Consume(string topic, ConsumeOptions? options)
     {
-        CheckTopic(topic);
         options ??= new ConsumeOptions();
+        TopicAddress address = AddressArgument.Parse(topic, options.Partition);
+        options = options with { Partition = address.Partition };
         if (options.Start.Kind == StartKind.Committed && options.Group is null)
             throw new ArgumentException("A subscription starts at the committed position only as a member of a group.", nameof(options));
-        return new ConsumeStream(cancellationToken => SubscribeAsync(topic, options, cancellationToken));
+        return new ConsumeStream(cancellationToken => SubscribeAsync(address.Topic, options, cancellationToken));
     }
 
-    private async Task<Subscription> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)
+    private async Task<Consumer> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)
     {
         await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var subscription = new Subscription(_link, topic, options, OnGap);
-        _link.Attach(subscription);
-        try
-        {
-            await subscription.FirstSubscribed.WaitAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch
-        {
-            subscription.Close();
-            throw;
-        }
-        return subscription;
+        var consumer = new Consumer(_link, topic, options, OnGap);
+        await consumer.OpenAsync(cancellationToken).ConfigureAwait(false);
+        return consumer;
     }
 
     private void OnGap(MessageGap gap)

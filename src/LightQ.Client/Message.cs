@@ -20,8 +20,9 @@ public readonly struct Message
     private readonly int _batch;
     private readonly Settlements? _settlements;
 
-    internal Message(byte[] memory, int record, int batch, long offset, Settlements? settlements)
+    internal Message(byte[] memory, int record, int batch, long offset, int partition, Settlements? settlements)
     {
+        Partition = partition;
         _settlements = settlements;
         _memory = memory;
         _record = record;
@@ -29,8 +30,11 @@ public readonly struct Message
         Offset = offset;
     }
 
-    /// <summary>The message's number in its topic: dense, from 0.</summary>
+    /// <summary>The message's number in its partition: dense, from 0.</summary>
     public long Offset { get; }
+
+    /// <summary>The partition that holds it.</summary>
+    public int Partition { get; }
 
     /// <summary>The body; empty for a tombstone.</summary>
     public ReadOnlyMemory<byte> Body => new(_memory, BodyStart, BodyLength);
@@ -122,7 +126,7 @@ public readonly struct Message
         byte[] copy = new byte[BatchLayout.HeaderSize + length];
         _memory.AsSpan(_batch, BatchLayout.HeaderSize).CopyTo(copy);
         _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(BatchLayout.HeaderSize));
-        return new Message(copy, BatchLayout.HeaderSize, 0, Offset, _settlements);
+        return new Message(copy, BatchLayout.HeaderSize, 0, Offset, Partition, _settlements);
     }
 
     internal static DateTimeOffset FromUnixMicroseconds(long microseconds) =>

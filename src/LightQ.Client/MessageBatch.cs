@@ -15,8 +15,9 @@ public readonly struct MessageBatch
     private readonly Settlements? _settlements;
     private readonly MessageFilter? _filter;
 
-    internal MessageBatch(byte[] memory, int start, int length, int skip, Settlements? settlements, MessageFilter? filter = null)
+    internal MessageBatch(byte[] memory, int start, int length, int skip, int partition, Settlements? settlements, MessageFilter? filter = null)
     {
+        Partition = partition;
         _filter = filter;
         _settlements = settlements;
         _memory = memory;
@@ -24,6 +25,9 @@ public readonly struct MessageBatch
         _length = length;
         _skip = skip;
     }
+
+    /// <summary>The partition that holds it.</summary>
+    public int Partition { get; }
 
     /// <summary>Offset of the first message.</summary>
     public long BaseOffset => View.BaseOffset + _skip;

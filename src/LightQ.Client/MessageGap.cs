@@ -7,4 +7,5 @@ namespace LightQ.Client;
 /// <param name="FirstOffset">Offset of the first missing message.</param>
 /// <param name="LastOffset">Offset of the last one. When a damaged batch does not even say what it covered, equal to <paramref name="FirstOffset"/>.</param>
 /// <param name="Reason">Why they are missing.</param>
-public sealed record MessageGap(string Topic, long FirstOffset, long LastOffset, GapReason Reason);
+/// <param name="Partition">The partition they are of.</param>
+public sealed record MessageGap(string Topic, long FirstOffset, long LastOffset, GapReason Reason, int Partition = 0);

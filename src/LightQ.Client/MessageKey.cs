@@ -1,4 +1,6 @@
+using System.Buffers;
 using System.Text;
+using LightQ.Protocol;
 using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
@@ -7,6 +9,8 @@ namespace LightQ.Client;
 /// <remarks>Converts implicitly from <see cref="string"/>, <see cref="byte"/>[] and <see cref="ReadOnlyMemory{T}"/>; null is "no key". At most 65,534 bytes.</remarks>
 public readonly struct MessageKey
 {
+    private const int StackBytes = 256;
+
     private readonly string? _text;
     private readonly ReadOnlyMemory<byte> _bytes;
 
@@ -50,6 +54,19 @@ public readonly struct MessageKey
 
     /// <summary>A key of bytes.</summary>
     public static MessageKey FromBytes(ReadOnlyMemory<byte> bytes) => bytes;
+
+    /// <summary>The partition that it belongs to.</summary>
+    internal int PartitionOf(int partitionCount)
+    {
+        if (_text is null)
+            return KeyRouting.PartitionOf(_bytes.Span, partitionCount);
+        byte[]? rented = ByteCount > StackBytes ? ArrayPool<byte>.Shared.Rent(ByteCount) : null;
+        Span<byte> bytes = rented ?? stackalloc byte[StackBytes];
+        int partition = KeyRouting.PartitionOf(bytes[..Encoding.UTF8.GetBytes(_text, bytes)], partitionCount);
+        if (rented is not null)
+            ArrayPool<byte>.Shared.Return(rented);
+        return partition;
+    }
 
     internal void CopyTo(Span<byte> destination)
     {

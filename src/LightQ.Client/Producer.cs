@@ -1,5 +1,6 @@
 using LightQ.Client.Publishing;
 using LightQ.Protocol;
+using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
 
@@ -10,6 +11,12 @@ namespace LightQ.Client;
 /// was not sent is sent then; what was sent and not acknowledged is sent again by a named producer (and stored once), and fails
 /// with <see cref="ErrorCode.OutcomeUnknown"/> for an anonymous one. After an error everything published behind it fails with
 /// <see cref="ErrorCode.StreamBroken"/>, so there are no holes in the order; messages published after that are new ones.
+/// <para>
+/// On a topic with several partitions, order, window and errors are per partition. A message with a key goes to the partition of the key
+/// (<see cref="PartitionOf"/>), so that messages with the same key stay in order. A message without one goes to any that has room: the producer
+/// stays with a partition until the batch that is being filled there is full or sent, and then goes to the next. A producer with a
+/// <see cref="ProducerOptions.Partition"/>, or made for <c>orders/3</c>, publishes everything there.
+/// </para>
 /// </remarks>
 /// <example>
 /// <code>
@@ -24,14 +31,20 @@ namespace LightQ.Client;
 public sealed class Producer : IAsyncDisposable
 {
     private readonly ProducerStream _stream;
+    private readonly PartitionRouter? _router;
     private readonly ProducerOptions _options;
     private readonly TimeProvider _time;
     private readonly MessageClock _clock;
     private int _isDisposed;
 
-    internal Producer(ProducerStream stream, ProducerOptions options, TimeProvider time)
+    /// <param name="stream">The only stream, or the first of several.</param>
+    /// <param name="router">Chooses among several; null when there is one, to which every call goes directly.</param>
+    /// <param name="options">What it was made with.</param>
+    /// <param name="time">The clock.</param>
+    internal Producer(ProducerStream stream, PartitionRouter? router, ProducerOptions options, TimeProvider time)
     {
         _stream = stream;
+        _router = router;
         _options = options;
         _time = time;
         _clock = new MessageClock(time, options.TimeToLive);
@@ -40,8 +53,16 @@ public sealed class Producer : IAsyncDisposable
     /// <summary>The topic's name.</summary>
     public string Topic => _stream.Topic;
 
-    /// <summary>The partition it publishes to.</summary>
-    public int Partition => _stream.Partition;
+    /// <summary>The partition it publishes to; null when it publishes to several.</summary>
+    public int? Partition => _router is null ? _stream.Partition : null;
+
+    /// <summary>How many partitions the topic has.</summary>
+    public int PartitionCount => _stream.PartitionCount;
+
+    /// <summary>The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.</summary>
+    /// <param name="key">The key.</param>
+    /// <exception cref="ArgumentException">It is no key.</exception>
+    public int PartitionOf(MessageKey key) => key.HasValue ? key.PartitionOf(PartitionCount) : throw new ArgumentException("A message without a key belongs to no partition.", nameof(key));
 
     /// <summary>Publishes a message and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
@@ -51,7 +72,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        _stream.PublishAsync(body.Span, key, headers, _clock.Stamp(default), cancellationToken);
+        Publish(body.Span, key, headers, _clock.Stamp(default), cancellationToken);
 
     /// <summary>Publishes a message and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
@@ -61,7 +82,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        _stream.PublishAsync(body, key, headers, _clock.Stamp(default), cancellationToken);
+        Publish(body, key, headers, _clock.Stamp(default), cancellationToken);
 
     /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
@@ -72,7 +93,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
     public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        _stream.PublishAsync(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
+        Publish(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
 
     /// <summary>Publishes a whole batch and waits for its ack. The builder is empty when this returns.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
@@ -82,7 +103,7 @@ public sealed class Producer : IAsyncDisposable
     public ValueTask<PublishAck> PublishAsync(BatchBuilder batch, CancellationToken cancellationToken = default)
     {
         SendBatch filled = FilledOf(batch);
-        ValueTask<PublishAck> ack = _stream.PublishAsync(filled, cancellationToken);
+        ValueTask<PublishAck> ack = batch.Stream.PublishAsync(filled, cancellationToken);
         if (!ack.IsCanceled)
             batch.Forget();
         return ack;
@@ -93,7 +114,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits for better times.</returns>
     /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
     public bool TryPublish(ReadOnlySpan<byte> body) =>
-        _clock.IsPlain ? _stream.TryPublish(body) : _stream.TryPublish(body, default, null, _clock.Stamp(default));
+        _router is null && _clock.IsPlain ? _stream.TryPublish(body) : TryPublish(body, default, null, _clock.Stamp(default));
 
     /// <summary>Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
     /// <param name="body">The body; copied.</param>
@@ -102,7 +123,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>False when the window is full: nothing was published.</returns>
     /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
     public bool TryPublish(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null) =>
-        _stream.TryPublish(body, key, headers, _clock.Stamp(default));
+        TryPublish(body, key, headers, _clock.Stamp(default));
 
     /// <summary>Publishes a message with times of its own, without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
     /// <param name="body">The body; copied.</param>
@@ -112,7 +133,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>False when the window is full: nothing was published.</returns>
     /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
     public bool TryPublish(ReadOnlySpan<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null) =>
-        _stream.TryPublish(body, key, headers, _clock.Stamp(options));
+        TryPublish(body, key, headers, _clock.Stamp(options));
 
     /// <summary>Publishes a whole batch without waiting for anything. When it succeeds, the builder is empty.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
@@ -120,31 +141,46 @@ public sealed class Producer : IAsyncDisposable
     /// <exception cref="LightQException">The producer has failed for good, or (once) an earlier message was not stored.</exception>
     public bool TryPublish(BatchBuilder batch)
     {
-        if (!_stream.TryPublish(FilledOf(batch)))
-            return false;
+        SendBatch filled = FilledOf(batch);
+        if (!batch.Stream.TryPublish(filled))
+            return _router is not null && _router.Refused(batch.Stream);
         batch.Forget();
         return true;
     }
 
     /// <summary>An empty batch to fill and publish, as often as you like.</summary>
     /// <param name="options">When its messages are delivered and how long they are of use; time counts from when the first is added.</param>
-    public BatchBuilder CreateBatch(PublishOptions options = default)
+    /// <param name="partition">
+    /// Where it goes, whatever the keys of its messages. Null (the default): of a topic with several partitions, each filling goes where its first
+    /// message belongs, and takes no message with a key of another partition.
+    /// </param>
+    /// <exception cref="ArgumentOutOfRangeException">The producer does not publish to that partition.</exception>
+    public BatchBuilder CreateBatch(PublishOptions options = default, int? partition = null)
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
-        return new BatchBuilder(_stream, _clock, options);
+        if (partition is not { } wanted)
+            return new BatchBuilder(this, _stream, _router, _clock, options);
+        ProducerStream? stream = _router is null ? _stream : _router.Streams.ElementAtOrDefault(wanted);
+        if (stream is null || stream.Partition != wanted)
+            throw new ArgumentOutOfRangeException(nameof(partition), wanted, $"This producer publishes to {(_router is null ? $"partition {_stream.Partition}" : $"partitions 0 to {_router.Count - 1}")}.");
+        return new BatchBuilder(this, stream, null, _clock, options);
     }
 
-    /// <summary>Waits until there is room again after a publish that returned false: half of the window. Another thread may be quicker to use it.</summary>
+    /// <summary>
+    /// Waits until there is room again after a publish that returned false: half of the window, of several partitions the one that refused last.
+    /// Another thread may be quicker to use it.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The producer has failed for good.</exception>
-    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken = default) => _stream.WaitForRoomAsync(cancellationToken);
+    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken = default) =>
+        _router is null ? _stream.WaitForRoomAsync(cancellationToken) : _router.WaitForRoomAsync(cancellationToken);
 
     /// <summary>Waits until every message published before is acknowledged.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The first error since the last flush, awaited by someone else or not.</exception>
     public Task FlushAsync(CancellationToken cancellationToken = default)
     {
-        Task flushed = _stream.FlushAsync();
+        Task flushed = FlushAllAsync();
         return flushed.IsCompleted ? flushed : flushed.WaitAsync(cancellationToken);
     }
 
@@ -159,19 +195,31 @@ public sealed class Producer : IAsyncDisposable
         try
         {
             if (_options.DisposeTimeout > TimeSpan.Zero)
-                await _stream.FlushAsync().WaitAsync(_options.DisposeTimeout, _time).ConfigureAwait(false);
+                await FlushAllAsync().WaitAsync(_options.DisposeTimeout, _time).ConfigureAwait(false);
         }
         catch (Exception e) when (e is LightQException or TimeoutException)
         {
             // Every message's own outcome was or is now being reported to its publisher.
         }
-        _stream.Close();
+        if (_router is null)
+            _stream.Close();
+        else
+            _router.Close();
     }
+
+    private ValueTask<PublishAck> Publish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken) =>
+        (_router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(body.Length, key, headers), timing))
+            .PublishAsync(body, key, headers, timing, cancellationToken);
+
+    private bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing) =>
+        _router is null ? _stream.TryPublish(body, key, headers, timing) : _router.TryPublish(body, key, headers, timing);
+
+    private Task FlushAllAsync() => _router is null ? _stream.FlushAsync() : _router.FlushAsync();
 
     private SendBatch FilledOf(BatchBuilder batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        if (batch.Stream != _stream)
+        if (batch.Producer != this)
             throw new ArgumentException("The batch belongs to another producer.", nameof(batch));
         return batch.Filled;
     }

@@ -21,7 +21,10 @@ public sealed record ProducerOptions
         init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"A producer's name has {TopicName.Rule}.", nameof(value));
     }
 
-    /// <summary>The partition to publish to; null (the default) lets the broker choose one. Topics have partition 0 only for now.</summary>
+    /// <summary>
+    /// The partition to publish to, whatever the messages' keys; null (the default) for all of them, or the one that the topic's address names
+    /// (<c>orders/3</c>). Of all, a message's key chooses the partition; see <see cref="Producer"/>.
+    /// </summary>
     public int? Partition
     {
         get;

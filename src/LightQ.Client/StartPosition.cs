@@ -24,7 +24,7 @@ public readonly record struct StartPosition
 
     internal long Value { get; }
 
-    /// <summary>At an offset. One that the topic no longer holds gives a gap first.</summary>
+    /// <summary>At an offset of one partition: of a topic with several, one must be chosen. An offset that it no longer holds gives a gap first.</summary>
     /// <param name="offset">0 or more.</param>
     public static StartPosition Offset(long offset)
     {

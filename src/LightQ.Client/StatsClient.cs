@@ -25,20 +25,29 @@ public sealed class StatsClient
     internal StatsClient(ControlChannel channel) => _channel = channel;
 
     /// <summary>A topic's figures now.</summary>
-    /// <param name="topic">The topic's name.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
-    public async Task<TopicStats> GetTopicAsync(string topic, CancellationToken cancellationToken = default) =>
-        ToStats((await _channel.CallAsync(TopicMethod, new GetTopicStatsRequest { Topic = topic }, cancellationToken).ConfigureAwait(false)).Stats);
+    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownPartition"/>, or the broker cannot be reached.</exception>
+    public async Task<TopicStats> GetTopicAsync(string topic, CancellationToken cancellationToken = default)
+    {
+        TopicAddress address = AddressArgument.Parse(topic);
+        var request = new GetTopicStatsRequest { Topic = address.Topic };
+        if (address.Partition is { } partition)
+            request.Partition = (uint)partition;
+        return ToStats((await _channel.CallAsync(TopicMethod, request, cancellationToken).ConfigureAwait(false)).Stats);
+    }
 
     /// <summary>A topic's figures again and again, with rates: the first at once, then one an interval, until you stop or the topic is deleted.</summary>
-    /// <param name="topic">The topic's name.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="interval">100 ms to 1 h; null for 1 s.</param>
     /// <param name="cancellationToken">Ends the enumeration.</param>
     /// <exception cref="LightQException">From the enumeration: <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
     public async IAsyncEnumerable<TopicStats> WatchAsync(string topic, TimeSpan? interval = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        var request = new WatchTopicStatsRequest { Topic = topic, Interval = interval is { } time ? Duration.FromTimeSpan(time) : null };
+        TopicAddress address = AddressArgument.Parse(topic);
+        var request = new WatchTopicStatsRequest { Topic = address.Topic, Interval = interval is { } time ? Duration.FromTimeSpan(time) : null };
+        if (address.Partition is { } partition)
+            request.Partition = (uint)partition;
         await foreach (WatchTopicStatsResponse response in _channel.StreamAsync(WatchMethod, request, cancellationToken).ConfigureAwait(false))
             yield return ToStats(response.Stats);
     }
@@ -91,13 +100,14 @@ public sealed class StatsClient
         return
         [
             .. response.Subscriptions.Select(s => new SubscriptionInfo(
-                s.ConnectionId, s.Stream, s.Topic, s.Group, s.NextOffset, (long)s.Lag, s.CreditBytes)),
+                s.ConnectionId, s.Stream, s.Topic, s.Group, s.NextOffset, (long)s.Lag, s.CreditBytes, (int)s.Partition)),
         ];
     }
 
     private static TopicStats ToStats(WireTopicStats stats) => new()
     {
         Topic = stats.Topic,
+        Partition = stats.HasPartition ? (int)stats.Partition : null,
         Time = TopicMapping.ToTime(stats.Time),
         MessagesReceived = (long)stats.MessagesReceived,
         MessagesSent = (long)stats.MessagesSent,

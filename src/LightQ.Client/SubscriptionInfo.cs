@@ -8,4 +8,5 @@ namespace LightQ.Client;
 /// <param name="NextOffset">The next offset to be sent.</param>
 /// <param name="Lag">Messages appended and not yet sent to it, or to its group.</param>
 /// <param name="CreditBytes">Credit left; may be below zero.</param>
-public sealed record SubscriptionInfo(long ConnectionId, long Stream, string Topic, string Group, long NextOffset, long Lag, long CreditBytes);
+/// <param name="Partition">The partition.</param>
+public sealed record SubscriptionInfo(long ConnectionId, long Stream, string Topic, string Group, long NextOffset, long Lag, long CreditBytes, int Partition);

@@ -24,8 +24,14 @@ public sealed record TopicSpec
     /// <summary>Where its messages are kept. Cannot be changed later. Default: transient.</summary>
     public TopicKind Kind { get; init; }
 
-    /// <summary>How many partitions it has. Cannot be changed later. Default 0: the broker's choice, which is 1, the only number supported for now.</summary>
-    public int Partitions { get; init => field = NotNegative(value); }
+    /// <summary>How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1.</summary>
+    public int Partitions
+    {
+        get;
+        init => field = value is >= 0 and <= ProtocolLimits.MaxPartitions
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, $"A topic has 1 to {ProtocolLimits.MaxPartitions} partitions; 0 leaves it to the broker.");
+    }
 
     /// <summary>Size of its ring in bytes, rounded up to a power of two. Cannot be changed later. Default 0: the broker's choice.</summary>
     public long RingBytes { get; init => field = NotNegative(value); }
@@ -60,8 +66,6 @@ public sealed record TopicSpec
 
     /// <summary>What happens to subscriptions that are slower than the topic and ask for the default.</summary>
     public SlowPolicy SlowPolicy { get; init; }
-
-    private static int NotNegative(int value) => (int)NotNegative((long)value);
 
     private static long NotNegative(long value) => value >= 0
         ? value

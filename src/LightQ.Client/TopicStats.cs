@@ -8,6 +8,9 @@ public sealed record TopicStats
     /// <summary>The topic's name.</summary>
     public required string Topic { get; init; }
 
+    /// <summary>The partition that they are of; null for the whole topic, over its partitions.</summary>
+    public int? Partition { get; init; }
+
     /// <summary>When the figures were read.</summary>
     public required DateTimeOffset Time { get; init; }
 
@@ -41,13 +44,13 @@ public sealed record TopicStats
     /// <summary>Messages sent a second since the reading before; 0 in a single reading.</summary>
     public double SendRate { get; init; }
 
-    /// <summary>The first offset held.</summary>
+    /// <summary>The first offset held; of several partitions, the sum.</summary>
     public long StartOffset { get; init; }
 
-    /// <summary>One behind the last offset appended.</summary>
+    /// <summary>One behind the last offset appended; of several partitions, the sum.</summary>
     public long EndOffset { get; init; }
 
-    /// <summary>One behind the last offset that survives a power cut; 0 for a transient topic.</summary>
+    /// <summary>One behind the last offset that survives a power cut; 0 for a transient topic. Of several partitions, the sum.</summary>
     public long DurableOffset { get; init; }
 
     /// <summary>Gaps sent to subscribers.</summary>

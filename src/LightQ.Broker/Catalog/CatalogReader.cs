@@ -11,14 +11,15 @@ public static class CatalogReader
     /// <param name="directory">The data directory's <c>catalog</c>.</param>
     /// <param name="report">What is wrong with the catalog: the topics are those of its valid records.</param>
     /// <exception cref="IOException">It cannot be read.</exception>
-    public static IReadOnlyDictionary<Guid, string> ReadDurableTopics(string directory, out JournalReport report)
+    /// <returns>By id, each topic's name and how many partitions it has.</returns>
+    public static IReadOnlyDictionary<Guid, (string Name, int Partitions)> ReadDurableTopics(string directory, out JournalReport report)
     {
-        var topics = new Dictionary<Guid, string>();
+        var topics = new Dictionary<Guid, (string Name, int Partitions)>();
         report = JournalInspector.InspectRecords(directory, bytes =>
         {
             CatalogRecord? record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord);
             if (record?.Topic is { Settings.Kind: TopicKind.Durable } topic)
-                topics[topic.Id] = topic.Name;
+                topics[topic.Id] = (topic.Name, (int)topic.Settings.Partitions);
             if (record?.DeletedTopic is { } deleted)
                 topics.Remove(deleted);
         });

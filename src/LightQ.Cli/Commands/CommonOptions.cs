@@ -32,7 +32,7 @@ internal static class CommonOptions
     /// <summary>A topic's name, or one partition of it.</summary>
     public static Argument<TopicAddress> Address() => new("TOPIC")
     {
-        Description = "The topic's name; NAME/0 is its partition 0, the only one for now.",
+        Description = "The topic's name; NAME/3 is its partition 3.",
         CustomParser = result => ValueOptions.Parsed(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
     };
 

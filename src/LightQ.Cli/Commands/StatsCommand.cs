@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Protocol;
 using Spectre.Console;
 
 namespace LightQ.Cli.Commands;
@@ -13,14 +14,19 @@ internal static class StatsCommand
 
     public static Command Create()
     {
-        Argument<string?> topic = new("TOPIC") { Description = "The topic's name. Without it: the broker.", Arity = ArgumentArity.ZeroOrOne };
+        Argument<TopicAddress?> topic = new("TOPIC")
+        {
+            Description = "The topic's name; NAME/3 is its partition 3. Without it: the broker.",
+            Arity = ArgumentArity.ZeroOrOne,
+            CustomParser = result => ValueOptions.Parsed<TopicAddress?>(result, TopicAddress.TryParse(result.Tokens[0].Value, out TopicAddress address, out string problem), address, problem),
+        };
         Option<bool> watch = new("--watch") { Description = "Again and again, until Ctrl-C; needs a topic." };
         Option<TimeSpan?> interval = ValueOptions.Duration("--interval");
         interval.Description = "Between two lines of --watch, 100ms to 1h. Default 1s.";
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
-            "stats", "Show the figures of a topic or of the broker.", "lightq stats", "lightq stats orders", "lightq stats orders --watch --interval 500ms")
+            "stats", "Show the figures of a topic or of the broker.", "lightq stats", "lightq stats orders", "lightq stats clicks/3", "lightq stats orders --watch --interval 500ms")
         {
             topic, watch, interval, server, output,
         };
@@ -33,7 +39,7 @@ internal static class StatsCommand
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             bool json = parsed.GetValue(output) == OutputFormat.Json;
-            if (parsed.GetValue(topic) is not { } name)
+            if (parsed.GetValue(topic)?.ToString() is not { } name)
                 WriteBroker(BrokerStatsView.From(await client.Stats.GetBrokerAsync(cancellationToken)), json);
             else if (parsed.GetValue(watch))
                 await WatchAsync(client, name, parsed.GetValue(interval), json, cancellationToken);

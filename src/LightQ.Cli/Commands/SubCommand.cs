@@ -29,7 +29,7 @@ internal static class SubCommand
         Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
         Option<MessageFormat> format = ValueOptions.Choice("--format", MessageFormat.Text, MessageFormat.Json, MessageFormat.Raw, MessageFormat.Bytes);
-        format.Description = "text, the default; json: with offset, time, key and headers; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.";
+        format.Description = "text, the default; json: with offset (and partition, where there are several), time, key and headers; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.";
         Option<MessageFilter?> filter = new("--filter")
         {
             Description = "Only messages whose headers are so: NAME = 'VALUE', !=, ^= (begins with), exists(NAME), and, or, not, ( ).",
@@ -54,6 +54,7 @@ internal static class SubCommand
             "lightq sub orders --from earliest --format json",
             "lightq sub orders --from 15m --idle-exit 3s",
             "lightq sub orders --filter \"type = 'order' and region ^= 'eu'\"",
+            "lightq sub clicks/3 --from 1000",
             "lightq sub orders --from earliest --count 1000 --format raw > lines.txt")
         {
             topic, group, from, count, idleExit, filter, format, output, server,

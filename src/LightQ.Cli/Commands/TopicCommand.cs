@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
@@ -24,10 +25,10 @@ internal static class TopicCommand
         Truncate(),
     };
 
-    /// <summary>Shows a topic.</summary>
-    public static void WriteTopic(TopicInfo info, bool json)
+    /// <summary>Shows a topic, or what one of its partitions holds.</summary>
+    public static void WriteTopic(TopicInfo info, bool json, int? partition = null)
     {
-        TopicView view = TopicView.From(info);
+        TopicView view = partition is { } one ? TopicView.From(info).Of(one) : TopicView.From(info);
         if (json)
         {
             Console.Out.WriteLine(CliJson.Write(view, CliJson.Default.TopicView));
@@ -83,15 +84,20 @@ internal static class TopicCommand
 
     private static ExampleCommand Show()
     {
-        Argument<string> topic = CommonOptions.Topic();
+        Argument<TopicAddress> topic = CommonOptions.Address();
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("show", "Show a topic: its settings, its id and what it holds.", "lightq topic show orders --output json") { topic, server, output };
+        var command = new ExampleCommand(
+            "show", "Show a topic or one of its partitions: its settings, its id and what it holds.", "lightq topic show orders --output json", "lightq topic show clicks/3")
+        {
+            topic, server, output,
+        };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TopicInfo info = await client.Topics.GetAsync(parsed.GetRequiredValue(topic), cancellationToken);
-            WriteTopic(info, parsed.GetValue(output) == OutputFormat.Json);
+            TopicAddress address = parsed.GetRequiredValue(topic);
+            TopicInfo info = await client.Topics.GetAsync(address.Topic, cancellationToken);
+            WriteTopic(info, parsed.GetValue(output) == OutputFormat.Json, address.Partition);
             return ExitCode.Ok;
         });
         return command;
@@ -120,21 +126,36 @@ internal static class TopicCommand
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
         Option<long?> before = ValueOptions.Number("--before", 0L);
-        before.Description = "Remove the messages below this offset. Default: all that are there now.";
+        before.Description = "Remove the messages below this offset, of one partition. Default: all that are there now.";
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("truncate", "Remove a topic's oldest messages.", "lightq topic truncate orders --before 1000000") { topic, before, server, output };
+        var command = new ExampleCommand(
+            "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --before 1000000")
+        {
+            topic, before, server, output,
+        };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TopicAddress address = parsed.GetRequiredValue(topic);
-            long start = await client.Topics.TruncateAsync(address.Topic, parsed.GetValue(before), address.Partition ?? 0, cancellationToken);
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
-                ? CliJson.Write(new TruncateView(address.Topic, start), CliJson.Default.TruncateView)
-                : $"{address.Topic} now begins at offset {start}.");
+            TruncateView[] done = await TruncateAsync(client, parsed.GetRequiredValue(topic), parsed.GetValue(before), cancellationToken);
+            if (parsed.GetValue(output) == OutputFormat.Json)
+                Console.Out.WriteLine(done is [TruncateView only] ? CliJson.Write(only, CliJson.Default.TruncateView) : CliJson.Write(done, CliJson.Default.TruncateViewArray));
+            else
+                Array.ForEach(done, d => Console.Out.WriteLine($"{(done.Length == 1 ? parsed.GetRequiredValue(topic) : new TopicAddress(d.Topic, d.Partition))} now begins at offset {d.StartOffset}."));
             return ExitCode.Ok;
         });
         return command;
+    }
+
+    private static async Task<TruncateView[]> TruncateAsync(LightQClient client, TopicAddress address, long? before, CancellationToken cancellationToken)
+    {
+        int[] partitions = address.Partition is { } one ? [one] : [.. Enumerable.Range(0, (await client.Topics.GetAsync(address.Topic, cancellationToken)).Spec.Partitions)];
+        if (partitions.Length > 1 && before is not null)
+            throw new CommandException(ExitCode.Usage, $"--before is an offset of one partition, and {address.Topic} has {partitions.Length}: name one, as in {address.Topic}/0.");
+        var done = new List<TruncateView>();
+        foreach (int partition in partitions)
+            done.Add(new TruncateView(address.Topic, partition, await client.Topics.TruncateAsync(address.Topic, before, partition, cancellationToken)));
+        return [.. done];
     }
 
     private static void WriteEnsured(EnsureTopicResult result, bool json)
@@ -156,15 +177,16 @@ internal static class TopicCommand
             Console.Out.WriteLine(CliJson.Write([.. topics], CliJson.Default.TopicViewArray));
             return;
         }
-        Table table = CommandConsole.Table("topic", "kind", "ack", "start", "end", "state");
+        Table table = CommandConsole.Table("topic", "kind", "partitions", "ack", "start", "end", "state");
         foreach (TopicView topic in topics)
         {
             table.AddRow(
                 Markup.Escape(topic.Name),
                 topic.Kind,
+                topic.Partitions.ToString(CultureInfo.InvariantCulture),
                 topic.AckLevel,
-                string.Join(' ', topic.StartOffsets),
-                string.Join(' ', topic.EndOffsets),
+                topic.StartOffsets.Sum().ToString(CultureInfo.InvariantCulture),
+                topic.EndOffsets.Sum().ToString(CultureInfo.InvariantCulture),
                 Markup.Escape(topic.Failure ?? "ok"));
         }
         new CommandConsole().Tables.Write(table);

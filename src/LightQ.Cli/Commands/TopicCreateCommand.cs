@@ -23,6 +23,7 @@ internal static class TopicCreateCommand
             "create",
             "Create a topic; it is an error if there is one of that name.",
             "lightq topic create orders --kind durable --retention-age 7d",
+            "lightq topic create clicks --partitions 16",
             "lightq topic create ticks --ring 64MiB --slow-consumer dropoldest",
             "lightq topic create -n 1 -s file")
         {

@@ -9,7 +9,7 @@ namespace LightQ.Cli.Commands;
 internal sealed class TopicSettingOptions
 {
     private readonly Option<TopicKind> _kind = ValueOptions.Choice("--kind", TopicKind.Transient, TopicKind.Durable);
-    private readonly Option<int?> _partitions = ValueOptions.Number("--partitions", 1);
+    private readonly Option<int?> _partitions = ValueOptions.NumberWithin("--partitions", 1, ProtocolLimits.MaxPartitions);
     private readonly Option<long?> _ring = ValueOptions.Size("--ring");
     private readonly Option<long?> _segment = ValueOptions.Size("--segment");
     private readonly Option<long?> _retentionBytes = ValueOptions.Size("--retention-bytes", orNone: true);
@@ -22,7 +22,7 @@ internal sealed class TopicSettingOptions
     public TopicSettingOptions()
     {
         _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient.";
-        _partitions.Description = "How many partitions, 1 to 1024; cannot be changed later. Default: 1.";
+        _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}; cannot be changed later. Messages with the same key are in one, in their order. Default: 1.";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
         _read.Description = "How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory.";
         _slow.Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).";

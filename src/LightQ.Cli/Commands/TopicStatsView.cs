@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Client;
+using LightQ.Protocol;
 
 namespace LightQ.Cli.Commands;
 
@@ -7,6 +8,9 @@ namespace LightQ.Cli.Commands;
 internal sealed record TopicStatsView
 {
     public required string Topic { get; init; }
+
+    /// <summary>The partition that the figures are of; absent for the whole topic.</summary>
+    public int? Partition { get; init; }
 
     public DateTimeOffset Time { get; init; }
 
@@ -45,6 +49,7 @@ internal sealed record TopicStatsView
     public static TopicStatsView From(TopicStats stats) => new()
     {
         Topic = stats.Topic,
+        Partition = stats.Partition,
         Time = stats.Time,
         MessagesReceived = stats.MessagesReceived,
         MessagesSent = stats.MessagesSent,
@@ -66,7 +71,7 @@ internal sealed record TopicStatsView
 
     public IEnumerable<(string Name, string Value)> Rows() =>
     [
-        ("topic", Topic),
+        ("topic", new TopicAddress(Topic, Partition).ToString()),
         ("messages received", Number(MessagesReceived)),
         ("messages sent", Number(MessagesSent)),
         ("messages settled", Number(MessagesSettled)),

@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Broker;
+using LightQ.Cli.Output;
 using LightQ.Client;
 
 namespace LightQ.Cli.Commands;
@@ -18,6 +19,9 @@ internal sealed record TopicView
     public required string Kind { get; init; }
 
     public int Partitions { get; init; }
+
+    /// <summary>The only partition whose offsets and damage are shown; absent when all are.</summary>
+    public int? Partition { get; init; }
 
     public long RingBytes { get; init; }
 
@@ -68,6 +72,17 @@ internal sealed record TopicView
         Damage = info.Damage.Count == 0 ? null : info.Damage,
     };
 
+    /// <summary>The same with the offsets and the damage of one partition.</summary>
+    public TopicView Of(int partition) => partition < Partitions
+        ? this with
+        {
+            Partition = partition,
+            StartOffsets = [.. StartOffsets.Skip(partition).Take(1)],
+            EndOffsets = [.. EndOffsets.Skip(partition).Take(1)],
+            Damage = Damage?.Where(d => d.Partition == partition).ToArray() is { Length: > 0 } damage ? damage : null,
+        }
+        : throw new CommandException(ExitCode.Failed, $"{Name} has no partition {partition}; allowed: 0 to {Partitions - 1}.");
+
     /// <summary>Name and value of every field, for people.</summary>
     public IEnumerable<(string Name, string Value)> Rows()
     {
@@ -90,11 +105,12 @@ internal sealed record TopicView
         yield return ("max message", Bytes(MaxMessageBytes));
         yield return ("slow consumer", SlowConsumer);
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
-        yield return ("offsets", string.Join(", ", StartOffsets.Zip(EndOffsets, (start, end) => $"{start} to {end}")));
+        foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
+            yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", $"{start} to {end}");
         if (Failure is not null)
             yield return ("failure", Failure);
         foreach (DamagedRange range in Damage ?? [])
-            yield return ("damage", $"offsets {range.FirstOffset} to {range.LastOffset} in {range.File}: {range.Detail}");
+            yield return ("damage", $"offsets {range.FirstOffset} to {range.LastOffset}{(Partitions == 1 ? "" : $" of partition {range.Partition}")} in {range.File}: {range.Detail}");
     }
 
     private static string Lower<T>(T value)

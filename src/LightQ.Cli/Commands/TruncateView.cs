@@ -1,4 +1,4 @@
 namespace LightQ.Cli.Commands;
 
-/// <summary>Where a truncated topic begins.</summary>
-internal sealed record TruncateView(string Topic, long StartOffset);
+/// <summary>Where a truncated partition begins.</summary>
+internal sealed record TruncateView(string Topic, int Partition, long StartOffset);

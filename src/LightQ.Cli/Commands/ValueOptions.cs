@@ -43,6 +43,18 @@ internal static class ValueOptions
             },
         };
 
+    /// <summary>A whole number from <paramref name="least"/> to <paramref name="most"/>.</summary>
+    public static Option<int?> NumberWithin(string name, int least, int most) => new(name)
+    {
+        HelpName = "N",
+        CustomParser = result =>
+        {
+            string text = result.Tokens[0].Value;
+            bool ok = int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number >= least && number <= most;
+            return Parsed<int?>(result, ok, number, string.Create(CultureInfo.InvariantCulture, $"'{text}' is not a number from {least} to {most}."));
+        },
+    };
+
     /// <summary>A duration such as 500ms, 3s, 5m, 1h, 7d.</summary>
     /// <param name="name">The option's name.</param>
     /// <param name="orNone">Whether "none" is a value too; it reads as zero.</param>

@@ -1,6 +1,7 @@
 using System.Globalization;
 using LightQ.Broker.Catalog;
 using LightQ.Cli.Output;
+using LightQ.Protocol;
 using LightQ.Storage;
 using LightQ.Storage.Inspection;
 
@@ -30,17 +31,15 @@ internal sealed class JournalTarget : IDisposable
     public string Path { get; }
 
     /// <summary>The durable topics that the catalog knows; null without a catalog.</summary>
-    public IReadOnlyDictionary<Guid, string>? KnownTopics { get; }
+    public IReadOnlyDictionary<Guid, (string Name, int Partitions)>? KnownTopics { get; }
 
     /// <summary>Directories of catalog and groups, when the path is a data directory.</summary>
     public IReadOnlyList<string> Records { get; } = [];
 
     public IReadOnlyList<JournalPartition> Partitions { get; }
 
-    /// <summary>Durable topics of the catalog of which neither a checkpoint nor a segment is there, when the path is a data directory.</summary>
-    public IEnumerable<string> MissingTopics => Records.Count == 0 || KnownTopics is null
-        ? []
-        : KnownTopics.Where(t => !Partitions.Any(p => p.TopicId == t.Key && JournalInspector.IsJournal(p.Directory))).Select(t => t.Value);
+    /// <summary>Durable topics of the catalog, or partitions of them, of which neither a checkpoint nor a segment is there, when the path is a data directory.</summary>
+    public IEnumerable<string> MissingTopics => Records.Count == 0 || KnownTopics is null ? [] : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
 
     /// <exception cref="CommandException">The path is none of these.</exception>
     /// <exception cref="DataDirectoryException">A broker holds the data directory.</exception>
@@ -92,11 +91,17 @@ internal sealed class JournalTarget : IDisposable
     private IEnumerable<JournalPartition> PartitionsOf(string topic) =>
         Directory.GetDirectories(topic).Where(d => int.TryParse(System.IO.Path.GetFileName(d), NumberStyles.None, CultureInfo.InvariantCulture, out _)).Select(At);
 
+    private IEnumerable<string> Missing(Guid id, string name, int partitions)
+    {
+        int[] missing = [.. Enumerable.Range(0, partitions).Except(Partitions.Where(p => p.TopicId == id && JournalInspector.IsJournal(p.Directory)).Select(p => p.Partition))];
+        return missing.Length == partitions ? [name] : missing.Select(p => new TopicAddress(name, p).ToString());
+    }
+
     private JournalPartition At(string directory)
     {
         string parent = System.IO.Path.GetFileName(System.IO.Path.GetDirectoryName(directory)) ?? "";
         Guid? id = Guid.TryParseExact(parent, "N", out Guid parsed) ? parsed : null;
-        string? name = id is { } known && KnownTopics is not null && KnownTopics.TryGetValue(known, out string? found) ? found : null;
+        string? name = id is { } known && KnownTopics is not null && KnownTopics.TryGetValue(known, out (string Name, int Partitions) found) ? found.Name : null;
         _ = int.TryParse(System.IO.Path.GetFileName(directory), NumberStyles.None, CultureInfo.InvariantCulture, out int partition);
         return new JournalPartition(directory, id, name, partition);
     }

@@ -4,5 +4,5 @@ namespace LightQ.Cli.Journals;
 /// <param name="Path">What was looked at.</param>
 /// <param name="Verdict"><c>clean</c> or <c>damaged</c>.</param>
 /// <param name="Journals">The catalog, the groups' positions, and every topic.</param>
-/// <param name="MissingTopics">Durable topics of the catalog of which nothing is there.</param>
+/// <param name="MissingTopics">Durable topics of the catalog, or partitions of them, of which nothing is there.</param>
 internal sealed record VerifyView(string Path, string Verdict, IReadOnlyList<JournalView> Journals, IReadOnlyList<string> MissingTopics);

@@ -31,6 +31,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(EnsureView))]
 [JsonSerializable(typeof(DeletedView))]
 [JsonSerializable(typeof(TruncateView))]
+[JsonSerializable(typeof(TruncateView[]))]
 [JsonSerializable(typeof(TopicStatsView))]
 [JsonSerializable(typeof(BrokerStatsView))]
 [JsonSerializable(typeof(PublishView))]

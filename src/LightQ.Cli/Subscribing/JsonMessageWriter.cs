@@ -24,6 +24,8 @@ internal sealed class JsonMessageWriter : MessageWriter, IDisposable
     protected override void Write(in RecordView record, MessageBatch batch)
     {
         _json.WriteStartObject();
+        if (HasPartitions)
+            _json.WriteNumber("partition"u8, batch.Partition);
         _json.WriteNumber("offset"u8, record.Offset);
         _json.WriteString("time"u8, batch.AppendTime);
         if (record.HasKey)

@@ -12,6 +12,9 @@ internal abstract class MessageWriter
 
     public OutputBuffer Output { get; }
 
+    /// <summary>Whether the topic has several partitions, so that an offset alone does not say which message it is.</summary>
+    public bool HasPartitions { get; set; }
+
     public static MessageWriter Create(MessageFormat format, OutputBuffer output) => format switch
     {
         MessageFormat.Text => new TextMessageWriter(output),

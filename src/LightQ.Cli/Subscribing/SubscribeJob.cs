@@ -1,5 +1,6 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Protocol;
 
 namespace LightQ.Cli.Subscribing;
 
@@ -48,7 +49,8 @@ internal sealed record SubscribeJob
     private static void Report(MessageGap gap)
     {
         string messages = gap.FirstOffset == gap.LastOffset ? $"message {gap.FirstOffset}" : $"messages {gap.FirstOffset} to {gap.LastOffset}";
-        Console.Error.WriteLine($"lightq: {messages} of {gap.Topic} will not come ({gap.Reason.ToString().ToLowerInvariant()}).");
+        string topic = gap.Partition == 0 ? gap.Topic : new TopicAddress(gap.Topic, gap.Partition).ToString();
+        Console.Error.WriteLine($"lightq: {messages} of {topic} will not come ({gap.Reason.ToString().ToLowerInvariant()}).");
     }
 
     /// <summary>Says what the silence that follows is about: always when it is not what was likely meant, otherwise only to people.</summary>
@@ -56,22 +58,26 @@ internal sealed record SubscribeJob
     {
         if (started.IsResumed || started.NextOffset < started.EndOffset)
             return;
+        string topic = started.PartitionCount == 1 ? started.Topic : new TopicAddress(started.Topic, started.Partition).ToString();
         if (started.NextOffset > started.EndOffset)
-            Console.Error.WriteLine($"lightq: {started.Topic} ends before offset {started.EndOffset}; waiting for offset {started.NextOffset}.");
+            Console.Error.WriteLine($"lightq: {topic} ends before offset {started.EndOffset}; waiting for offset {started.NextOffset}.");
         else if (!Console.IsErrorRedirected && !Console.IsOutputRedirected)
-            Console.Error.WriteLine($"lightq: waiting for messages of {started.Topic} from offset {started.NextOffset} on; Ctrl-C ends it.");
+            Console.Error.WriteLine($"lightq: waiting for messages of {topic} from offset {started.NextOffset} on; Ctrl-C ends it.");
     }
 
     private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended)
     {
         var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        int told = 0;
         ConsumeOptions options = Options with
         {
             OnGap = Report,
             OnSubscribed = started =>
             {
                 Report(started);
-                subscribed.TrySetResult();
+                writer.HasPartitions = started.PartitionCount > 1;
+                if (++told >= (Options.Partition is null ? started.PartitionCount : 1)) // On one thread, the receiving one.
+                    subscribed.TrySetResult();
             },
         };
         await using var client = new LightQClient(Client);

@@ -46,7 +46,7 @@ internal static class TopicMapping
         };
         return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure)
         {
-            Damage = [.. topic.Damage.Select(d => new DamagedRange(d.FirstOffset, d.LastOffset, d.File, (long)d.Bytes, d.Detail))],
+            Damage = [.. topic.Damage.Select(d => new DamagedRange(d.FirstOffset, d.LastOffset, d.File, (long)d.Bytes, d.Detail, (int)d.Partition))],
         };
     }
 

@@ -17,6 +17,7 @@ internal sealed class BrokerLink : IAsyncDisposable
     private Task _running = Task.CompletedTask;
     private Connection? _current;
     private int _failedAttempts;
+    private uint _lastMember;
 
     public BrokerLink(LightQClientOptions options, Action<ConnectionState, LightQException?> onState)
     {
@@ -77,6 +78,9 @@ internal sealed class BrokerLink : IAsyncDisposable
     /// <summary>Opens an attached stream once more after a while, if it is still attached and connected then.</summary>
     public void ReopenLater(ClientStream stream, Connection connection) =>
         _ = ReopenAsync(stream, connection);
+
+    /// <summary>A number for a consumer of several streams, by which the broker knows that they belong together.</summary>
+    public uint NextMember() => Interlocked.Increment(ref _lastMember);
 
     /// <summary>Forgets a stream.</summary>
     public void Detach(ClientStream stream)

@@ -3,10 +3,10 @@ using LightQ.Protocol;
 namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates batches.</summary>
-internal sealed class BatchEnumerator(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
+internal sealed class BatchEnumerator(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
     : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
-    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, Settlements, Filter);
+    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, Partition, Settlements, Filter);
 
     public ValueTask<bool> MoveNextAsync() => MoveToNextBatchAsync();
 

@@ -2,24 +2,28 @@ using LightQ.Client.Connections;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>What waits in a subscription's queue: a run of batches (<see cref="Block"/>) or a gap.</summary>
+/// <summary>What waits in a consumer's queue: a run of batches (<see cref="Block"/>) or a gap.</summary>
 internal readonly struct Delivery
 {
-    private readonly object _source;
+    private readonly object _content;
 
-    public Delivery(ReceiveBlock block, int offset, int length, bool isFirstOfBlock)
+    public Delivery(Subscription source, ReceiveBlock block, int offset, int length, bool isFirstOfBlock)
     {
+        Source = source;
         IsFirstOfBlock = isFirstOfBlock;
-        _source = block;
+        _content = block;
         Offset = offset;
         Length = length;
     }
 
-    public Delivery(MessageGap gap) => _source = gap;
+    public Delivery(Subscription source, MessageGap gap) => (Source, _content) = (source, gap);
 
-    public ReceiveBlock? Block => _source as ReceiveBlock;
+    /// <summary>The subscription it came on, of one partition.</summary>
+    public Subscription Source { get; }
 
-    public MessageGap? Gap => _source as MessageGap;
+    public ReceiveBlock? Block => _content as ReceiveBlock;
+
+    public MessageGap? Gap => _content as MessageGap;
 
     /// <summary>Whether the run before it lies in another block.</summary>
     public bool IsFirstOfBlock { get; }

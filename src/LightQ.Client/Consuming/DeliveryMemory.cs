@@ -5,7 +5,7 @@ namespace LightQ.Client.Consuming;
 /// <summary>Keeps delivered runs in the blocks they were received in, unless that would keep too many blocks alive.</summary>
 /// <remarks>
 /// Streams share blocks: a slow subscription with a small run in each of a thousand blocks would hold 256 MiB for a few KiB. So
-/// beyond a bound its runs are copied together into blocks of its own. Guarded by its subscription's gate.
+/// beyond a bound its runs are copied together into blocks of its own. A consumer's partitions share it. Guarded by the consumer's gate.
 /// </remarks>
 internal sealed class DeliveryMemory(ReceiveBlockPool pool, int creditBytes)
 {
@@ -22,7 +22,7 @@ internal sealed class DeliveryMemory(ReceiveBlockPool pool, int creditBytes)
     public int Blocks => _blocks;
 
     /// <summary>Keeps a run until it is released.</summary>
-    public Delivery Take(ReceiveBlock block, int offset, int length)
+    public Delivery Take(Subscription source, ReceiveBlock block, int offset, int length)
     {
         if (_blocks >= _maxBlocks && block != _last)
             (block, offset) = Copy(block, offset, length);
@@ -31,7 +31,7 @@ internal sealed class DeliveryMemory(ReceiveBlockPool pool, int creditBytes)
             _blocks++;
         _last = block;
         block.Retain();
-        return new Delivery(block, offset, length, isFirst);
+        return new Delivery(source, block, offset, length, isFirst);
     }
 
     /// <summary>Lets go of a run; does nothing for a gap.</summary>

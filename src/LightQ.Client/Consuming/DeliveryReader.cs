@@ -12,10 +12,10 @@ namespace LightQ.Client.Consuming;
 internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem
 {
     private readonly CancellationToken _cancellationToken;
-    private readonly Func<CancellationToken, Task<Subscription>> _subscribe;
+    private readonly Func<CancellationToken, Task<Consumer>> _subscribe;
     private ManualResetValueTaskSourceCore<bool> _core;
     private CancellationTokenRegistration _registration;
-    private Subscription? _subscription;
+    private Consumer? _consumer;
     private BatchInflater? _inflater;
     private Delivery _run;
     private byte[] _runMemory = [];
@@ -23,10 +23,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private int _receivedLength;
     private int _next;
     private int _runEnd;
-    private long _expectedOffset;
     private bool _isDisposed;
 
-    protected DeliveryReader(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
+    protected DeliveryReader(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
     {
         _subscribe = subscribe;
         _cancellationToken = cancellationToken;
@@ -50,6 +49,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>Where to say what became of its messages.</summary>
     protected Settlements? Settlements => _run.Settlements;
 
+    /// <summary>The partition that the batch at hand is of.</summary>
+    protected int Partition { get; private set; }
+
     public async ValueTask DisposeAsync()
     {
         if (_isDisposed)
@@ -57,7 +59,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         _isDisposed = true;
         await _registration.DisposeAsync().ConfigureAwait(false);
         EndRun();
-        _subscription?.Close();
+        _consumer?.Close();
     }
 
     /// <summary>Resumes who waits for this reader; called once per wait.</summary>
@@ -85,12 +87,12 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>Goes to the next batch; completes synchronously as long as there is one.</summary>
     protected ValueTask<bool> MoveToNextBatchAsync()
     {
-        if (_subscription is null)
+        if (_consumer is null)
             return SubscribeAndMoveAsync();
         if (_cancellationToken.IsCancellationRequested)
             return ValueTask.FromCanceled<bool>(_cancellationToken);
         _core.Reset();
-        return TryAdvance(_subscription) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
+        return TryAdvance(_consumer) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
     }
 
     /// <summary>Reports that the batch at hand cannot be read further.</summary>
@@ -98,9 +100,10 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     {
         var batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
         bool isSound = batch.VerifyHeader() && batch.OffsetSpan > 0;
-        long first = isSound ? batch.BaseOffset : _expectedOffset;
+        Subscription source = _run.Source;
+        long first = isSound ? batch.BaseOffset : source.ExpectedOffset;
         long last = isSound ? batch.NextOffset - 1 : first;
-        _subscription!.Report(new MessageGap(_subscription.Topic, first, last, GapReason.Corrupt));
+        source.Report(new MessageGap(source.Topic, first, last, GapReason.Corrupt, source.Partition));
     }
 
     /// <summary>Messages that the consumer does not get to see: who has to be told that they are done is told.</summary>
@@ -109,8 +112,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private async ValueTask<bool> SubscribeAndMoveAsync()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        _subscription = await _subscribe(_cancellationToken).ConfigureAwait(false);
-        Filter = _subscription.Options.Filter;
+        _consumer = await _subscribe(_cancellationToken).ConfigureAwait(false);
+        Filter = _consumer.Options.Filter;
         if (_cancellationToken.CanBeCanceled)
             _registration = _cancellationToken.UnsafeRegister(static reader => ((DeliveryReader)reader!).OnCanceled(), this);
         return await MoveToNextBatchAsync().ConfigureAwait(false);
@@ -120,7 +123,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     {
         try
         {
-            if (!TryAdvance(_subscription!))
+            if (!TryAdvance(_consumer!))
                 return;
         }
         catch (Exception e)
@@ -134,23 +137,23 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     private void OnCanceled()
     {
-        if (!_subscription!.TryStopWaiting(this))
+        if (!_consumer!.TryStopWaiting(this))
             return;
         _core.RunContinuationsAsynchronously = true;
         _core.SetException(new OperationCanceledException(_cancellationToken));
     }
 
-    private bool TryAdvance(Subscription subscription)
+    private bool TryAdvance(Consumer consumer)
     {
         while (true)
         {
             while (_next < _runEnd)
             {
-                if (TakeBatch(subscription) && OnBatch())
+                if (TakeBatch(_run.Source) && OnBatch())
                     return true;
             }
             EndRun();
-            if (!subscription.TryTake(this, out Delivery delivery))
+            if (!consumer.TryTake(this, out Delivery delivery))
             {
                 // Cancelled just before the wait was registered: the callback found nobody waiting.
                 if (_cancellationToken.IsCancellationRequested)
@@ -159,50 +162,50 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             }
             if (delivery.Gap is { } gap)
             {
-                subscription.Report(gap);
+                delivery.Source.Report(gap);
                 continue;
             }
             ReceiveBlock block = delivery.Block!;
-            (_run, _runMemory) = (delivery, block.Bytes);
+            (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
     }
 
-    private bool TakeBatch(Subscription subscription)
+    private bool TakeBatch(Subscription source)
     {
         var batch = new BatchView(_runMemory.AsSpan(_next, _runEnd - _next));
         (_received, _receivedLength) = (_next, batch.Length);
         _next += batch.Length;
         batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
-        bool isSound = !subscription.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
+        bool isSound = !source.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
         if (!isSound || batch.Kind == BatchKind.Gap)
         {
             ReportDamage();
             return false;
         }
-        _expectedOffset = batch.NextOffset;
-        if (batch.Kind != BatchKind.Data || batch.NextOffset <= subscription.FirstWantedOffset)
+        source.ExpectedOffset = batch.NextOffset;
+        if (batch.Kind != BatchKind.Data || batch.NextOffset <= source.FirstWantedOffset)
             return false;
-        BatchSkip = (int)Math.Max(0, subscription.FirstWantedOffset - batch.BaseOffset);
+        BatchSkip = (int)Math.Max(0, source.FirstWantedOffset - batch.BaseOffset);
         (Memory, BatchStart, BatchLength) = (_runMemory, _received, _receivedLength);
         // Plain batches have no flags.
-        return batch.Flags == 0 || Open(subscription, batch);
+        return batch.Flags == 0 || Open(source, batch);
     }
 
     /// <summary>Looks at a batch's times, and inflates it.</summary>
     /// <returns>Whether there is something to hand out.</returns>
-    private bool Open(Subscription subscription, in BatchView batch)
+    private bool Open(Subscription source, in BatchView batch)
     {
         long first = batch.BaseOffset + BatchSkip;
-        if (batch.ExpiresAt <= subscription.Now)
+        if (batch.ExpiresAt <= source.Now)
         {
             PassOver(first, (int)(batch.NextOffset - first));
-            subscription.Report(new MessageGap(subscription.Topic, first, batch.NextOffset - 1, GapReason.Expired));
+            source.Report(new MessageGap(source.Topic, first, batch.NextOffset - 1, GapReason.Expired, source.Partition));
             return false;
         }
         if (batch.Codec == BatchCodec.None)
             return true;
-        _inflater ??= new BatchInflater(subscription.Options.MaxInflatedBytes);
+        _inflater ??= new BatchInflater(source.Options.MaxInflatedBytes);
         if (!_inflater.TryInflate(batch))
         {
             ReportDamage();
@@ -217,7 +220,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         if (_run.Block is null)
             return;
         _inflater?.Return();
-        _subscription!.Release(_run);
+        _run.Source.Release(_run);
         _run = default;
         (_next, _runEnd) = (0, 0);
     }

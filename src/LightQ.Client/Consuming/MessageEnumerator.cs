@@ -6,7 +6,7 @@ using LightQ.Protocol.Records;
 namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates messages; within a batch every step is synchronous and a few nanoseconds long.</summary>
-internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscription>> subscribe, CancellationToken cancellationToken)
+internal sealed class MessageEnumerator(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
     : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<Message>
 {
     private byte[] _memory = [];
@@ -16,7 +16,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscriptio
     private int _left;
     private long _offset;
 
-    public Message Current => new(_memory, _record, BatchStart, _offset, Settlements);
+    public Message Current => new(_memory, _record, BatchStart, _offset, Partition, Settlements);
 
     public ValueTask<bool> MoveNextAsync()
     {
@@ -57,7 +57,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Subscriptio
 
     private bool IsWanted()
     {
-        if (Filter!.Matches(new Message(_memory, _record, BatchStart, _offset, null).HeaderBytes))
+        if (Filter!.Matches(new Message(_memory, _record, BatchStart, _offset, Partition, null).HeaderBytes))
             return true;
         PassOver(_offset, 1);
         return false;

@@ -5,20 +5,18 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>A subscription's engine: a queue of delivered runs between the receiving thread and one enumerator, bounded by credit.</summary>
-/// <remarks>Thread-safe. The queue survives a reconnect: the subscription resumes behind the last batch that was queued.</remarks>
+/// <summary>A subscription's engine: what it is delivered goes to its consumer's queue, bounded by credit.</summary>
+/// <remarks>Thread-safe, under its consumer's gate. After a reconnect it resumes behind the last batch that was queued.</remarks>
 internal sealed class Subscription : ClientStream
 {
-    private long _firstWantedOffset;
-    private readonly Lock _gate = new();
+    private readonly Consumer _consumer;
+    private readonly Lock _gate;
     private readonly BrokerLink _link;
-    private readonly Queue<Delivery> _queue = new();
+    private readonly uint _partition;
     private readonly TaskCompletionSource _firstSubscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly Action<MessageGap> _onGap;
-    private readonly DeliveryMemory _memory;
     private Connection? _connection;
-    private DeliveryReader? _waiter;
-    private LightQException? _end;
+    private long _firstWantedOffset;
+    private int _creditBytes;
     private bool _isClosed;
     private uint _stream;
     private Settlements? _settlements;
@@ -30,16 +28,29 @@ internal sealed class Subscription : ClientStream
     private uint _logEpoch;
     private ulong _logIncarnation;
 
-    public Subscription(BrokerLink link, string topic, ConsumeOptions options, Action<MessageGap> onGap)
+    /// <param name="link">The client's connection.</param>
+    /// <param name="consumer">The consumer it is a part of.</param>
+    /// <param name="partition">The partition, or all of them where that is one.</param>
+    /// <param name="creditBytes">What may be delivered ahead of the consumer.</param>
+    public Subscription(BrokerLink link, Consumer consumer, uint partition, int creditBytes)
     {
         _link = link;
-        Topic = topic;
-        Options = options;
-        _onGap = onGap;
-        _memory = new DeliveryMemory(link.Blocks, options.CreditBytes);
+        _consumer = consumer;
+        _gate = consumer.Gate;
+        _partition = partition;
+        _creditBytes = creditBytes;
     }
 
-    public string Topic { get; }
+    public string Topic => _consumer.Topic;
+
+    /// <summary>The partition; all of them are partition 0.</summary>
+    public int Partition => _partition == OpenProducerFrame.AnyPartition ? 0 : (int)_partition;
+
+    /// <summary>How many partitions the topic has, once it is subscribed to.</summary>
+    public int PartitionCount { get; private set; }
+
+    /// <summary>One behind the last message that the reader was shown; the reader's own.</summary>
+    public long ExpectedOffset { get; set; }
 
     public override bool HasUnanswered
     {
@@ -50,7 +61,7 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    public ConsumeOptions Options { get; }
+    public ConsumeOptions Options => _consumer.Options;
 
     /// <summary>The client's clock, in unix microseconds.</summary>
     public long Now => UnixMicroseconds.From(_link.Options.TimeProvider.GetUtcNow());
@@ -65,7 +76,7 @@ internal sealed class Subscription : ClientStream
     {
         lock (_gate)
         {
-            if (_isClosed || _end is not null)
+            if (_isClosed || _consumer.HasEnded || _firstSubscribed.Task.IsFaulted)
                 return;
             _connection = connection;
             _stream = connection.Register(this);
@@ -78,7 +89,7 @@ internal sealed class Subscription : ClientStream
             connection.Outbox.Write(
                 new SubscribeFrame(
                     Topic,
-                    Options.Partition is { } partition ? (uint)partition : OpenProducerFrame.AnyPartition,
+                    _partition,
                     Options.Group ?? "",
                     start,
                     resumes ? _lastOffset + 1 : Options.Start.Value,
@@ -87,10 +98,11 @@ internal sealed class Subscription : ClientStream
                     _incarnation,
                     Options.SettleMode,
                     Options.SlowPolicy,
-                    0),
+                    0,
+                    _consumer.Member),
                 _stream,
                 _stream);
-            long credit = Math.Max(1, Options.CreditBytes - _heldBytes);
+            long credit = Math.Max(1, _creditBytes - _heldBytes);
             _releasedBytes = 0;
             connection.Outbox.Write(new CreditFrame((uint)credit), _stream);
         }
@@ -111,7 +123,7 @@ internal sealed class Subscription : ClientStream
                 case FrameType.Gap:
                     GapFrame gap = FrameCodec.Read<GapFrame>(body);
                     OnGap(gap);
-                    _queue.Enqueue(new Delivery(new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason)));
+                    _consumer.Enqueue(new Delivery(this, new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason, Partition)));
                     break;
                 case FrameType.Settled when _settlements is not null:
                     OnSettled(_settlements, header.Tag, new SettledFrame(body));
@@ -125,8 +137,7 @@ internal sealed class Subscription : ClientStream
         }
         if (started is not null)
             Tell(started);
-        else
-            Wake();
+        Wake();
     }
 
     public override bool OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
@@ -138,24 +149,14 @@ internal sealed class Subscription : ClientStream
             if (stream != _stream || _isClosed)
                 return false;
             _heldBytes += length;
-            _queue.Enqueue(_memory.Take(block, offset, length) with { Settlements = _settlements });
+            _consumer.Enqueue(_consumer.Memory.Take(this, block, offset, length) with { Settlements = _settlements });
             if (isSound)
                 (_lastOffset, _lastEpoch) = (last.NextOffset - 1, last.LeaderEpoch);
-            return _waiter is not null;
+            return _consumer.IsAwaited;
         }
     }
 
-    public override void Wake()
-    {
-        DeliveryReader? waiter;
-        lock (_gate)
-        {
-            if (_queue.Count == 0 && _end is null)
-                return;
-            (waiter, _waiter) = (_waiter, null);
-        }
-        waiter?.Resume(Options.Scheduling == ContinuationScheduling.Inline);
-    }
+    public override void Wake() => _consumer.Wake();
 
     public override void OnDisconnected(LightQException reason)
     {
@@ -172,32 +173,15 @@ internal sealed class Subscription : ClientStream
         End(reason);
     }
 
-    /// <summary>Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.</summary>
-    /// <returns>False when there is none.</returns>
-    /// <exception cref="LightQException">The subscription has ended and everything before was taken.</exception>
-    public bool TryTake(DeliveryReader? waiter, out Delivery delivery)
+    /// <summary>Raises what may be delivered ahead of the consumer.</summary>
+    public void Grow(int creditBytes)
     {
         lock (_gate)
         {
-            if (_queue.TryDequeue(out delivery))
-                return true;
-            if (_end is not null)
-                throw _end.Copy();
-            _waiter = waiter;
-            return false;
-        }
-    }
-
-    /// <summary>Stops waiting, if the reader still waits.</summary>
-    /// <returns>Whether it did; then nobody else resumes it.</returns>
-    public bool TryStopWaiting(DeliveryReader waiter)
-    {
-        lock (_gate)
-        {
-            if (_waiter != waiter)
-                return false;
-            _waiter = null;
-            return true;
+            int more = creditBytes - _creditBytes;
+            _creditBytes = creditBytes;
+            if (more > 0 && _connection is not null && _stream != 0)
+                _connection.Outbox.Write(new CreditFrame((uint)more), _stream);
         }
     }
 
@@ -206,10 +190,10 @@ internal sealed class Subscription : ClientStream
     {
         lock (_gate)
         {
-            _memory.Release(run);
+            _consumer.Memory.Release(run);
             _heldBytes -= run.Length;
             _releasedBytes += run.Length;
-            if (_releasedBytes < Options.CreditBytes / 2 || _connection is null || _isClosed)
+            if (_releasedBytes < _creditBytes / 2 || _connection is null || _isClosed)
                 return;
             _connection.Outbox.Write(new CreditFrame((uint)_releasedBytes), _stream);
             _releasedBytes = 0;
@@ -222,13 +206,9 @@ internal sealed class Subscription : ClientStream
         // Behind this gap its offsets come again, as other messages.
         if (gap.Reason == GapReason.Truncated)
             Volatile.Write(ref _firstWantedOffset, Math.Min(_firstWantedOffset, gap.FirstOffset));
-        // What has expired was to be lost then: nothing to warn of, and no reason to end.
-        bool isWanted = gap.Reason == GapReason.Expired;
-        if (!isWanted)
-            ClientLog.Gap(_link.Logger, gap.Topic, gap.FirstOffset, gap.LastOffset, gap.Reason);
-        Options.OnGap?.Invoke(gap);
-        _onGap(gap);
-        if (isWanted || Options.GapAction == GapAction.Continue)
+        _consumer.Report(gap);
+        // What has expired was to be lost then: no reason to end.
+        if (gap.Reason == GapReason.Expired || Options.GapAction == GapAction.Continue)
             return;
         ErrorCode code = gap.Reason switch
         {
@@ -236,10 +216,10 @@ internal sealed class Subscription : ClientStream
             GapReason.Truncated => ErrorCode.StaleEpoch,
             _ => ErrorCode.CorruptData,
         };
-        throw new LightQException(code, $"Messages {gap.FirstOffset} to {gap.LastOffset} of {gap.Topic} will not come: {gap.Reason}.");
+        throw new LightQException(code, $"Messages {gap.FirstOffset} to {gap.LastOffset} of {(PartitionCount > 1 ? new TopicAddress(gap.Topic, gap.Partition) : new TopicAddress(gap.Topic, null))} will not come: {gap.Reason}.");
     }
 
-    /// <summary>Ends the subscription and lets go of everything that is queued.</summary>
+    /// <summary>Ends the subscription; its consumer lets go of what is queued.</summary>
     public void Close()
     {
         _link.Detach(this);
@@ -254,15 +234,19 @@ internal sealed class Subscription : ClientStream
                 _connection.Unregister(_stream);
             }
             _settlements?.End(new LightQException(ErrorCode.Closed, "The consumer has left."));
-            while (_queue.TryDequeue(out Delivery delivery))
-                _memory.Release(delivery);
-            _memory.Close();
         }
     }
 
-    private SubscriptionStarted OnSubscribed(in SubscribedFrame subscribed)
+    private SubscriptionStarted? OnSubscribed(in SubscribedFrame subscribed)
     {
         bool isResumed = _firstSubscribed.Task.IsCompleted;
+        if (isResumed && subscribed.PartitionCount != PartitionCount && Options.Partition is null)
+        {
+            // Some of its partitions would never be read.
+            _consumer.End(new LightQException(ErrorCode.TopicDeleted, $"{Topic} was deleted and made again with {subscribed.PartitionCount} partitions, not {PartitionCount}: consume it anew."));
+            return null;
+        }
+        PartitionCount = (int)subscribed.PartitionCount;
         (_logIncarnation, _logEpoch) = (subscribed.Incarnation, subscribed.Epoch);
         // If part of what was seen is gone, a gap will say so. Until it is here, what was seen is what another connection has to be told.
         if (!isResumed || _lastOffset < 0 || (subscribed.Incarnation == _incarnation && subscribed.NextOffset > _lastOffset))
@@ -274,7 +258,7 @@ internal sealed class Subscription : ClientStream
         if (_lastOffset < 0)
             _lastOffset = subscribed.NextOffset - 1;
         _firstSubscribed.TrySetResult();
-        return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed);
+        return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed, Partition, PartitionCount);
     }
 
     private void OnSettled(Settlements settlements, uint tag, SettledFrame frame)
@@ -316,16 +300,17 @@ internal sealed class Subscription : ClientStream
             _link.ReopenLater(this, _connection);
             return;
         }
+        if (_firstSubscribed.TrySetException(reason))
+            return; // Whoever opens it hears of it.
         ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
-        _end = reason;
-        _firstSubscribed.TrySetException(reason);
+        _consumer.End(reason);
     }
 
     private void End(LightQException reason)
     {
         lock (_gate)
         {
-            _end ??= reason;
+            _consumer.End(reason);
         }
         _firstSubscribed.TrySetException(reason);
         Wake();

@@ -20,29 +20,44 @@ internal sealed class ProducerStream : ClientStream
     private readonly ProducerOptions _options;
     private readonly PublishCompletionPool _completions = new();
     private readonly PublishQueue _queue;
-    private readonly Queue<WaitingPublish> _waiting = new();
     private readonly FlushWaiters _flushes = new();
     private readonly Compressor? _compressor;
+    private readonly WaitingPublishes _waiting;
+    private readonly PublishFailures _failures;
     private readonly TaskCompletionSource _firstOpened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private LightQException? _fault;
     private Connection? _connection;
     private bool _isOpened;
     private bool _isScheduled;
     private ProducerOpenedFrame _opened;
+    private uint _partition;
     private uint _stream;
 
-    public ProducerStream(BrokerLink link, string topic, ProducerOptions options)
+    /// <summary>Makes a stream to one partition; null has the broker choose it.</summary>
+    public ProducerStream(BrokerLink link, string topic, int? partition, ProducerOptions options)
     {
         _link = link;
         _options = options;
         _compressor = Compressor.Create(options);
+        _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
         _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null, link.Options.TimeProvider);
+        _waiting = new WaitingPublishes(_queue, _flushes);
+        _failures = new PublishFailures(_queue, _waiting, _flushes);
         Topic = topic;
     }
 
     public string Topic { get; }
 
     public int Partition => (int)_opened.Partition;
+
+    /// <summary>How many partitions the topic has.</summary>
+    public int PartitionCount => (int)_opened.PartitionCount;
+
+    /// <summary>How the topic's keys map to partitions.</summary>
+    public byte KeyHashVersion => _opened.KeyHashVersion;
+
+    /// <summary>The router that this stream is one partition of; null when it is all of its producer, bound to a partition or not.</summary>
+    public PartitionRouter? Router { get; set; }
 
     /// <summary>Completes when the broker has opened the stream for the first time.</summary>
     public Task FirstOpened => _firstOpened.Task;
@@ -63,7 +78,7 @@ internal sealed class ProducerStream : ClientStream
         Connection? schedule;
         lock (_gate)
         {
-            if ((_waiting.Count > 0 || !_queue.TryAddToOpen(body)) && !TryPublishSlowly(body, default, null, default))
+            if ((!_waiting.IsEmpty || !_queue.TryAddToOpen(body)) && !TryPublishSlowly(body, default, null, default))
                 return false;
             _flushes.Accept(1);
             schedule = TakeSchedule();
@@ -100,7 +115,7 @@ internal sealed class ProducerStream : ClientStream
             completion.Start(cancellationToken);
             task = completion.Task;
             _flushes.Accept(1);
-            if (_waiting.Count == 0 && _queue.TryAdd(body, key, headers, length, timing))
+            if (_waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, timing))
             {
                 _queue.AddWaiter(completion);
             }
@@ -108,7 +123,7 @@ internal sealed class ProducerStream : ClientStream
             {
                 byte[] record = ArrayPool<byte>.Shared.Rent(length);
                 SendBatch.WriteRecord(record, body, key, headers is null ? default : headers.Encoded);
-                _waiting.Enqueue(new WaitingPublish(record, length, null, completion, timing));
+                _waiting.Add(new WaitingPublish(record, length, null, completion, timing));
             }
             schedule = TakeSchedule();
         }
@@ -130,7 +145,7 @@ internal sealed class ProducerStream : ClientStream
         {
             ThrowIfFaulted();
             ThrowUnreported();
-            if (_waiting.Count > 0 || !_queue.TryQueue(batch))
+            if (!_waiting.IsEmpty || !_queue.TryQueue(batch))
                 return false;
             _flushes.Accept(batch.Count);
             schedule = TakeSchedule();
@@ -153,12 +168,26 @@ internal sealed class ProducerStream : ClientStream
             task = completion.Task;
             batch.AddWaiter(completion, batch.Count);
             _flushes.Accept(batch.Count);
-            if (_waiting.Count > 0 || !_queue.TryQueue(batch))
-                _waiting.Enqueue(new WaitingPublish(null, 0, batch, completion));
+            if (!_waiting.IsEmpty || !_queue.TryQueue(batch))
+                _waiting.Add(new WaitingPublish(null, 0, batch, completion));
             schedule = TakeSchedule();
         }
         schedule?.Outbox.Schedule(this, mayDirect: true);
         return task;
+    }
+
+    /// <summary>Whether a record of so many bytes and these times goes into a batch that others have begun.</summary>
+    public bool IsFilling(int recordLength, in BatchTiming timing)
+    {
+        lock (_gate)
+            return _waiting.IsEmpty && _queue.FitsOpen(recordLength, timing);
+    }
+
+    /// <summary>Whether an ordinary batch can be begun.</summary>
+    public bool HasRoom()
+    {
+        lock (_gate)
+            return _fault is null && _waiting.IsEmpty && _queue.HasRoomForBatch;
     }
 
     public ValueTask WaitForRoomAsync(CancellationToken cancellationToken)
@@ -168,11 +197,11 @@ internal sealed class ProducerStream : ClientStream
         lock (_gate)
         {
             ThrowIfFaulted();
-            if (_waiting.Count == 0 && _queue.HasRoomForBatch)
+            if (_waiting.IsEmpty && _queue.HasRoomForBatch)
                 return ValueTask.CompletedTask;
             PublishCompletion completion = _completions.Rent();
             completion.Start(cancellationToken);
-            _waiting.Enqueue(new WaitingPublish(null, 0, null, completion));
+            _waiting.Add(new WaitingPublish(null, 0, null, completion));
             return completion.UntypedTask;
         }
     }
@@ -189,12 +218,21 @@ internal sealed class ProducerStream : ClientStream
         _link.Detach(this);
         lock (_gate)
         {
-            if (_connection is not null)
-            {
-                _connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
-                _connection.Unregister(_stream);
-            }
+            Leave();
             Fault(new LightQException(ErrorCode.Closed, "The producer was disposed."), ErrorCode.Closed);
+        }
+    }
+
+    /// <summary>Ends the stream because another one of its producer has failed for good.</summary>
+    public void FaultWith(LightQException reason)
+    {
+        lock (_gate)
+        {
+            if (_fault is not null)
+                return;
+            Leave();
+            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+            Fault(reason, reason.Code);
         }
     }
 
@@ -233,8 +271,7 @@ internal sealed class ProducerStream : ClientStream
             _connection = connection;
             _isOpened = false;
             _stream = connection.Register(this);
-            uint partition = _options.Partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
-            connection.Outbox.Write(new OpenProducerFrame(Topic, partition, _options.AckLevel, _options.Name ?? ""), _stream, _stream);
+            connection.Outbox.Write(new OpenProducerFrame(Topic, _partition, _options.AckLevel, _options.Name ?? ""), _stream, _stream);
         }
     }
 
@@ -262,7 +299,7 @@ internal sealed class ProducerStream : ClientStream
                 default:
                     throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A producer stream does not get {header.Type}.");
             }
-            AdmitWaiting();
+            _waiting.Admit();
             schedule = TakeSchedule();
         }
         schedule?.Outbox.Schedule(this, mayDirect: false);
@@ -276,8 +313,8 @@ internal sealed class ProducerStream : ClientStream
             _isOpened = _isScheduled = false;
             if (IsNamed)
                 return;
-            FailUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
-            AdmitWaiting();
+            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
+            _waiting.Admit();
         }
     }
 
@@ -299,7 +336,7 @@ internal sealed class ProducerStream : ClientStream
                 return isScheduled;
             for (int i = first; i < held.Count; i++)
                 _queue.Shrink(held[i]);
-            AdmitWaiting();
+            _waiting.Admit();
             return isScheduled || TakeSchedule() is not null;
         }
     }
@@ -309,7 +346,7 @@ internal sealed class ProducerStream : ClientStream
         ThrowIfFaulted();
         ThrowUnreported();
         int length = CheckSize(body.Length, key, headers, timing);
-        return _waiting.Count == 0 && _queue.TryAdd(body, key, headers, length, timing);
+        return _waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, timing);
     }
 
     private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
@@ -353,7 +390,7 @@ internal sealed class ProducerStream : ClientStream
             {
                 if (batch.BaseSequence < range.FirstSequence || batch.BaseSequence + (ulong)batch.Count > end)
                 {
-                    Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
+                    _failures.Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
                     throw new ProtocolException(ErrorCode.OutOfOrder, $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent.");
                 }
                 if (range.Error != ErrorCode.None)
@@ -370,8 +407,16 @@ internal sealed class ProducerStream : ClientStream
 
     private void OnOpened(in ProducerOpenedFrame opened)
     {
+        if (_firstOpened.Task.IsCompleted && opened.PartitionCount != _opened.PartitionCount && _options.Partition is null)
+        {
+            Leave();
+            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, "The topic was deleted before the ack.");
+            var reason = new LightQException(ErrorCode.TopicDeleted, $"{Topic} was deleted and made again with {opened.PartitionCount} partitions, not {_opened.PartitionCount}: open another producer.");
+            FaultProducer(reason, reason.Code);
+            return;
+        }
         bool sameLog = !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
-        _opened = opened;
+        (_opened, _partition) = (opened, opened.Partition);
         _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes);
         if (_firstOpened.Task.IsCompleted)
             Resume(opened.NextSequence, sameLog);
@@ -389,7 +434,7 @@ internal sealed class ProducerStream : ClientStream
             _queue.Resend();
             return;
         }
-        FailUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
+        _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
         _queue.NextSequence = expected;
     }
 
@@ -402,11 +447,11 @@ internal sealed class ProducerStream : ClientStream
         ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
         if (_firstOpened.TrySetException(reason) || !reason.IsTransient)
         {
-            Fault(reason, reason.Code);
+            FaultProducer(reason, reason.Code);
             return;
         }
         if (wasOpened && !IsNamed)
-            FailUnanswered(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
+            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
         _link.ReopenLater(this, _connection);
     }
 
@@ -414,17 +459,33 @@ internal sealed class ProducerStream : ClientStream
     private void Break(SendBatch first, ErrorCode code, string message)
     {
         ClientLog.ProducerFailed(_link.Logger, Topic, code, message);
-        _connection!.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
-        _connection.Unregister(_stream);
-        Reject(first, code, message);
+        Leave();
+        _failures.Reject(first, code, message);
         const string Behind = "An earlier message of this producer was refused, so this one was not stored.";
         if (code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied or ErrorCode.NotSupported)
         {
-            Fault(new LightQException(code, message), ErrorCode.StreamBroken);
+            FaultProducer(new LightQException(code, message), ErrorCode.StreamBroken);
             return;
         }
-        FailAll(ErrorCode.StreamBroken, Behind);
-        Open(_connection);
+        _failures.RejectAll(ErrorCode.StreamBroken, Behind);
+        Open(_connection!);
+    }
+
+    /// <summary>As <see cref="Fault"/>; what holds for the name or the topic ends the producer's other partitions, too.</summary>
+    private void FaultProducer(LightQException reason, ErrorCode code)
+    {
+        Fault(reason, code);
+        if (reason.Code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied)
+            Router?.FaultAll(reason);
+    }
+
+    /// <summary>Tells the broker, if it is there, that the stream ends.</summary>
+    private void Leave()
+    {
+        if (_connection is null)
+            return;
+        _connection.Outbox.Write(new CloseFrame(ErrorCode.None, ""), _stream);
+        _connection.Unregister(_stream);
     }
 
     private void Fault(LightQException reason, ErrorCode code)
@@ -432,69 +493,6 @@ internal sealed class ProducerStream : ClientStream
         _fault ??= reason;
         _isOpened = false;
         _firstOpened.TrySetException(reason);
-        FailAll(code, reason.Message);
-    }
-
-    private void FailAll(ErrorCode code, string message)
-    {
-        FailUnanswered(code, message);
-        while (_queue.TryTakeQueued(out SendBatch batch))
-            Reject(batch, code, message);
-        while (_waiting.TryDequeue(out WaitingPublish waiting))
-        {
-            waiting.ReturnRecord();
-            _flushes.Fail(waiting.Count, new LightQException(code, message), isAwaited: true);
-            if (waiting.Batch is not null)
-                waiting.Batch.Reject(code, message);
-            else
-                waiting.Completion.FailOnPool(new LightQException(code, message));
-        }
-    }
-
-    private void FailUnanswered(ErrorCode code, string message)
-    {
-        while (_queue.TryTakeUnanswered(out SendBatch batch))
-            Reject(batch, code, message);
-        _queue.ForgetSent();
-    }
-
-    private void Reject(SendBatch batch, ErrorCode code, string message)
-    {
-        _flushes.Fail(batch.Count, new LightQException(code, message), batch.IsFullyAwaited);
-        batch.Reject(code, message);
-    }
-
-    /// <summary>Lets those who wait for room in, in their order, as far as the room goes.</summary>
-    private void AdmitWaiting()
-    {
-        while (_waiting.TryPeek(out WaitingPublish next))
-        {
-            if (next.Completion.IsClaimed)
-            {
-                next.ReturnRecord();
-                next.Batch?.Release();
-                next.Completion.Abandon();
-                _flushes.Settle(next.Count);
-            }
-            else if (next.Batch is not null)
-            {
-                if (!_queue.TryQueue(next.Batch))
-                    return;
-            }
-            else if (next.Record is not null)
-            {
-                if (!_queue.TryAddEncoded(next.Encoded, next.Timing))
-                    return;
-                _queue.AddWaiter(next.Completion);
-                next.ReturnRecord();
-            }
-            else
-            {
-                if (!_queue.IsHalfFree)
-                    return;
-                next.Completion.CompleteOnPool();
-            }
-            _waiting.Dequeue();
-        }
+        _failures.RejectAll(code, reason.Message);
     }
 }

@@ -50,6 +50,9 @@ internal sealed class PublishQueue
     /// <summary>Whether there is room for an ordinary batch.</summary>
     public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
 
+    /// <summary>Whether a record of so many bytes and these times goes into the open batch.</summary>
+    public bool FitsOpen(int recordLength, in BatchTiming timing) => IsOpenFor(timing) && _open!.Fits(recordLength);
+
     /// <summary>Whether half of the window is free.</summary>
     public bool IsHalfFree => _budget.IsHalfFree;
 

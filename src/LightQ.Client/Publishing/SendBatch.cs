@@ -76,6 +76,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         _recordsStart = FrameHeader.Size + timing.HeaderLength;
     }
 
+    /// <summary>Whether a record of so many bytes can be added.</summary>
+    public bool Fits(int recordLength) => recordLength <= _buffer.Length - _recordsStart - RecordBytes;
+
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
         int at = _recordsStart + RecordBytes;

@@ -26,6 +26,9 @@ public sealed class OptionTests
     [InlineData("sub orders --from 2026-01-31T12:00:00Z")]
     [InlineData("sub orders --from 15m --group billing")]
     [InlineData("stats orders --watch --interval 500ms")]
+    [InlineData("stats orders/3")]
+    [InlineData("topic show orders/1023")]
+    [InlineData("topic create orders --partitions 1024")]
     [InlineData("bench throughput --sizes 100,256 --pairs 1 --messages 1000 --api publish --in-flight 10 --kind durable")]
     [InlineData("bench latency -sz 512 -tr 1000 -tt 5s --stamp actual")]
     [InlineData("bench reference --sizes 100,1024 --messages 1000 --kind durable --runs 2")]
@@ -60,6 +63,9 @@ public sealed class OptionTests
     [InlineData("pub orders --file")]
     [InlineData("stats --watch")]
     [InlineData("topic create orders --ring many")]
+    [InlineData("topic create orders --partitions 0")]
+    [InlineData("topic show orders/1024")]
+    [InlineData("stats orders/x")]
     [InlineData("topic create")]
     [InlineData("topic create -n 0")]
     [InlineData("topic create orders -s file --kind transient")]
@@ -88,6 +94,7 @@ public sealed class OptionTests
     [InlineData("server --dta x", "'--dta' is not an option of 'lightq server'. Did you mean '--data'?")]
     [InlineData("pub orders --nonsense", "'--nonsense' is not an option of 'lightq pub'. To mean it as text, put '--' in front of it.")]
     [InlineData("sub orders --count x", "--count: 'x' is not a number from 1 on.")]
+    [InlineData("topic create t --partitions 1025", "--partitions: '1025' is not a number from 1 to 1024.")]
     [InlineData("topic create t --kind durabel", "--kind: 'durabel' is not one of transient, durable.")]
     public void A_mistake_is_named_and_the_nearest_word_suggested(string line, string says) =>
         Assert.Equal(says, ParseMistake.Find(CommandLine.CreateRoot().Parse(line)));

@@ -6,6 +6,9 @@ namespace LightQ.Tests.Client;
 
 public sealed class DeliveryMemoryTests
 {
+    /// <summary>Whose runs they are does not matter here.</summary>
+    private const Subscription Nobody = null!;
+
     [Fact]
     public void Small_runs_in_very_many_blocks_are_copied_together()
     {
@@ -16,7 +19,7 @@ public sealed class DeliveryMemoryTests
         {
             ReceiveBlock block = pool.Rent();
             block.Bytes.AsSpan(100, 64).Fill((byte)i);
-            kept.Add(memory.Take(block, 100, 64));
+            kept.Add(memory.Take(Nobody, block, 100, 64));
             block.Bytes.AsSpan(164).Fill(0xEE);
             block.Release();
         }
@@ -35,7 +38,7 @@ public sealed class DeliveryMemoryTests
         var pool = new ReceiveBlockPool();
         var memory = new DeliveryMemory(pool, 1024 * 1024);
         ReceiveBlock block = pool.Rent();
-        Delivery delivery = memory.Take(block, 8, 16);
+        Delivery delivery = memory.Take(Nobody, block, 8, 16);
         Assert.Same(block, delivery.Block);
         block.Release();
         Assert.True(block.IsExclusive);

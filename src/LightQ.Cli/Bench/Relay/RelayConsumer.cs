@@ -39,7 +39,7 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
             batch = new BatchView(block.Bytes.AsSpan(offset, batchLength));
             if (!batch.VerifyHeader() || !batch.VerifyPayload())
                 throw new ProtocolException(ErrorCode.CorruptData, "A batch that came through the relay is damaged.");
-            foreach (RecordView record in new MessageBatch(block.Bytes, offset, batchLength, skip: 0, settlements: null))
+            foreach (RecordView record in new MessageBatch(block.Bytes, offset, batchLength, skip: 0, partition: 0, settlements: null))
                 _check!.Take(record.Body);
             offset += batchLength;
         }

@@ -1,0 +1,178 @@
+using LightQ.Client.Connections;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Consuming;
+
+/// <summary>One enumeration's end of its subscriptions, one a partition: the queue of what they were delivered, in the order in which it came.</summary>
+/// <remarks>
+/// Thread-safe. First come, first served keeps each partition's order and is fair: no partition has more in the queue than its share of the credit, so none
+/// can keep another waiting for longer than that. The queue survives a reconnect: each subscription resumes behind the last batch that it queued.
+/// </remarks>
+internal sealed class Consumer
+{
+    /// <summary>A partition's credit, at least. A balance above zero gets a whole run, so more would only cost memory.</summary>
+    private const int SmallestShare = 16 * 1024;
+
+    private readonly BrokerLink _link;
+    private readonly Action<MessageGap> _onGap;
+    private readonly Queue<Delivery> _queue = new();
+    private readonly List<Subscription> _subscriptions = [];
+    private DeliveryReader? _waiter;
+    private LightQException? _end;
+
+    public Consumer(BrokerLink link, string topic, ConsumeOptions options, Action<MessageGap> onGap)
+    {
+        _link = link;
+        _onGap = onGap;
+        Topic = topic;
+        Options = options;
+        Memory = new DeliveryMemory(link.Blocks, options.CreditBytes);
+    }
+
+    public string Topic { get; }
+
+    public ConsumeOptions Options { get; }
+
+    /// <summary>What the broker knows by which streams belong to this consumer; 0 while it has one.</summary>
+    public uint Member { get; private set; }
+
+    /// <summary>Guards everything of this consumer and of its subscriptions.</summary>
+    public Lock Gate { get; } = new();
+
+    /// <summary>Where queued runs are kept; guarded by the gate.</summary>
+    public DeliveryMemory Memory { get; }
+
+    /// <summary>Whether nothing is delivered any more. Called under the gate.</summary>
+    public bool HasEnded => _end is not null;
+
+    /// <summary>Whether a reader waits. Called under the gate.</summary>
+    public bool IsAwaited => _waiter is not null;
+
+    /// <summary>Subscribes to the partition that the options name, or to all.</summary>
+    /// <exception cref="LightQException">One of them cannot be opened; then all are closed.</exception>
+    public async Task OpenAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            Subscription first = Add(Options.Partition is { } partition ? (uint)partition : OpenProducerFrame.AnyPartition, Options.CreditBytes);
+            await first.FirstSubscribed.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (LightQException e) when (e.Code == ErrorCode.UnknownPartition && Options.Partition is null)
+        {
+            // The topic has several partitions, and a stream is of one.
+            await OpenEachAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            Close();
+            throw;
+        }
+    }
+
+    /// <summary>Puts something into the queue. Called under the gate.</summary>
+    public void Enqueue(in Delivery delivery) => _queue.Enqueue(delivery);
+
+    /// <summary>Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.</summary>
+    /// <returns>False when there is none.</returns>
+    /// <exception cref="LightQException">A subscription has ended and everything before was taken.</exception>
+    public bool TryTake(DeliveryReader? waiter, out Delivery delivery)
+    {
+        lock (Gate)
+        {
+            if (_queue.TryDequeue(out delivery))
+                return true;
+            if (_end is not null)
+                throw _end.Copy();
+            _waiter = waiter;
+            return false;
+        }
+    }
+
+    /// <summary>Stops waiting, if the reader still waits.</summary>
+    /// <returns>Whether it did; then nobody else resumes it.</returns>
+    public bool TryStopWaiting(DeliveryReader waiter)
+    {
+        lock (Gate)
+        {
+            if (_waiter != waiter)
+                return false;
+            _waiter = null;
+            return true;
+        }
+    }
+
+    /// <summary>Resumes the reader if it waits and there is something for it.</summary>
+    public void Wake()
+    {
+        DeliveryReader? waiter;
+        lock (Gate)
+        {
+            if (_queue.Count == 0 && _end is null)
+                return;
+            (waiter, _waiter) = (_waiter, null);
+        }
+        waiter?.Resume(Options.Scheduling == ContinuationScheduling.Inline);
+    }
+
+    /// <summary>The enumeration ends with this, behind what is queued. Called under the gate; <see cref="Wake"/> after it.</summary>
+    public void End(LightQException reason) => _end ??= reason;
+
+    /// <summary>Tells whoever wants to know about a gap.</summary>
+    public void Report(MessageGap gap)
+    {
+        // What has expired was to be lost then: nothing to warn of.
+        if (gap.Reason != GapReason.Expired)
+            ClientLog.Gap(_link.Logger, gap.Topic, gap.Partition, gap.FirstOffset, gap.LastOffset, gap.Reason);
+        Options.OnGap?.Invoke(gap);
+        _onGap(gap);
+    }
+
+    /// <summary>Ends all subscriptions and lets go of everything that is queued.</summary>
+    public void Close()
+    {
+        foreach (Subscription subscription in _subscriptions)
+            subscription.Close();
+        lock (Gate)
+        {
+            while (_queue.TryDequeue(out Delivery delivery))
+                Memory.Release(delivery);
+            Memory.Close();
+        }
+    }
+
+    private async Task OpenEachAsync(CancellationToken cancellationToken)
+    {
+        _subscriptions[0].Close();
+        _subscriptions.Clear();
+        try
+        {
+            if (Options.Start.Kind == StartKind.Offset)
+                throw new LightQException(ErrorCode.InvalidArgument, $"{Topic} has several partitions, each with offsets of its own: a start at an offset needs one of them, as in '{Topic}/0'.");
+            Member = _link.NextMember();
+            Subscription first = Add(0, SmallestShare);
+            await first.FirstSubscribed.WaitAsync(cancellationToken).ConfigureAwait(false);
+            int count = first.PartitionCount;
+            if (count is < 1 or > ProtocolLimits.MaxPartitions)
+                throw new LightQException(ErrorCode.NotSupported, $"{Topic} has {(uint)count} partitions; this version of the client knows up to {ProtocolLimits.MaxPartitions}.");
+            int share = Math.Max(SmallestShare, Options.CreditBytes / count);
+            first.Grow(share);
+            for (uint partition = 1; partition < count; partition++)
+                Add(partition, share);
+            await Task.WhenAll(_subscriptions.Select(s => s.FirstSubscribed)).WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            Close();
+            throw;
+        }
+    }
+
+    private Subscription Add(uint partition, int credit)
+    {
+        var subscription = new Subscription(_link, this, partition, credit);
+        _subscriptions.Add(subscription);
+        _link.Attach(subscription);
+        return subscription;
+    }
+}

@@ -1,0 +1,85 @@
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>Chooses the partition of each message of a producer on a topic with several: by its key, or any that is being filled or has room.</summary>
+/// <remarks>Thread-safe. Remembers a little without locks: a race costs a smaller batch or a wait for another partition, never an order.</remarks>
+internal sealed class PartitionRouter
+{
+    private readonly ProducerStream[] _streams;
+    private int _current;
+    private int _refused;
+
+    /// <param name="streams">The streams, by partition.</param>
+    public PartitionRouter(ProducerStream[] streams) => _streams = streams;
+
+    public IReadOnlyList<ProducerStream> Streams => _streams;
+
+    public int Count => _streams.Length;
+
+    /// <summary>The partition of a key.</summary>
+    public int PartitionOf(in MessageKey key) => key.PartitionOf(_streams.Length);
+
+    /// <summary>The stream of a key; without one, of the partition that takes messages without a key at the moment.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="recordLength">How long the message is as a record.</param>
+    /// <param name="timing">When it is due and when it expires.</param>
+    public ProducerStream Choose(in MessageKey key, int recordLength, in BatchTiming timing) => key.HasValue ? _streams[PartitionOf(key)] : ChooseAny(recordLength, timing);
+
+    /// <summary>How long a message is as a record, or longer than any when it is too long for one.</summary>
+    public static int RecordLength(int bodyLength, in MessageKey key, MessageHeaders? headers) =>
+        (int)Math.Min(int.MaxValue, RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength);
+
+    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    {
+        ProducerStream stream = Choose(key, RecordLength(body.Length, key, headers), timing);
+        return stream.TryPublish(body, key, headers, timing) || Refused(stream);
+    }
+
+    /// <summary>Remembers who had no room.</summary>
+    /// <returns>False.</returns>
+    public bool Refused(ProducerStream stream)
+    {
+        Volatile.Write(ref _refused, stream.Partition);
+        return false;
+    }
+
+    /// <summary>Waits for the partition that refused last.</summary>
+    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) => _streams[Volatile.Read(ref _refused)].WaitForRoomAsync(cancellationToken);
+
+    public Task FlushAsync() => Task.WhenAll(_streams.Select(s => s.FlushAsync()));
+
+    public void Close()
+    {
+        foreach (ProducerStream stream in _streams)
+            stream.Close();
+    }
+
+    /// <summary>What ended one partition's stream ends all of them: the name was taken over, or the topic is gone. Does not wait: the caller holds that stream's gate.</summary>
+    public void FaultAll(LightQException reason) => ThreadPool.QueueUserWorkItem(
+        static state =>
+        {
+            foreach (ProducerStream stream in state.Router._streams)
+                stream.FaultWith(state.Reason);
+        },
+        (Router: this, Reason: reason),
+        preferLocal: false);
+
+    /// <summary>Stays with a partition until the batch that is being filled there is full or sent, then goes to the next one with room.</summary>
+    private ProducerStream ChooseAny(int recordLength, in BatchTiming timing)
+    {
+        int current = Volatile.Read(ref _current);
+        if (_streams[current].IsFilling(recordLength, timing))
+            return _streams[current];
+        for (int i = 1; i <= _streams.Length; i++)
+        {
+            int next = (current + i) % _streams.Length;
+            if (!_streams[next].HasRoom())
+                continue;
+            Volatile.Write(ref _current, next);
+            return _streams[next];
+        }
+        return _streams[current];
+    }
+}

@@ -1,0 +1,53 @@
+using LightQ.Client.Connections;
+using LightQ.Protocol;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>Opens a producer: one stream, which says how many partitions there are, and then one for each of the others.</summary>
+internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOptions options)
+{
+    private readonly List<ProducerStream> _opened = [];
+
+    public async Task<Producer> OpenAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            ProducerStream first = Open(options.Partition);
+            await first.FirstOpened.WaitAsync(cancellationToken).ConfigureAwait(false);
+            PartitionRouter? router = options.Partition is null && first.PartitionCount != 1
+                ? await OpenOthersAsync(first, cancellationToken).ConfigureAwait(false)
+                : null;
+            return new Producer(first, router, options, link.Options.TimeProvider);
+        }
+        catch
+        {
+            foreach (ProducerStream stream in _opened)
+                stream.Close();
+            throw;
+        }
+    }
+
+    private async Task<PartitionRouter> OpenOthersAsync(ProducerStream first, CancellationToken cancellationToken)
+    {
+        if (first.KeyHashVersion != KeyRouting.Version)
+            throw new LightQException(ErrorCode.NotSupported, $"{topic} routes keys by rule {first.KeyHashVersion}, which this version of the client does not know: it knows {KeyRouting.Version}.");
+        if (first.PartitionCount is < 1 or > ProtocolLimits.MaxPartitions)
+            throw new LightQException(ErrorCode.NotSupported, $"{topic} has {(uint)first.PartitionCount} partitions; this version of the client knows up to {ProtocolLimits.MaxPartitions}.");
+        var streams = new ProducerStream[first.PartitionCount];
+        for (int partition = 0; partition < streams.Length; partition++)
+            streams[partition] = partition == first.Partition ? first : Open(partition);
+        await Task.WhenAll(streams.Select(s => s.FirstOpened)).WaitAsync(cancellationToken).ConfigureAwait(false);
+        var router = new PartitionRouter(streams);
+        foreach (ProducerStream stream in streams)
+            stream.Router = router;
+        return router;
+    }
+
+    private ProducerStream Open(int? partition)
+    {
+        var stream = new ProducerStream(link, topic, partition, options);
+        _opened.Add(stream);
+        link.Attach(stream);
+        return stream;
+    }
+}

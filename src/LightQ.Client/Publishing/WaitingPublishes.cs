@@ -1,0 +1,61 @@
+using LightQ.Protocol;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>Publishes that found no room, in their order. Guarded by their producer's gate.</summary>
+internal sealed class WaitingPublishes(PublishQueue queue, FlushWaiters flushes)
+{
+    private readonly Queue<WaitingPublish> _waiting = new();
+
+    public bool IsEmpty => _waiting.Count == 0;
+
+    public void Add(in WaitingPublish publish) => _waiting.Enqueue(publish);
+
+    /// <summary>Lets those who wait for room in, as far as the room goes.</summary>
+    public void Admit()
+    {
+        while (_waiting.TryPeek(out WaitingPublish next))
+        {
+            if (next.Completion.IsClaimed)
+            {
+                next.ReturnRecord();
+                next.Batch?.Release();
+                next.Completion.Abandon();
+                flushes.Settle(next.Count);
+            }
+            else if (next.Batch is not null)
+            {
+                if (!queue.TryQueue(next.Batch))
+                    return;
+            }
+            else if (next.Record is not null)
+            {
+                if (!queue.TryAddEncoded(next.Encoded, next.Timing))
+                    return;
+                queue.AddWaiter(next.Completion);
+                next.ReturnRecord();
+            }
+            else
+            {
+                if (!queue.IsHalfFree)
+                    return;
+                next.Completion.CompleteOnPool();
+            }
+            _waiting.Dequeue();
+        }
+    }
+
+    /// <summary>None of them is let in.</summary>
+    public void Fail(ErrorCode code, string message)
+    {
+        while (_waiting.TryDequeue(out WaitingPublish waiting))
+        {
+            waiting.ReturnRecord();
+            flushes.Fail(waiting.Count, new LightQException(code, message), isAwaited: true);
+            if (waiting.Batch is not null)
+                waiting.Batch.Reject(code, message);
+            else
+                waiting.Completion.FailOnPool(new LightQException(code, message));
+        }
+    }
+}
