@@ -1,7 +1,8 @@
-using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Broker.Catalog;
+using LightQ.Broker.DeadLetters;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
@@ -24,6 +25,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly JournalEnvironment _environment;
     private readonly TopicCatalog _catalog;
     private readonly OffsetStore _positions;
+    private readonly DeadLetterOffice _deadLetters;
     private readonly PartitionOpener _opener;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Lock _changes = new();
@@ -50,6 +52,7 @@ public sealed class LightQBroker : IAsyncDisposable
             Id = BrokerIdentity.ReadOrCreate(directory);
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
+            Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));
             _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, options.OnDamaged);
             RecoverTopics();
         }
@@ -76,6 +79,9 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Complete passes of that over everything.</summary>
     public long ScrubPasses => _environment.ScrubPasses;
 
+    /// <summary>The groups.</summary>
+    public GroupRegistry Groups { get; }
+
     /// <summary>The topics, in no order.</summary>
     public IEnumerable<Topic> Topics => _topics.Values;
 
@@ -90,7 +96,7 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Finds a topic.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownTopic"/>.</exception>
     public Topic GetTopic(string name) =>
-        _topics.TryGetValue(name, out Topic? topic) ? topic : throw new BrokerException(ErrorCode.UnknownTopic, $"There is no topic '{Printable(name)}'.");
+        _topics.TryGetValue(name, out Topic? topic) ? topic : throw new BrokerException(ErrorCode.UnknownTopic, $"There is no topic '{TopicName.Printable(name)}'.");
 
     /// <summary>Finds a topic.</summary>
     public bool TryGetTopic(string name, [NotNullWhen(true)] out Topic? topic) => _topics.TryGetValue(name, out topic);
@@ -113,7 +119,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public Topic CreateTopic(string name, TopicSettings settings, TopicCredentials? credentials = null)
     {
         if (!TopicName.IsValid(name))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(name)}' is not a topic name; allowed: {TopicName.Rule}.");
+            throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a topic name; allowed: {TopicName.Rule}.");
         settings = settings.Complete();
         lock (_changes)
         {
@@ -165,8 +171,7 @@ public sealed class LightQBroker : IAsyncDisposable
         foreach (Partition partition in topic.Partitions)
         {
             await partition.Emptied().ConfigureAwait(false);
-            foreach (Group group in partition.Groups())
-                _positions.Remove(KeyOf(partition, group.Name));
+            Groups.Remove(partition);
         }
         await Task.WhenAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask())).ConfigureAwait(false);
         _opener.Remove(topic.Id);
@@ -218,8 +223,8 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         ThrowIfStopping();
         Partition partition = ReadBy(GetTopic(request.Topic), request.Partition);
-        if ((request.SettleMode != SettleMode.Automatic && request.Group.Length != 0) || request.MaxInFlight != 0)
-            throw new BrokerException(ErrorCode.NotSupported, "Explicit settlement in a group and a limit of messages in flight are not supported yet.");
+        if (request.MaxInFlight != 0 && (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0))
+            throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement can limit its messages in flight; others are limited by their credit.");
         if (request.Start == StartKind.Offset && request.StartValue < 0)
             throw new BrokerException(ErrorCode.InvalidArgument, $"The start offset is {request.StartValue}; allowed: 0 or more.");
         SlowPolicy policy = request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
@@ -227,9 +232,8 @@ public sealed class LightQBroker : IAsyncDisposable
         if (request.Group.Length != 0)
         {
             if (!TopicName.IsValid(request.Group))
-                throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}.");
-            Group group = partition.OpenGroup(request.Group, MakeGroup);
-            subscription = new GroupMember(owner, id, partition, group, request.Start, request.StartValue) { Member = request.Member };
+                throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}.");
+            subscription = Groups.Join(owner, id, partition, request);
         }
         else
         {
@@ -252,7 +256,8 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         _stopping = true;
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
-        KeepPositions();
+        await _deadLetters.DisposeAsync().ConfigureAwait(false);
+        Groups.Keep(_topics.Values);
         await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
         _positions.Flush();
         _positions.Dispose();
@@ -312,19 +317,11 @@ public sealed class LightQBroker : IAsyncDisposable
         if (name.Length == 0)
             return (0, 0, null);
         if (!TopicName.IsValid(name))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"'{Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
+            throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
         (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name);
         lock (partition.AppendLock)
             return (id, epoch, partition.NamedProducers.Attach(id, epoch));
     }
-
-    private Group MakeGroup(Partition partition, string name)
-    {
-        bool isKept = _positions.TryGet(KeyOf(partition, name), out long committed, out ReadOnlyMemory<byte> epoch) && partition.Topic.Settings.Kind == TopicKind.Durable;
-        return new Group(partition, name, isKept ? committed : -1, isKept && epoch.Length >= sizeof(uint) ? BinaryPrimitives.ReadUInt32LittleEndian(epoch.Span) : null);
-    }
-
-    private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
 
     private void KeepHouse()
     {
@@ -338,27 +335,7 @@ public sealed class LightQBroker : IAsyncDisposable
         if (!positionsDue)
             return;
         _lastPositions = now;
-        KeepPositions();
-    }
-
-    private void KeepPositions()
-    {
-        // A position says in which epoch it was reached, so that what an unclean stop cut is known when the group returns.
-        Span<byte> epoch = stackalloc byte[sizeof(uint)];
-        foreach (Topic topic in _topics.Values)
-        {
-            if (topic.Settings.Kind != TopicKind.Durable)
-                continue;
-            foreach (Partition partition in topic.Partitions)
-            {
-                BinaryPrimitives.WriteUInt32LittleEndian(epoch, partition.Log.Epoch);
-                foreach (Group group in partition.Groups())
-                {
-                    if (group.TryTakeCommitted(out long committed))
-                        _positions.Set(KeyOf(partition, group.Name), committed, epoch);
-                }
-            }
-        }
+        Groups.Keep(_topics.Values);
     }
 
     private void ThrowIfStopping()
@@ -366,8 +343,4 @@ public sealed class LightQBroker : IAsyncDisposable
         if (_stopping)
             throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
     }
-
-    /// <summary>A name from outside, safe to print.</summary>
-    private static string Printable(string name) =>
-        string.Concat(name.Take(80).Select(c => char.IsAscii(c) && !char.IsControl(c) ? c : '?')) + (name.Length > 80 ? "…" : "");
 }

@@ -20,6 +20,7 @@ internal static class CommandLine
             PubCommand.Create(),
             SubCommand.Create(),
             StatsCommand.Create(),
+            GroupCommand.Create(),
             ProducerCommand.Create(),
             ConsumerCommand.Create(),
             JournalCommand.Create(),

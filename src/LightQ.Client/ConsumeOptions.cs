@@ -53,9 +53,10 @@ public sealed record ConsumeOptions
     public SlowPolicy SlowPolicy { get; init; }
 
     /// <summary>
-    /// Who says that a message is done. By default the broker, once it has sent it. With <see cref="SettleMode.Explicit"/> the consumer gives a
-    /// receipt for each, <see cref="Message.Complete"/> or <see cref="MessageBatch.Complete"/>, and the broker counts them; a message without one
-    /// does not come again. Not for members of a group yet.
+    /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most once. With <see cref="SettleMode.Explicit"/>
+    /// the consumer does. In a group, on a durable topic, every message is then one member's for the topic's lock duration: until the member completes, abandons or gives it
+    /// up, or loses its connection, or the lock runs out; what was not completed is delivered again, so each message is delivered at least once. Without a group, completing a message is a receipt that the broker
+    /// counts; a message without one does not come again.
     /// </summary>
     public SettleMode SettleMode { get; init; }
 
@@ -64,6 +65,20 @@ public sealed record ConsumeOptions
     /// with explicit settlement they count as done.
     /// </summary>
     public MessageFilter? Filter { get; init; }
+
+    /// <summary>
+    /// In a group with <see cref="SettleMode.Explicit"/>: how many messages this member may hold that it has not settled. Default 0: as many as its credit
+    /// allows. A small number spreads slow work evenly, and lets others have what this program cannot get to.
+    /// </summary>
+    public int MaxInFlight
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfNegative(value);
+            field = value;
+        }
+    }
 
     /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
     public bool VerifyChecksums { get; init; } = true;

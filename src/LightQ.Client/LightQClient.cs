@@ -50,6 +50,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         _control = new ControlChannel(options);
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
+        Groups = new GroupsClient(_control);
     }
 
     /// <summary>Tells of every change of <see cref="State"/>, in order. Handlers must not block.</summary>
@@ -72,6 +73,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Reads the figures of topics and of the broker.</summary>
     public StatsClient Stats { get; }
+
+    /// <summary>Looks into consumer groups, and moves, pauses and deletes them.</summary>
+    public GroupsClient Groups { get; }
 
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
@@ -145,6 +149,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         options = options with { Partition = address.Partition };
         if (options.Start.Kind == StartKind.Committed && options.Group is null)
             throw new ArgumentException("A subscription starts at the committed position only as a member of a group.", nameof(options));
+        if (options.MaxInFlight != 0 && (options.Group is null || options.SettleMode != SettleMode.Explicit))
+            throw new ArgumentException($"{nameof(ConsumeOptions.MaxInFlight)} is for members of a group with {nameof(SettleMode)}.{nameof(SettleMode.Explicit)}.", nameof(options));
         return new ConsumeStream(cancellationToken => SubscribeAsync(address.Topic, options, cancellationToken));
     }
 

@@ -18,12 +18,12 @@ public readonly struct Message
     private readonly byte[] _memory;
     private readonly int _record;
     private readonly int _batch;
-    private readonly Settlements? _settlements;
+    private readonly DeliveryLock _lock;
 
-    internal Message(byte[] memory, int record, int batch, long offset, int partition, Settlements? settlements)
+    internal Message(byte[] memory, int record, int batch, long offset, int partition, in DeliveryLock deliveryLock)
     {
         Partition = partition;
-        _settlements = settlements;
+        _lock = deliveryLock;
         _memory = memory;
         _record = record;
         _batch = batch;
@@ -60,7 +60,14 @@ public readonly struct Message
     /// <summary>When the broker appended it, by the broker's clock.</summary>
     public DateTimeOffset AppendTime => FromUnixMicroseconds(BatchHeader.AppendTime);
 
-    private Settlements Settlement => _settlements ?? throw Settlements.NotExplicit();
+    /// <summary>How often the message was delivered to its group, this time included; 0 without <see cref="SettleMode.Explicit"/> in a group.</summary>
+    public int DeliveryCount => _lock.DeliveryCount;
+
+    /// <summary>
+    /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock runs out, by this program's clock, if it is not renewed; it may then be
+    /// given to another member. Otherwise <see cref="DateTimeOffset.MinValue"/>.
+    /// </summary>
+    public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
     private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
 
@@ -108,16 +115,56 @@ public readonly struct Message
     /// what is sent next or within 20 ms, many messages as one. It hears nothing if the connection on which the message came has ended meanwhile.
     /// </summary>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
-    public void Complete() => Settlement.Complete(Offset, 1);
+    public void Complete() => _lock.Complete(Offset, 1);
 
     /// <summary>Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
-    /// <param name="cancellationToken">Ends the wait; the message may be completed nevertheless.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>
+    /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another consumer may have the message by now,
+    /// or <see cref="SettleOutcome.Unknown"/>: settled before.
+    /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.InvalidArgument"/>: it was completed before. <see cref="ErrorCode.Closed"/>: the connection on which it came has ended.
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: it ended before the broker answered.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
-    public ValueTask CompleteAsync(CancellationToken cancellationToken = default) => Settlement.CompleteAsync(Offset, 1, cancellationToken);
+    public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", cancellationToken);
+
+    /// <summary>Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
+    /// <param name="delay">How long the message stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>As for <see cref="CompleteAsync"/>. Delivered as often as the topic allows, the message goes to the dead-letter topic instead.</returns>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// </exception>
+    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Abandon, Offset, 1, Consuming.Settlements.Milliseconds(delay), "", cancellationToken);
+
+    /// <summary>Gives the message up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
+    /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>As for <see cref="CompleteAsync"/>.</returns>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// </exception>
+    public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.DeadLetter, Offset, 1, 0, Consuming.Settlements.CheckReason(reason), cancellationToken);
+
+    /// <summary>Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was delivered together.</summary>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>As for <see cref="CompleteAsync"/>. <see cref="Message.LockedUntil"/> stays as it was.</returns>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// </exception>
+    public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", cancellationToken);
 
     /// <summary>A copy that stays valid for as long as it is referenced.</summary>
     public Message ToOwned()
@@ -126,7 +173,7 @@ public readonly struct Message
         byte[] copy = new byte[BatchLayout.HeaderSize + length];
         _memory.AsSpan(_batch, BatchLayout.HeaderSize).CopyTo(copy);
         _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(BatchLayout.HeaderSize));
-        return new Message(copy, BatchLayout.HeaderSize, 0, Offset, Partition, _settlements);
+        return new Message(copy, BatchLayout.HeaderSize, 0, Offset, Partition, _lock);
     }
 
     internal static DateTimeOffset FromUnixMicroseconds(long microseconds) =>

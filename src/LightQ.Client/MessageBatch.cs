@@ -1,6 +1,7 @@
 using LightQ.Client.Consuming;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Client;
 
@@ -12,14 +13,15 @@ public readonly struct MessageBatch
     private readonly int _start;
     private readonly int _length;
     private readonly int _skip;
-    private readonly Settlements? _settlements;
+    private readonly DeliveryLock _lock;
     private readonly MessageFilter? _filter;
 
-    internal MessageBatch(byte[] memory, int start, int length, int skip, int partition, Settlements? settlements, MessageFilter? filter = null)
+    internal MessageBatch(byte[] memory, int start, int length, int skip, int count, int partition, in DeliveryLock deliveryLock, MessageFilter? filter = null)
     {
         Partition = partition;
         _filter = filter;
-        _settlements = settlements;
+        _lock = deliveryLock;
+        Count = count;
         _memory = memory;
         _start = start;
         _length = length;
@@ -33,7 +35,7 @@ public readonly struct MessageBatch
     public long BaseOffset => View.BaseOffset + _skip;
 
     /// <summary>How many messages it holds, those included that <see cref="ConsumeOptions.Filter"/> passes over.</summary>
-    public int Count => View.RecordCount - _skip;
+    public int Count { get; }
 
     /// <summary>When the producer opened the batch, by the producer's clock.</summary>
     public DateTimeOffset Timestamp => Message.FromUnixMicroseconds(View.Timestamp);
@@ -44,23 +46,77 @@ public readonly struct MessageBatch
     /// <summary>The batch as it travelled: header, records, padding. One that came compressed is inflated here, and its checksums are still those of what came.</summary>
     public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);
 
-    private Settlements Settlement => _settlements ?? throw Settlements.NotExplicit();
+    /// <inheritdoc cref="Message.DeliveryCount"/>
+    public int DeliveryCount => _lock.DeliveryCount;
+
+    /// <inheritdoc cref="Message.LockedUntil"/>
+    public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
     private BatchView View => new(new ReadOnlySpan<byte>(_memory, _start, _length));
 
     /// <summary>Says that all its messages are done; see <see cref="Message.Complete"/>.</summary>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
-    public void Complete() => Settlement.Complete(BaseOffset, Count);
+    public void Complete() => _lock.Complete(BaseOffset, Count);
 
-    /// <summary>Says that all its messages are done, and waits until the broker has taken it; see <see cref="Message.CompleteAsync"/>.</summary>
-    /// <param name="cancellationToken">Ends the wait; the messages may be completed nevertheless.</param>
+    /// <summary>Says that all its messages are done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>
+    /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another consumer may have the batch by now,
+    /// or <see cref="SettleOutcome.Unknown"/>: settled before.
+    /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.InvalidArgument"/>: some were completed before. <see cref="ErrorCode.Closed"/>: the connection on which they came has ended.
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: it ended before the broker answered.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
-    public ValueTask CompleteAsync(CancellationToken cancellationToken = default) => Settlement.CompleteAsync(BaseOffset, Count, cancellationToken);
+    public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", cancellationToken);
+
+    /// <summary>Says that its first messages are done; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.</summary>
+    /// <param name="count">How many, 1 to <see cref="Count"/>.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    public ValueTask<SettleOutcome> CompleteAsync(int count, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(count, Count);
+        return _lock.SettleAsync(SettleKind.Complete, BaseOffset, count, 0, "", cancellationToken);
+    }
+
+    /// <summary>Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
+    /// <param name="delay">How long the batch stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>. Delivered as often as the topic allows, the batch goes to the dead-letter topic instead.</returns>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// </exception>
+    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Abandon, BaseOffset, Count, Consuming.Settlements.Milliseconds(delay), "", cancellationToken);
+
+    /// <summary>Gives the batch up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
+    /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>.</returns>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// </exception>
+    public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.DeadLetter, BaseOffset, Count, 0, Consuming.Settlements.CheckReason(reason), cancellationToken);
+
+    /// <summary>Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was delivered together.</summary>
+    /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
+    /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>. <see cref="Message.LockedUntil"/> stays as it was.</returns>
+    /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
+    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// </exception>
+    public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Renew, BaseOffset, Count, 0, "", cancellationToken);
 
     /// <summary>The messages that are wanted, in the order of their offsets.</summary>
-    public MessageBatchEnumerator GetEnumerator() => new(View, _skip, _filter);
+    public MessageBatchEnumerator GetEnumerator() => new(View, _skip, Count, _filter);
 }

@@ -9,9 +9,11 @@ public ref struct MessageBatchEnumerator
 {
     private readonly MessageFilter? _filter;
     private RecordEnumerator _records;
+    private int _left;
 
-    internal MessageBatchEnumerator(BatchView batch, int skip, MessageFilter? filter)
+    internal MessageBatchEnumerator(BatchView batch, int skip, int count, MessageFilter? filter)
     {
+        (_left, _filter) = (count, filter);
         try
         {
             _records = batch.Records;
@@ -21,8 +23,7 @@ public ref struct MessageBatchEnumerator
             throw new LightQException(e.Code, e.Message, e);
         }
         for (; skip > 0; skip--)
-            MoveNext();
-        _filter = filter;
+            MoveToRecord();
     }
 
     /// <summary>The message at hand; valid until the batch's end of life.</summary>
@@ -33,14 +34,19 @@ public ref struct MessageBatchEnumerator
     /// <exception cref="LightQException"><see cref="ErrorCode.CorruptData"/>: the records contradict the batch's header, although its checksum holds.</exception>
     public bool MoveNext()
     {
+        while (_left-- > 0 && MoveToRecord())
+        {
+            if (_filter is null || _filter.Matches(_records.Current))
+                return true;
+        }
+        return false;
+    }
+
+    private bool MoveToRecord()
+    {
         try
         {
-            while (_records.MoveNext())
-            {
-                if (_filter is null || _filter.Matches(_records.Current))
-                    return true;
-            }
-            return false;
+            return _records.MoveNext();
         }
         catch (ProtocolException e)
         {

@@ -67,6 +67,32 @@ public sealed record TopicSpec
     /// <summary>What happens to subscriptions that are slower than the topic and ask for the default.</summary>
     public SlowPolicy SlowPolicy { get; init; }
 
+    /// <summary>Durable topics: how long delivered messages are one group member's, with explicit settlement. Default null: the broker's choice, 30 s; 1 s to 12 h.</summary>
+    public TimeSpan? LockDuration { get; init => field = NotNegative(value); }
+
+    /// <summary>Durable topics: how often a group delivers a message before it goes to the dead-letter topic; 0 is without end. Default null: the broker's choice, 10.</summary>
+    public int? MaxDeliveries { get; init => field = value is { } deliveries ? NotNegative(deliveries) : null; }
+
+    /// <summary>
+    /// Durable topics: how long a message that was abandoned, or whose lock ran out, stays away for the first time; each time twice as long.
+    /// Default null: the broker's choice, 1 s; 0 to 1 h.
+    /// </summary>
+    public TimeSpan? RetryDelay { get; init => field = NotNegative(value); }
+
+    /// <summary>Durable topics: the longest it stays away. Default null: the broker's choice, 1 min; <see cref="RetryDelay"/> to 24 h.</summary>
+    public TimeSpan? MaxRetryDelay { get; init => field = NotNegative(value); }
+
+    /// <summary>Durable topics: where messages go that a group gave up; made when it is needed. Default null: the topic's name and <c>.dead</c>.</summary>
+    public string? DeadLetterTopic
+    {
+        get;
+        init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
+    }
+
+    private static TimeSpan? NotNegative(TimeSpan? value) => value is null || value >= TimeSpan.Zero
+        ? value
+        : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");
+
     private static long NotNegative(long value) => value >= 0
         ? value
         : throw new ArgumentOutOfRangeException(nameof(value), value, "The value must not be negative.");

@@ -110,4 +110,10 @@ public enum ErrorCode : ushort
 
     /// <summary>SDK only: the object was closed.</summary>
     Closed = 34,
+
+    /// <summary>The topic has no group of that name.</summary>
+    UnknownGroup = 35,
+
+    /// <summary>The group has members.</summary>
+    GroupInUse = 36,
 }

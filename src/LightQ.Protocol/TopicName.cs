@@ -21,4 +21,11 @@ public static class TopicName
         }
         return !name.Contains("..", StringComparison.Ordinal);
     }
+
+    /// <summary>A name from outside that may break the rule, safe to print: at most 80 characters of ASCII.</summary>
+    public static string Printable(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return string.Concat(name.Take(80).Select(c => char.IsAscii(c) && !char.IsControl(c) ? c : '?')) + (name.Length > 80 ? "…" : "");
+    }
 }

@@ -45,4 +45,7 @@ internal static partial class ServerLog
 
     [LoggerMessage(2012, LogLevel.Information, "Topic {Topic} was {Change} by {Peer}")]
     public static partial void TopicChanged(ILogger logger, string topic, string change, string peer);
+
+    [LoggerMessage(2014, LogLevel.Information, "Group {Group} of topic {Topic} was {Change} by {Peer}")]
+    public static partial void GroupChanged(ILogger logger, string group, string topic, string change, string peer);
 }

@@ -50,7 +50,7 @@ internal sealed class BroadcastSubscription : Subscription
 
     private protected override bool Blocks => _blocks;
 
-    public override SettleOutcome Settle(in SettleRange range)
+    public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8)
     {
         if (_unsettled is null || range.Kind != SettleKind.Complete || range.DeliveryId != 0)
             return SettleOutcome.Unknown;

@@ -57,11 +57,11 @@ public abstract class Subscription : OutputStream
         {
             case ReadResult.Run:
                 Interlocked.Add(ref _credit, -run.Memory.Length);
-                delivery = new Delivery(run, default);
+                delivery = new Delivery(run, default, TakenRange);
                 return DeliveryResult.Run;
             case ReadResult.Gap:
                 _partition.Counters.Gap(gap.Reason == GapReason.Dropped ? gap.LastOffset - gap.FirstOffset + 1 : 0);
-                delivery = new Delivery(default, gap);
+                delivery = new Delivery(default, gap, default);
                 return DeliveryResult.Gap;
             case ReadResult.Failed:
                 RequestClose(new StreamClose(ErrorCode.Internal, $"the journal of '{_partition.Topic.Name}' cannot be read at offset {NextOffset}"));
@@ -81,7 +81,9 @@ public abstract class Subscription : OutputStream
     }
 
     /// <summary>Takes what the client says of messages it was sent.</summary>
-    public virtual SettleOutcome Settle(in SettleRange range) => SettleOutcome.Unknown;
+    /// <param name="range">The messages, and what became of them.</param>
+    /// <param name="reasonUtf8">Why, when they are given up.</param>
+    public virtual SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => SettleOutcome.Unknown;
 
     /// <summary>New data may be readable.</summary>
     internal void OnPublished()
@@ -104,6 +106,9 @@ public abstract class Subscription : OutputStream
             RequestClose(new StreamClose(ErrorCode.SlowConsumer, $"nothing was taken for {timeout.TotalSeconds:0} s while producers waited"));
         }
     }
+
+    /// <summary>With explicit settlement in a group: which messages of the run, a single batch, were taken, and how they are locked.</summary>
+    private protected virtual GroupDelivery TakenRange => default;
 
     private protected abstract ReadResult Read(out LentRun run, out LogGap gap);
 

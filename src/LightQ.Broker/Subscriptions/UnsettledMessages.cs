@@ -18,6 +18,24 @@ internal sealed class UnsettledMessages
     /// <summary>Whether there are more ranges than may be.</summary>
     public bool IsOverfull => _count > MostRanges;
 
+    /// <summary>The lowest offset; <see cref="long.MaxValue"/> when there is none.</summary>
+    public long First => _count == 0 ? long.MaxValue : _ranges[0].First;
+
+    /// <summary>How many messages.</summary>
+    public long Messages
+    {
+        get
+        {
+            long messages = 0;
+            foreach (ref readonly Range range in _ranges.AsSpan(0, _count))
+                messages += range.End - range.First;
+            return messages;
+        }
+    }
+
+    /// <summary>Forgets everything.</summary>
+    public void Clear() => _count = 0;
+
     /// <summary>Adds messages that are about to be sent, all behind those added before.</summary>
     public void Add(long first, long end)
     {
@@ -28,6 +46,19 @@ internal sealed class UnsettledMessages
             _ranges[_count - 1].End = end;
         else
             Insert(_count, new Range { First = first, End = end });
+    }
+
+    /// <summary>Adds messages that were settled before, at their place.</summary>
+    /// <returns>False when one of them is here already; then nothing is added.</returns>
+    public bool TryInsert(long first, uint count)
+    {
+        int index = 0;
+        while (index < _count && _ranges[index].End <= first)
+            index++;
+        if (index < _count && _ranges[index].First < first + count)
+            return false;
+        Insert(index, new Range { First = first, End = first + count });
+        return true;
     }
 
     /// <summary>Removes a range, if nothing of it is missing here.</summary>

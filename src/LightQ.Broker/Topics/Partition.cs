@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
@@ -72,6 +73,9 @@ public sealed class Partition
             return Math.Max(0, end - slowest);
         }
     }
+
+    /// <summary>The clock.</summary>
+    internal TimeProvider Time => _time;
 
     internal long NextAppendTime() =>
         _lastAppendTime = Math.Max(_lastAppendTime, UnixMicroseconds.From(_time.GetUtcNow()));
@@ -158,14 +162,21 @@ public sealed class Partition
         RoomMade();
     }
 
-    internal Group OpenGroup(string name, Func<Partition, string, Group> make)
+    /// <summary>Finds a group, or puts the one there that <paramref name="make"/> makes of what it finds.</summary>
+    internal Group OpenGroup(string name, Func<Group?, Group> make)
     {
         lock (_groups)
         {
-            if (!_groups.TryGetValue(name, out Group? group))
-                _groups.Add(name, group = make(this, name));
-            return group;
+            _groups.TryGetValue(name, out Group? known);
+            return _groups[name] = make(known);
         }
+    }
+
+    /// <summary>Takes a group off, unless it has members or is about to.</summary>
+    internal bool TryRemove(Group group)
+    {
+        lock (_groups)
+            return group.IsEmpty && _groups.Remove(group.Name);
     }
 
     internal Group[] Groups()

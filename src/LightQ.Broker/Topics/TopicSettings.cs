@@ -43,6 +43,9 @@ public sealed record TopicSettings
     /// <summary>The policy of subscriptions that ask for the default.</summary>
     public SlowPolicy SlowPolicy { get; init; } = SlowPolicy.Block;
 
+    /// <summary>How groups with explicit settlement are delivered to.</summary>
+    public DeliverySettings Delivery { get; init; } = new();
+
     /// <summary>Largest batch in bytes, header included.</summary>
     public int MaxBatchBytes => MaxMessageBytes + ProtocolLimits.BatchOverheadBytes;
 
@@ -65,6 +68,7 @@ public sealed record TopicSettings
         Check(durable || ack == Durability.Memory, "ack_level", ack, "memory, for a transient topic");
         Durability read = ReadLevel != Durability.Default ? ReadLevel : durable ? Durability.Fsync : Durability.Memory;
         Check(durable ? read >= Durability.Written : read == Durability.Memory, "read_level", read, durable ? "written or fsync, for a durable topic" : "memory, for a transient topic");
+        CheckDelivery();
         return this with
         {
             RingBytes = ring,
@@ -73,6 +77,15 @@ public sealed record TopicSettings
             ReadLevel = read,
             SlowPolicy = SlowPolicy == SlowPolicy.TopicDefault ? SlowPolicy.Block : SlowPolicy,
         };
+    }
+
+    private void CheckDelivery()
+    {
+        Check(Delivery.LockDuration >= TimeSpan.FromSeconds(1) && Delivery.LockDuration <= TimeSpan.FromHours(12), "lock_duration", Delivery.LockDuration, "1 s to 12 h");
+        Check(Delivery.MaxDeliveries is >= 0 and <= ushort.MaxValue, "max_deliveries", Delivery.MaxDeliveries, $"0 (without end) to {ushort.MaxValue}");
+        Check(Delivery.RetryDelay >= TimeSpan.Zero && Delivery.RetryDelay <= TimeSpan.FromHours(1), "retry_delay", Delivery.RetryDelay, "0 to 1 h");
+        Check(Delivery.MaxRetryDelay >= Delivery.RetryDelay && Delivery.MaxRetryDelay <= TimeSpan.FromHours(24), "max_retry_delay", Delivery.MaxRetryDelay, "retry_delay to 24 h");
+        Check(Delivery.DeadLetterTopic.Length == 0 || TopicName.IsValid(Delivery.DeadLetterTopic), "dead_letter_topic", Delivery.DeadLetterTopic, TopicName.Rule);
     }
 
     private static void Check<T>(bool holds, string setting, T value, string allowed)

@@ -3,6 +3,7 @@ using LightQ.Cli.Output;
 using LightQ.Cli.Subscribing;
 using LightQ.Client;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Commands;
 
@@ -26,6 +27,8 @@ internal static class SubCommand
         };
         Option<long?> count = ValueOptions.Number("--count", 1L, "-n");
         count.Description = "Exit after this many messages.";
+        Option<int?> maxInFlight = ValueOptions.Number("--max-in-flight", 1);
+        maxInFlight.Description = "With a group on a durable topic: hold at most this many messages, and complete each once it is written. What is held when this ends comes again.";
         Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
         Option<MessageFormat> format = ValueOptions.Choice("--format", MessageFormat.Text, MessageFormat.Json, MessageFormat.Raw, MessageFormat.Bytes);
@@ -55,18 +58,29 @@ internal static class SubCommand
             "lightq sub orders --from 15m --idle-exit 3s",
             "lightq sub orders --filter \"type = 'order' and region ^= 'eu'\"",
             "lightq sub clicks/3 --from 1000",
+            "lightq sub jobs --group workers --max-in-flight 1",
             "lightq sub orders --from earliest --count 1000 --format raw > lines.txt")
         {
-            topic, group, from, count, idleExit, filter, format, output, server,
+            topic, group, from, maxInFlight, count, idleExit, filter, format, output, server,
         };
+        command.Validators.Add(result =>
+        {
+            if (result.GetValue(maxInFlight) is null)
+                return;
+            if (result.GetValue(group) is null)
+                result.AddError("--max-in-flight needs a --group: it is how many messages a member holds at most.");
+            else if (result.GetValue(filter) is not null)
+                result.AddError("--max-in-flight does not go with --filter: what the filter passes over would count as done.");
+        });
         command.SetAction((parsed, cancellationToken) =>
         {
+            int held = parsed.GetValue(maxInFlight) ?? 0;
             TopicAddress address = parsed.GetRequiredValue(topic);
             var job = new SubscribeJob
             {
                 Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
                 Topic = address.Topic,
-                Options = new ConsumeOptions { Group = parsed.GetValue(group), Partition = address.Partition, Start = parsed.GetValue(from) ?? default, Filter = parsed.GetValue(filter) },
+                Options = new ConsumeOptions { Group = parsed.GetValue(group), Partition = address.Partition, Start = parsed.GetValue(from) ?? default, Filter = parsed.GetValue(filter), MaxInFlight = held, SettleMode = held != 0 ? SettleMode.Explicit : SettleMode.Automatic },
                 Count = parsed.GetValue(count) ?? long.MaxValue,
                 IdleExit = parsed.GetValue(idleExit),
                 Format = parsed.GetValue(output) == OutputFormat.Json ? MessageFormat.Json : parsed.GetValue(format),

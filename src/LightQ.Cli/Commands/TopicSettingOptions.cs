@@ -19,8 +19,19 @@ internal sealed class TopicSettingOptions
     private readonly Option<long?> _maxMessage = ValueOptions.Size("--max-message");
     private readonly Option<SlowPolicy> _slow = ValueOptions.Choice("--slow-consumer", SlowPolicy.Block, SlowPolicy.DropOldest);
 
+    private readonly Option<TimeSpan?> _lock = ValueOptions.Duration("--lock");
+    private readonly Option<int?> _maxDeliveries = ValueOptions.Number("--max-deliveries", 0);
+    private readonly Option<TimeSpan?> _retryDelay = ValueOptions.Duration("--retry-delay");
+    private readonly Option<TimeSpan?> _maxRetryDelay = ValueOptions.Duration("--max-retry-delay");
+    private readonly Option<string?> _deadLetters = new("--dead-letter-topic");
+
     public TopicSettingOptions()
     {
+        _lock.Description = "Groups with explicit settlement: how long delivered messages are one member's. Default 30s.";
+        _maxDeliveries.Description = "How often they deliver a message before it goes to the dead-letter topic; 0: without end. Default 10.";
+        _retryDelay.Description = "How long a message stays away after it was abandoned or its lock ran out; each time twice as long. Default 1s.";
+        _maxRetryDelay.Description = "The longest it stays away. Default 1m.";
+        _deadLetters.Description = "Where messages go that were given up. Default: the topic's name and .dead.";
         _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient.";
         _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}; cannot be changed later. Messages with the same key are in one, in their order. Default: 1.";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
@@ -35,7 +46,7 @@ internal sealed class TopicSettingOptions
 
     public void AddTo(Command command)
     {
-        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow })
+        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters })
             command.Add(option);
     }
 
@@ -54,5 +65,10 @@ internal sealed class TopicSettingOptions
         ReadLevel = parsed.GetValue(_read),
         MaxMessageBytes = parsed.GetValue(_maxMessage) ?? 0,
         SlowPolicy = parsed.GetValue(_slow),
+        LockDuration = parsed.GetValue(_lock),
+        MaxDeliveries = parsed.GetValue(_maxDeliveries),
+        RetryDelay = parsed.GetValue(_retryDelay),
+        MaxRetryDelay = parsed.GetValue(_maxRetryDelay),
+        DeadLetterTopic = parsed.GetValue(_deadLetters),
     };
 }

@@ -39,6 +39,16 @@ internal sealed record TopicView
 
     public required string SlowConsumer { get; init; }
 
+    public double LockSeconds { get; init; }
+
+    public int MaxDeliveries { get; init; }
+
+    public double RetryDelaySeconds { get; init; }
+
+    public double MaxRetryDelaySeconds { get; init; }
+
+    public required string DeadLetterTopic { get; init; }
+
     public DateTimeOffset CreateTime { get; init; }
 
     public required IReadOnlyList<long> StartOffsets { get; init; }
@@ -65,6 +75,11 @@ internal sealed record TopicView
         ReadLevel = Lower(info.Spec.ReadLevel),
         MaxMessageBytes = info.Spec.MaxMessageBytes,
         SlowConsumer = Lower(info.Spec.SlowPolicy),
+        LockSeconds = (info.Spec.LockDuration ?? TimeSpan.Zero).TotalSeconds,
+        MaxDeliveries = info.Spec.MaxDeliveries ?? 0,
+        RetryDelaySeconds = (info.Spec.RetryDelay ?? TimeSpan.Zero).TotalSeconds,
+        MaxRetryDelaySeconds = (info.Spec.MaxRetryDelay ?? TimeSpan.Zero).TotalSeconds,
+        DeadLetterTopic = info.Spec.DeadLetterTopic ?? $"{info.Name}.dead",
         CreateTime = info.CreateTime,
         StartOffsets = info.StartOffsets,
         EndOffsets = info.EndOffsets,
@@ -96,6 +111,9 @@ internal sealed record TopicView
             yield return ("segment", Bytes(SegmentBytes));
             yield return ("retention", RetentionText());
             yield return ("read level", ReadLevel);
+            yield return ("lock", Duration(LockSeconds));
+            yield return ("deliveries", MaxDeliveries == 0 ? "without end" : $"{MaxDeliveries}, then to {DeadLetterTopic}");
+            yield return ("retry delay", $"{Duration(RetryDelaySeconds)}, doubling up to {Duration(MaxRetryDelaySeconds)}");
         }
         else
         {
@@ -117,6 +135,8 @@ internal sealed record TopicView
         where T : struct, Enum => value.ToString().ToLowerInvariant();
 
     private static string Bytes(long bytes) => bytes.ToString("N0", CultureInfo.InvariantCulture) + " bytes";
+
+    private static string Duration(double seconds) => DurationText.Format(TimeSpan.FromSeconds(seconds));
 
     private string RetentionText()
     {

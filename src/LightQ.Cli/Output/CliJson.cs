@@ -10,6 +10,7 @@ using LightQ.Cli.Hosting;
 using LightQ.Cli.Journals;
 using LightQ.Cli.Tours;
 using LightQ.Cli.Transfers;
+using LightQ.Client;
 
 namespace LightQ.Cli.Output;
 
@@ -30,6 +31,12 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(TopicView[]))]
 [JsonSerializable(typeof(EnsureView))]
 [JsonSerializable(typeof(DeletedView))]
+[JsonSerializable(typeof(GroupView))]
+[JsonSerializable(typeof(GroupView[]))]
+[JsonSerializable(typeof(GroupReasonView[]))]
+[JsonSerializable(typeof(GroupResetView))]
+[JsonSerializable(typeof(GroupChangeView))]
+[JsonSerializable(typeof(RedriveResult))]
 [JsonSerializable(typeof(TruncateView))]
 [JsonSerializable(typeof(TruncateView[]))]
 [JsonSerializable(typeof(TopicStatsView))]

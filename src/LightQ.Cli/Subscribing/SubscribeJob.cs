@@ -1,6 +1,7 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Subscribing;
 
@@ -98,8 +99,20 @@ internal sealed record SubscribeJob
             }
             if (!more)
                 break;
-            left -= writer.Write(batches.Current, left);
+            long written = writer.Write(batches.Current, left);
+            left -= written;
+            if (options.SettleMode == SettleMode.Explicit)
+                await CompleteAsync(writer, batches.Current, (int)written, ended.Token);
         }
+    }
+
+    /// <summary>A message is done when it is where standard output goes. What was not written comes again, to whoever is next.</summary>
+    private static async Task CompleteAsync(MessageWriter writer, MessageBatch batch, int written, CancellationToken cancellationToken)
+    {
+        writer.Output.Flush();
+        SettleOutcome outcome = await batch.CompleteAsync(written, cancellationToken);
+        if (outcome != SettleOutcome.Done)
+            Console.Error.WriteLine($"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + written - 1} were written too late and may come again ({outcome.ToString().ToLowerInvariant()}).");
     }
 
     /// <summary>Waits for a batch, as long as the silence may last. The clock starts once the subscription stands.</summary>

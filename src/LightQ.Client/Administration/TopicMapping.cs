@@ -17,12 +17,18 @@ internal static class TopicMapping
             Partitions = (uint)spec.Partitions,
             RingBytes = (ulong)spec.RingBytes,
             SegmentBytes = (ulong)spec.SegmentBytes,
-            RetentionAge = spec.RetentionAge is { } age ? Duration.FromTimeSpan(age) : null,
+            RetentionAge = ToDuration(spec.RetentionAge),
             AckLevel = (DurabilityLevel)spec.AckLevel,
             ReadLevel = (DurabilityLevel)spec.ReadLevel,
             MaxMessageBytes = (ulong)spec.MaxMessageBytes,
             SlowConsumerPolicy = (SlowConsumerPolicy)spec.SlowPolicy,
+            LockDuration = ToDuration(spec.LockDuration),
+            RetryDelay = ToDuration(spec.RetryDelay),
+            MaxRetryDelay = ToDuration(spec.MaxRetryDelay),
+            DeadLetterTopic = spec.DeadLetterTopic ?? "",
         };
+        if (spec.MaxDeliveries is { } deliveries)
+            settings.MaxDeliveries = (uint)deliveries;
         if (spec.RetentionBytes is { } bytes)
             settings.RetentionBytes = (ulong)bytes;
         return settings;
@@ -43,12 +49,19 @@ internal static class TopicMapping
             ReadLevel = (Durability)settings.ReadLevel,
             MaxMessageBytes = (long)settings.MaxMessageBytes,
             SlowPolicy = (SlowPolicy)settings.SlowConsumerPolicy,
+            LockDuration = settings.LockDuration?.ToTimeSpan(),
+            MaxDeliveries = (int)settings.MaxDeliveries,
+            RetryDelay = settings.RetryDelay?.ToTimeSpan(),
+            MaxRetryDelay = settings.MaxRetryDelay?.ToTimeSpan(),
+            DeadLetterTopic = settings.DeadLetterTopic.Length == 0 ? null : settings.DeadLetterTopic,
         };
         return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure)
         {
             Damage = [.. topic.Damage.Select(d => new DamagedRange(d.FirstOffset, d.LastOffset, d.File, (long)d.Bytes, d.Detail, (int)d.Partition))],
         };
     }
+
+    private static Duration? ToDuration(TimeSpan? time) => time is { } span ? Duration.FromTimeSpan(span) : null;
 
     public static DateTimeOffset ToTime(Timestamp? time) => time?.ToDateTimeOffset() ?? default;
 }

@@ -15,6 +15,10 @@ internal abstract class ClientStream
     /// <returns>Whether <see cref="Wake"/> should be called once this receive is parsed.</returns>
     public virtual bool OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch) => false;
 
+    /// <summary>Takes a GroupDeliver frame, on the receiving thread.</summary>
+    /// <returns>As <see cref="OnRun"/>.</returns>
+    public virtual bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset) => false;
+
     /// <summary>Resumes who waits for this stream.</summary>
     public virtual void Wake()
     {

@@ -155,6 +155,12 @@ internal abstract class Connection : IFrameSink
             _toWake.Add(subscription);
     }
 
+    public void OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset)
+    {
+        if (_streams.TryGetValue(header.Stream, out ClientStream? subscription) && subscription.OnGroupDeliver(header, block, offset))
+            _toWake.Add(subscription);
+    }
+
     /// <summary>Parses what was received and resumes who waits for it.</summary>
     protected void OnReceived(int count)
     {

@@ -67,8 +67,12 @@ internal sealed class FrameIntake : IDisposable
             }
             if (bytes.Length < header.Length)
                 return;
+            int body = _start + FrameHeader.Size;
             _start += header.Length;
-            _sink.OnFrame(header, bytes[FrameHeader.Size..header.Length]);
+            if (header.Type == FrameType.GroupDeliver)
+                _sink.OnGroupDeliver(header, _block, body);
+            else
+                _sink.OnFrame(header, bytes[FrameHeader.Size..header.Length]);
         }
     }
 

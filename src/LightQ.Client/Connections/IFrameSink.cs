@@ -15,4 +15,10 @@ internal interface IFrameSink
     /// <param name="length">Its bytes.</param>
     /// <param name="lastBatch">Where its last batch begins.</param>
     void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch);
+
+    /// <summary>A whole GroupDeliver frame. Who keeps its batch retains the block.</summary>
+    /// <param name="header">The frame's header.</param>
+    /// <param name="block">Where the frame is.</param>
+    /// <param name="offset">Where its body begins.</param>
+    void OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset);
 }

@@ -65,38 +65,38 @@ internal abstract class Outbox(TimeProvider time)
     }
 
     /// <summary>Queues a settlement that wants an answer.</summary>
-    public void Settle(uint stream, uint tag, in SettleRange range)
+    public void Settle(uint stream, uint tag, in SettleRange range, ReadOnlySpan<byte> reasonUtf8)
     {
         lock (Gate)
         {
             if (IsClosed)
                 return;
             WriteSettlements();
-            WriteSettle(stream, tag, range);
+            WriteSettle(stream, tag, range, reasonUtf8);
             if (!_busy)
                 WakeSender();
         }
     }
 
     /// <summary>Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one range.</summary>
-    public void Settle(Settlements settlements, long first, uint count)
+    public void Settle(Settlements settlements, uint deliveryId, long first, uint count)
     {
         lock (Gate)
         {
             if (IsClosed)
                 return;
-            (long waitingFirst, uint waiting) = settlements.Waiting;
-            if (waiting == 0)
+            SettleRange waiting = settlements.Waiting;
+            if (waiting.Count == 0)
                 _settling.Add(settlements);
-            if (waiting != 0 && waitingFirst + waiting == first && waiting + (ulong)count <= uint.MaxValue)
+            if (waiting.Count != 0 && waiting.DeliveryId == deliveryId && waiting.FirstOffset + waiting.Count == first && waiting.Count + (ulong)count <= uint.MaxValue)
             {
-                settlements.Waiting = (waitingFirst, waiting + count);
+                settlements.Waiting = waiting with { Count = waiting.Count + count };
             }
             else
             {
-                if (waiting != 0)
-                    WriteSettle(settlements.Stream, 0, new SettleRange(SettleKind.Complete, 0, waitingFirst, waiting));
-                settlements.Waiting = (first, count);
+                if (waiting.Count != 0)
+                    WriteSettle(settlements.Stream, 0, waiting);
+                settlements.Waiting = new SettleRange(SettleKind.Complete, deliveryId, first, count);
             }
             SendSettlementsLater();
         }
@@ -232,16 +232,15 @@ internal abstract class Outbox(TimeProvider time)
     {
         foreach (Settlements settlements in _settling)
         {
-            (long first, uint count) = settlements.Waiting;
+            WriteSettle(settlements.Stream, 0, settlements.Waiting);
             settlements.Waiting = default;
-            WriteSettle(settlements.Stream, 0, new SettleRange(SettleKind.Complete, 0, first, count));
         }
         _settling.Clear();
         _settlementsDue = false;
     }
 
-    private void WriteSettle(uint stream, uint tag, in SettleRange range) =>
-        _controlLength += SettleFrame.Write(ControlRoom(SettleFrame.SizeOf(1)), stream, tag, [range]);
+    private void WriteSettle(uint stream, uint tag, in SettleRange range, ReadOnlySpan<byte> reasonUtf8 = default) =>
+        _controlLength += SettleFrame.Write(ControlRoom(SettleFrame.SizeOf(1, reasonUtf8.Length)), stream, tag, [range], reasonUtf8);
 
     private Span<byte> ControlRoom(int bytes)
     {

@@ -6,7 +6,7 @@ namespace LightQ.Client.Consuming;
 internal sealed class BatchEnumerator(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
     : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
-    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, Partition, Settlements, Filter);
+    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
 
     public ValueTask<bool> MoveNextAsync() => MoveToNextBatchAsync();
 

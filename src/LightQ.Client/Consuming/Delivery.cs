@@ -1,4 +1,5 @@
 using LightQ.Client.Connections;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
 
@@ -30,6 +31,18 @@ internal readonly struct Delivery
 
     /// <summary>Where to say what became of its messages; null when nobody wants to know.</summary>
     public Settlements? Settlements { get; init; }
+
+    /// <summary>In a group with explicit settlement: which of its batch's messages were delivered, and their lock. Else its count is 0.</summary>
+    public GroupDelivery Range { get; init; }
+
+    /// <summary>When the lock runs out, by the client's clock, in ticks of UTC.</summary>
+    public long LockedUntil { get; init; }
+
+    /// <summary>Whether the batch is the one of the delivery before, which has paid for it.</summary>
+    public bool IsSameBatch { get; init; }
+
+    /// <summary>Bytes of the subscription's credit that it took.</summary>
+    public int CreditBytes => IsSameBatch ? 0 : Length;
 
     public int Offset { get; }
 

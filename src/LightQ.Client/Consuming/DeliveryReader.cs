@@ -43,11 +43,14 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     /// <summary>How many of its first records lie before the offset that was asked for.</summary>
     protected int BatchSkip { get; private set; }
 
+    /// <summary>How many of its records are handed out behind those.</summary>
+    protected int BatchCount { get; private set; }
+
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
 
-    /// <summary>Where to say what became of its messages.</summary>
-    protected Settlements? Settlements => _run.Settlements;
+    /// <summary>Whose its messages are, and where to say what became of them.</summary>
+    protected DeliveryLock Lock { get; private set; }
 
     /// <summary>The partition that the batch at hand is of.</summary>
     protected int Partition { get; private set; }
@@ -107,7 +110,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     }
 
     /// <summary>Messages that the consumer does not get to see: who has to be told that they are done is told.</summary>
-    protected void PassOver(long first, int count) => Settlements?.Complete(first, count);
+    protected void PassOver(long first, int count) => Lock.Settlements?.Complete(Lock.DeliveryId, first, count);
 
     private async ValueTask<bool> SubscribeAndMoveAsync()
     {
@@ -167,6 +170,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             }
             ReceiveBlock block = delivery.Block!;
             (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
+            Lock = new DeliveryLock(delivery.Settlements, delivery.Range.DeliveryId, delivery.Range.DeliveryCount, delivery.LockedUntil);
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
     }
@@ -177,16 +181,27 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         (_received, _receivedLength) = (_next, batch.Length);
         _next += batch.Length;
         batch = new BatchView(_runMemory.AsSpan(_received, _receivedLength));
-        bool isSound = !source.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
-        if (!isSound || batch.Kind == BatchKind.Gap)
+        if (!_run.IsSameBatch)
+            source.IsBatchSound = !source.Options.VerifyChecksums || (batch.VerifyHeader() && batch.VerifyPayload());
+        if (!source.IsBatchSound || batch.Kind == BatchKind.Gap)
         {
             ReportDamage();
             return false;
         }
         source.ExpectedOffset = batch.NextOffset;
-        if (batch.Kind != BatchKind.Data || batch.NextOffset <= source.FirstWantedOffset)
+        if (batch.Kind != BatchKind.Data)
             return false;
-        BatchSkip = (int)Math.Max(0, source.FirstWantedOffset - batch.BaseOffset);
+        if (_run.Range.Count != 0)
+        {
+            (BatchSkip, BatchCount) = ((int)(_run.Range.FirstOffset - batch.BaseOffset), (int)_run.Range.Count);
+        }
+        else
+        {
+            if (batch.NextOffset <= source.FirstWantedOffset)
+                return false;
+            BatchSkip = (int)Math.Max(0, source.FirstWantedOffset - batch.BaseOffset);
+            BatchCount = batch.RecordCount - BatchSkip;
+        }
         (Memory, BatchStart, BatchLength) = (_runMemory, _received, _receivedLength);
         // Plain batches have no flags.
         return batch.Flags == 0 || Open(source, batch);
@@ -199,8 +214,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         long first = batch.BaseOffset + BatchSkip;
         if (batch.ExpiresAt <= source.Now)
         {
-            PassOver(first, (int)(batch.NextOffset - first));
-            source.Report(new MessageGap(source.Topic, first, batch.NextOffset - 1, GapReason.Expired, source.Partition));
+            PassOver(first, BatchCount);
+            source.Report(new MessageGap(source.Topic, first, first + BatchCount - 1, GapReason.Expired, source.Partition));
             return false;
         }
         if (batch.Codec == BatchCodec.None)

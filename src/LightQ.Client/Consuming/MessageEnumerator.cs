@@ -16,7 +16,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Consumer>> 
     private int _left;
     private long _offset;
 
-    public Message Current => new(_memory, _record, BatchStart, _offset, Partition, Settlements);
+    public Message Current => new(_memory, _record, BatchStart, _offset, Partition, Lock);
 
     public ValueTask<bool> MoveNextAsync()
     {
@@ -38,7 +38,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Consumer>> 
         _memory = Memory;
         _next = BatchStart + batch.HeaderLength;
         _end = fits ? (int)end : 0;
-        _left = batch.RecordCount;
+        _left = BatchSkip + BatchCount;
         _offset = batch.BaseOffset - 1;
         int skip = BatchSkip;
         do
@@ -57,7 +57,7 @@ internal sealed class MessageEnumerator(Func<CancellationToken, Task<Consumer>> 
 
     private bool IsWanted()
     {
-        if (Filter!.Matches(new Message(_memory, _record, BatchStart, _offset, Partition, null).HeaderBytes))
+        if (Filter!.Matches(new Message(_memory, _record, BatchStart, _offset, Partition, default).HeaderBytes))
             return true;
         PassOver(_offset, 1);
         return false;

@@ -1,3 +1,4 @@
+using System.Text;
 using LightQ.Client.Connections;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
@@ -9,10 +10,10 @@ namespace LightQ.Client.Consuming;
 /// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other messages with the same offsets.
 /// The range that waits to be sent is the outbox's to guard.
 /// </remarks>
-internal sealed class Settlements(Outbox outbox, uint stream, string topic)
+internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool isGroup)
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<uint, TaskCompletionSource> _unanswered = [];
+    private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
     private LightQException? _end;
     private uint _lastTag;
 
@@ -20,7 +21,7 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic)
     public uint Stream { get; } = stream;
 
     /// <summary>What was completed and not yet sent; no messages when there is nothing. Guarded by the outbox.</summary>
-    public (long First, uint Count) Waiting { get; set; }
+    public SettleRange Waiting { get; set; }
 
     /// <summary>Whether somebody waits for the broker's answer.</summary>
     public bool HasUnanswered
@@ -33,25 +34,41 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic)
     }
 
     /// <summary>Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.</summary>
-    public void Complete(long first, int count) => outbox.Settle(this, first, (uint)count);
+    public void Complete(uint deliveryId, long first, int count) => outbox.Settle(this, deliveryId, first, (uint)count);
 
-    /// <summary>Says that messages are done and waits for the broker's answer.</summary>
-    public async ValueTask CompleteAsync(long first, int count, CancellationToken cancellationToken)
+    /// <summary>Says what became of messages and waits for the broker's answer.</summary>
+    /// <remarks>The members of a group lose their messages with the connection, which is told as what it is: the lock has expired.</remarks>
+    public async ValueTask<SettleOutcome> SettleAsync(SettleRange range, string reason, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        var answered = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var answered = new TaskCompletionSource<SettleOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         uint tag;
         lock (_gate)
         {
             if (_end is not null)
-                throw _end.Copy();
+                return isGroup ? SettleOutcome.LockExpired : throw _end.Copy();
             if (++_lastTag == 0)
                 _lastTag++;
             tag = _lastTag;
             _unanswered.Add(tag, answered);
         }
-        outbox.Settle(Stream, tag, new SettleRange(SettleKind.Complete, 0, first, (uint)count));
-        await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+        outbox.Settle(Stream, tag, range, Encoding.UTF8.GetBytes(reason));
+        return await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>A delay as the wire has it; zero is the shortest there is, since 0 leaves it to the broker.</summary>
+    public static uint Milliseconds(TimeSpan? delay) => delay switch
+    {
+        null => 0,
+        { } time when time < TimeSpan.Zero || time.TotalMilliseconds > uint.MaxValue => throw new ArgumentOutOfRangeException(nameof(delay), time, "0 to 49 days"),
+        { } time => Math.Max(1, (uint)time.TotalMilliseconds),
+    };
+
+    /// <exception cref="ArgumentException">The reason is longer than a frame can say.</exception>
+    public static string CheckReason(string reason)
+    {
+        ArgumentNullException.ThrowIfNull(reason);
+        return Encoding.UTF8.GetByteCount(reason) <= ushort.MaxValue ? reason : throw new ArgumentException($"A reason has at most {ushort.MaxValue} bytes in UTF-8.", nameof(reason));
     }
 
     /// <summary>Takes an answer.</summary>
@@ -64,30 +81,27 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic)
             if (frame[i].Outcome != SettleOutcome.Done)
                 refused = frame[i];
         }
-        TaskCompletionSource? answered;
+        TaskCompletionSource<SettleOutcome>? answered;
         lock (_gate)
         {
             if (!_unanswered.Remove(tag, out answered))
                 return refused;
         }
-        if (refused.Count == 0)
-            answered.SetResult();
-        else
-            answered.SetException(new LightQException(ErrorCode.InvalidArgument, $"{Describe(refused)} of {topic} cannot be completed: they were completed before."));
+        answered.SetResult(refused.Outcome);
         return default;
     }
 
     /// <summary>The subscription has ended on this connection: nothing is answered any more.</summary>
     public void End(LightQException reason)
     {
-        TaskCompletionSource[] left;
+        TaskCompletionSource<SettleOutcome>[] left;
         lock (_gate)
         {
             _end ??= new LightQException(ErrorCode.Closed, $"The connection on which the messages of {topic} came has ended; what is said of them now reaches nobody.", reason);
             left = [.. _unanswered.Values];
             _unanswered.Clear();
         }
-        foreach (TaskCompletionSource answered in left)
+        foreach (TaskCompletionSource<SettleOutcome> answered in left)
             answered.SetException(new LightQException(ErrorCode.OutcomeUnknown, $"The connection ended before the broker answered: {reason.Message}", reason));
     }
 

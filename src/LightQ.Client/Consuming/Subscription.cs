@@ -17,6 +17,7 @@ internal sealed class Subscription : ClientStream
     private Connection? _connection;
     private long _firstWantedOffset;
     private int _creditBytes;
+    private Delivery _batch;
     private bool _isClosed;
     private uint _stream;
     private Settlements? _settlements;
@@ -80,8 +81,9 @@ internal sealed class Subscription : ClientStream
                 return;
             _connection = connection;
             _stream = connection.Register(this);
-            _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic) : null;
+            ForgetBatch();
             bool isGroup = Options.Group is not null;
+            _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic, isGroup) : null;
             bool resumes = !isGroup && _firstSubscribed.Task.IsCompletedSuccessfully;
             StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
             if (isGroup && _firstSubscribed.Task.IsCompleted)
@@ -98,7 +100,7 @@ internal sealed class Subscription : ClientStream
                     _incarnation,
                     Options.SettleMode,
                     Options.SlowPolicy,
-                    0,
+                    (uint)Options.MaxInFlight,
                     _consumer.Member),
                 _stream,
                 _stream);
@@ -156,6 +158,37 @@ internal sealed class Subscription : ClientStream
         }
     }
 
+    /// <summary>Whether the batch last read was whole; a delivery that leaves its batch out speaks of that one. Belongs to the reader.</summary>
+    public bool IsBatchSound { get; set; }
+
+    public override bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset)
+    {
+        var frame = new GroupDeliverFrame(header.Flags, block.Bytes.AsSpan(offset, header.BodyLength));
+        lock (_gate)
+        {
+            if (header.Stream != _stream || _isClosed)
+                return false;
+            Delivery delivery;
+            if (frame.HasBatch)
+            {
+                delivery = _consumer.Memory.Take(this, block, offset + GroupDelivery.Size, frame.Batch.Length);
+                ForgetBatch();
+                _batch = delivery;
+                delivery.Block!.Retain();
+            }
+            else
+            {
+                if (_batch.Block is not { } kept || !frame.IsWithin(new BatchView(kept.Bytes.AsSpan(_batch.Offset, _batch.Length))))
+                    throw new ProtocolException(ErrorCode.MalformedFrame, $"A GroupDeliver frame leaves out a batch that it is not within: {frame.Delivery}.");
+                delivery = _consumer.Memory.Take(this, kept, _batch.Offset, _batch.Length) with { IsSameBatch = true };
+            }
+            _heldBytes += delivery.CreditBytes;
+            long until = _link.Options.TimeProvider.GetUtcNow().UtcTicks + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
+            _consumer.Enqueue(delivery with { Settlements = _settlements, Range = frame.Delivery, LockedUntil = until });
+            return _consumer.IsAwaited;
+        }
+    }
+
     public override void Wake() => _consumer.Wake();
 
     public override void OnDisconnected(LightQException reason)
@@ -191,8 +224,8 @@ internal sealed class Subscription : ClientStream
         lock (_gate)
         {
             _consumer.Memory.Release(run);
-            _heldBytes -= run.Length;
-            _releasedBytes += run.Length;
+            _heldBytes -= run.CreditBytes;
+            _releasedBytes += run.CreditBytes;
             if (_releasedBytes < _creditBytes / 2 || _connection is null || _isClosed)
                 return;
             _connection.Outbox.Write(new CreditFrame((uint)_releasedBytes), _stream);
@@ -234,6 +267,7 @@ internal sealed class Subscription : ClientStream
                 _connection.Unregister(_stream);
             }
             _settlements?.End(new LightQException(ErrorCode.Closed, "The consumer has left."));
+            ForgetBatch();
         }
     }
 
@@ -259,6 +293,13 @@ internal sealed class Subscription : ClientStream
             _lastOffset = subscribed.NextOffset - 1;
         _firstSubscribed.TrySetResult();
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed, Partition, PartitionCount);
+    }
+
+    /// <summary>Lets go of the batch that a later delivery may leave out.</summary>
+    private void ForgetBatch()
+    {
+        _batch.Block?.Release();
+        _batch = default;
     }
 
     private void OnSettled(Settlements settlements, uint tag, SettledFrame frame)

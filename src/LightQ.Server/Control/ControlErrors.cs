@@ -21,14 +21,14 @@ internal static class ControlErrors
     {
         ErrorCode.InvalidArgument or ErrorCode.MalformedFrame or ErrorCode.MalformedBatch or ErrorCode.FrameTooLarge
             or ErrorCode.MessageTooLarge or ErrorCode.NotSupported => GrpcStatusCode.InvalidArgument,
-        ErrorCode.UnknownTopic or ErrorCode.UnknownPartition or ErrorCode.TopicDeleted => GrpcStatusCode.NotFound,
+        ErrorCode.UnknownTopic or ErrorCode.UnknownPartition or ErrorCode.UnknownGroup or ErrorCode.TopicDeleted => GrpcStatusCode.NotFound,
         ErrorCode.TopicExists => GrpcStatusCode.AlreadyExists,
         ErrorCode.Unauthenticated => GrpcStatusCode.Unauthenticated,
         ErrorCode.PermissionDenied => GrpcStatusCode.PermissionDenied,
         ErrorCode.ResourceExhausted or ErrorCode.WindowExceeded or ErrorCode.DiskFull => GrpcStatusCode.ResourceExhausted,
         ErrorCode.UnsupportedVersion or ErrorCode.UnexpectedFrame or ErrorCode.NotLeader or ErrorCode.StaleEpoch or ErrorCode.StreamBroken
             or ErrorCode.SequenceOverlap or ErrorCode.OutOfOrder or ErrorCode.UnknownProducer or ErrorCode.TopicFailed
-            or ErrorCode.InvalidStream or ErrorCode.Closed => GrpcStatusCode.FailedPrecondition,
+            or ErrorCode.InvalidStream or ErrorCode.Closed or ErrorCode.GroupInUse => GrpcStatusCode.FailedPrecondition,
         ErrorCode.Fenced or ErrorCode.SlowConsumer => GrpcStatusCode.Aborted,
         ErrorCode.CorruptData => GrpcStatusCode.DataLoss,
         ErrorCode.ShuttingDown or ErrorCode.Unavailable => GrpcStatusCode.Unavailable,

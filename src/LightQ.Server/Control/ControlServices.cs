@@ -15,6 +15,7 @@ internal sealed class ControlServices(
 {
     private readonly TopicsService _topics = new(broker, logger);
     private readonly StatsService _stats = new(broker, listener, time);
+    private readonly GroupsService _groups = new(broker, logger);
     private readonly AuthService _auth = new(authenticator, logger);
 
     /// <summary>The full names of the services with a health of their own.</summary>
@@ -22,6 +23,7 @@ internal sealed class ControlServices(
     [
         TopicsReflection.Descriptor.Services[0].FullName,
         StatsReflection.Descriptor.Services[0].FullName,
+        GroupsReflection.Descriptor.Services[0].FullName,
         AuthReflection.Descriptor.Services[0].FullName,
     ];
 
@@ -38,6 +40,7 @@ internal sealed class ControlServices(
             .MapReflection()
             .MapService(TopicsReflection.Descriptor.Services[0], _topics.Bind)
             .MapService(StatsReflection.Descriptor.Services[0], _stats.Bind)
+            .MapService(GroupsReflection.Descriptor.Services[0], _groups.Bind)
             .MapService(AuthReflection.Descriptor.Services[0], _auth.Bind);
     }
 }

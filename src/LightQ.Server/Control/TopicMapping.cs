@@ -26,6 +26,11 @@ internal static class TopicMapping
         new("read_level", true, p => p.ReadLevel != 0, (s, p) => s with { ReadLevel = (Durability)Read(p.ReadLevel, "read_level") }, s => Text(s.ReadLevel)),
         new("max_message_bytes", true, p => p.MaxMessageBytes != 0, (s, p) => s with { MaxMessageBytes = (int)Read(p.MaxMessageBytes, TopicSettings.MaxMessageLimit, "max_message_bytes") }, s => Text(s.MaxMessageBytes)),
         new("slow_consumer_policy", false, p => p.SlowConsumerPolicy != 0, (s, p) => s with { SlowPolicy = (SlowPolicy)Read(p.SlowConsumerPolicy, "slow_consumer_policy") }, s => s.SlowPolicy == SlowPolicy.DropOldest ? "drop_oldest" : Text(s.SlowPolicy)),
+        new("lock_duration", false, p => p.LockDuration is not null, (s, p) => s with { Delivery = s.Delivery with { LockDuration = Read(p.LockDuration, "lock_duration") } }, s => s.Delivery.LockDuration.ToString("c")),
+        new("max_deliveries", false, p => p.HasMaxDeliveries, (s, p) => s with { Delivery = s.Delivery with { MaxDeliveries = (int)Read(p.MaxDeliveries, ushort.MaxValue, "max_deliveries") } }, s => Text(s.Delivery.MaxDeliveries)),
+        new("retry_delay", false, p => p.RetryDelay is not null, (s, p) => s with { Delivery = s.Delivery with { RetryDelay = Read(p.RetryDelay, "retry_delay") } }, s => s.Delivery.RetryDelay.ToString("c")),
+        new("max_retry_delay", false, p => p.MaxRetryDelay is not null, (s, p) => s with { Delivery = s.Delivery with { MaxRetryDelay = Read(p.MaxRetryDelay, "max_retry_delay") } }, s => s.Delivery.MaxRetryDelay.ToString("c")),
+        new("dead_letter_topic", false, p => p.DeadLetterTopic.Length != 0, (s, p) => s with { Delivery = s.Delivery with { DeadLetterTopic = p.DeadLetterTopic } }, s => s.Delivery.DeadLetterTopic),
     ];
 
     /// <summary>What a request asks for, over <paramref name="current"/>; what it does not set stays.</summary>
@@ -77,6 +82,11 @@ internal static class TopicMapping
         ReadLevel = (Proto.DurabilityLevel)settings.ReadLevel,
         MaxMessageBytes = (ulong)settings.MaxMessageBytes,
         SlowConsumerPolicy = (Proto.SlowConsumerPolicy)settings.SlowPolicy,
+        LockDuration = settings.Delivery.LockDuration.ToDuration(),
+        MaxDeliveries = (uint)settings.Delivery.MaxDeliveries,
+        RetryDelay = settings.Delivery.RetryDelay.ToDuration(),
+        MaxRetryDelay = settings.Delivery.MaxRetryDelay.ToDuration(),
+        DeadLetterTopic = settings.Delivery.DeadLetterTopic,
     };
 
     /// <summary>Checked before it becomes the engine's enumeration, which may be narrower.</summary>

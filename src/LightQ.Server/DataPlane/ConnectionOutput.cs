@@ -347,10 +347,11 @@ internal sealed class ConnectionOutput : WorkItem
                 return false;
             case DeliveryResult.Run:
                 ReadOnlyMemory<byte> run = delivery.Run.Memory;
-                new FrameHeader(FrameHeader.Size + run.Length, FrameType.Deliver, 0, subscription.Id, 0).Write(_buffer.AsSpan(_filled));
-                _filled += FrameHeader.Size;
+                bool isRange = delivery.Range.Count != 0;
+                WriteDeliverHead(subscription, delivery);
                 _turn.Enqueue(subscription);
-                if (run.Length > SmallRun || subscription.GroupName.Length != 0)
+                // A group that settles automatically does so when the run is in the socket, so its runs are not copied to be sent later.
+                if (run.Length > SmallRun || (subscription.GroupName.Length != 0 && !isRange))
                 {
                     _sending = subscription;
                     _sendingRun = delivery.Run;
@@ -364,6 +365,19 @@ internal sealed class ConnectionOutput : WorkItem
             default:
                 return false;
         }
+    }
+
+    private void WriteDeliverHead(Subscription subscription, in Delivery delivery)
+    {
+        Span<byte> free = _buffer.AsSpan(_filled);
+        int length = delivery.Run.Memory.Length;
+        if (delivery.Range.Count != 0)
+        {
+            _filled += GroupDeliverFrame.WriteHead(free, subscription.Id, delivery.Range, length);
+            return;
+        }
+        new FrameHeader(FrameHeader.Size + length, FrameType.Deliver, 0, subscription.Id, 0).Write(free);
+        _filled += FrameHeader.Size;
     }
 
     private void End(OutputStream stream, StreamClose close)

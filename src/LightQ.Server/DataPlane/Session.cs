@@ -222,7 +222,7 @@ internal sealed class Session : IStreamOwner
         for (int i = 0; i < frame.Count; i++)
         {
             SettleRange range = frame[i];
-            SettleOutcome outcome = subscription.Settle(range);
+            SettleOutcome outcome = subscription.Settle(range, frame.ReasonUtf8);
             settled[i] = new SettledRange(outcome, range.DeliveryId, range.FirstOffset, range.Count);
             answer |= outcome != SettleOutcome.Done;
         }

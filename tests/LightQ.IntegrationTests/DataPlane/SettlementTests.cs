@@ -90,10 +90,10 @@ public sealed class SettlementTests
     }
 
     [Theory]
-    [InlineData("workers", SettleMode.Explicit, 0)]
-    [InlineData("", SettleMode.Explicit, 1)]
-    [InlineData("", SettleMode.Automatic, 1)]
-    public async Task A_group_with_receipts_and_a_limit_in_flight_are_refused(string group, SettleMode settle, uint mostInFlight)
+    [InlineData("workers", SettleMode.Explicit, 0, ErrorCode.NotSupported)]
+    [InlineData("", SettleMode.Explicit, 1, ErrorCode.InvalidArgument)]
+    [InlineData("workers", SettleMode.Automatic, 1, ErrorCode.InvalidArgument)]
+    public async Task A_transient_topic_has_no_groups_that_settle_and_nobody_else_a_limit_in_flight(string group, SettleMode settle, uint mostInFlight, ErrorCode expected)
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
@@ -103,7 +103,7 @@ public sealed class SettlementTests
 
         (FrameHeader header, byte[] body) = await client.ReadAsync();
         Assert.Equal((FrameType.Closed, 4u), (header.Type, header.Tag));
-        Assert.Equal(ErrorCode.NotSupported, FrameCodec.Read<ClosedFrame>(body).Code);
+        Assert.Equal(expected, FrameCodec.Read<ClosedFrame>(body).Code);
     }
 
     /// <summary>A client that was sent some messages on a subscription with explicit settlement; stream 1 is its producer.</summary>

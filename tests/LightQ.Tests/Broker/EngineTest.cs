@@ -1,3 +1,4 @@
+using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
@@ -79,9 +80,9 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         return subscription;
     }
 
-    private protected Subscription Join(Group group, StartKind start = StartKind.Earliest, uint credit = 1 << 20)
+    private protected Subscription Join(AutomaticGroup group, StartKind start = StartKind.Earliest, uint credit = 1 << 20)
     {
-        var member = new GroupMember(this, 100, Partition, group, start, 0);
+        var member = new AutomaticMember(this, 100, Partition, group, start, 0);
         Partition.Attach(member);
         member.Grant(credit);
         return member;

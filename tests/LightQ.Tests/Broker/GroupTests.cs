@@ -1,3 +1,4 @@
+using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol.Frames;
@@ -7,9 +8,9 @@ namespace LightQ.Tests.Broker;
 
 public sealed class GroupTests : EngineTest
 {
-    private readonly Group _group;
+    private readonly AutomaticGroup _group;
 
-    public GroupTests() => _group = new Group(Partition, "g", -1);
+    public GroupTests() => _group = new AutomaticGroup(Partition, "g", GroupState.None);
 
     [Fact]
     public void Members_share_and_a_broadcast_subscription_beside_them_gets_everything()

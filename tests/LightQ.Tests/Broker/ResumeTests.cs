@@ -1,3 +1,4 @@
+using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
@@ -97,14 +98,14 @@ public sealed class ResumeTests : IStreamOwner, IAsyncDisposable
         _host.AppendDurable(100, 10);
         Attach();
         long position = epoch == 2 ? 9 : 20;
-        var group = new Group(Partition, "g", position, epoch);
-        var member = new GroupMember(this, 1, Partition, group, StartKind.Committed, 0);
+        var group = new AutomaticGroup(Partition, "g", new GroupState(position, epoch, position));
+        var member = new AutomaticMember(this, 1, Partition, group, StartKind.Committed, 0);
         member.Grant(1 << 20);
         (List<LogGap> gaps, List<(long, int)> batches) = Take(member);
         Assert.Equal(committed == position ? [] : [new LogGap(committed, position - 1, GapReason.Truncated)], gaps);
         Assert.Equal(Expected(committed), batches);
-        Assert.True(group.TryTakeCommitted(out long kept));
-        Assert.Equal(14, kept);
+        Assert.True(group.TryTakeState(out GroupState kept));
+        Assert.Equal(14, kept.Committed);
         member.Release();
     }
 

@@ -1,3 +1,4 @@
+using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol;
@@ -74,7 +75,7 @@ public sealed class SettlementTests : EngineTest
         Publish(producer, Batch(0, 1));
         Assert.Single(ReceiveOffsets(subscription));
 
-        Assert.Equal(SettleOutcome.Unknown, subscription.Settle(new SettleRange(kind, deliveryId, 0, 1)));
+        Assert.Equal(SettleOutcome.Unknown, subscription.Settle(new SettleRange(kind, deliveryId, 0, 1), default));
         Assert.Equal(SettleOutcome.Done, Complete(subscription, 0, 1));
     }
 
@@ -83,7 +84,7 @@ public sealed class SettlementTests : EngineTest
     {
         ProducerStream producer = OpenProducer();
         Subscription subscription = Subscribe(StartKind.Earliest);
-        Subscription member = Join(new Group(Partition, "g", -1));
+        Subscription member = Join(new AutomaticGroup(Partition, "g", GroupState.None));
         Publish(producer, Batch(0, 1));
         Assert.Single(ReceiveOffsets(subscription));
         Assert.Single(ReceiveOffsets(member));
@@ -140,5 +141,5 @@ public sealed class SettlementTests : EngineTest
     }
 
     private static SettleOutcome Complete(Subscription subscription, long first, uint count) =>
-        subscription.Settle(new SettleRange(SettleKind.Complete, 0, first, count));
+        subscription.Settle(new SettleRange(SettleKind.Complete, 0, first, count), default);
 }

@@ -30,6 +30,9 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
     public void OnFrame(in FrameHeader header, ReadOnlySpan<byte> body) =>
         throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A relay does not pass {header.Type}.");
 
+    public void OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset) =>
+        throw new ProtocolException(ErrorCode.UnexpectedFrame, "A relay has no groups.");
+
     public void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
     {
         for (int end = offset + length; offset < end;)
@@ -39,7 +42,7 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
             batch = new BatchView(block.Bytes.AsSpan(offset, batchLength));
             if (!batch.VerifyHeader() || !batch.VerifyPayload())
                 throw new ProtocolException(ErrorCode.CorruptData, "A batch that came through the relay is damaged.");
-            foreach (RecordView record in new MessageBatch(block.Bytes, offset, batchLength, skip: 0, partition: 0, settlements: null))
+            foreach (RecordView record in new MessageBatch(block.Bytes, offset, batchLength, skip: 0, batch.RecordCount, partition: 0, default))
                 _check!.Take(record.Body);
             offset += batchLength;
         }

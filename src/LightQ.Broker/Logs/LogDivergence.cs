@@ -1,8 +1,7 @@
-using LightQ.Broker.Logs;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
-namespace LightQ.Broker.Subscriptions;
+namespace LightQ.Broker.Logs;
 
 /// <summary>What somebody who returns has seen, compared with the log as it is now.</summary>
 /// <remarks>

@@ -1,0 +1,73 @@
+using System.Globalization;
+using System.Text;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Broker.DeadLetters;
+
+/// <summary>Makes the batch that goes to the dead-letter topic: the messages with key, headers and body, and headers that say where they came from and why.</summary>
+/// <remarks>The only place where the broker reads records. It never inflates: of a compressed batch, each message that is given up becomes a message whose body is that whole batch.</remarks>
+internal static class DeadLetterBatch
+{
+    /// <summary>What the headers of one letter need at most, beside the reason.</summary>
+    private const int HeaderRoom = 2048;
+
+    /// <summary>Builds the batch.</summary>
+    /// <param name="batch">The batch in which the messages lie.</param>
+    /// <param name="letter">Which messages, whose, and why.</param>
+    /// <param name="sequence">The producer's number of the first.</param>
+    /// <param name="now">Now, in unix microseconds.</param>
+    /// <returns>The batch's bytes.</returns>
+    public static byte[] Build(ReadOnlySpan<byte> batch, in DeadLetter letter, ulong sequence, long now)
+    {
+        var view = new BatchView(batch);
+        int room = HeaderRoom + Encoding.UTF8.GetMaxByteCount(letter.Reason.Length);
+        bool isCompressed = (view.Flags & BatchLayout.CodecMask) != 0;
+        long size = isCompressed ? (long)letter.Range.Count * (batch.Length + room) : view.UncompressedLength + ((long)letter.Range.Count * room);
+        byte[] bytes = new byte[checked(BatchLayout.HeaderSize + size + BatchLayout.Alignment)];
+        byte[] headers = new byte[ushort.MaxValue + room];
+        int at = BatchLayout.HeaderSize, count = 0;
+        if (isCompressed)
+        {
+            for (long offset = letter.Range.First; offset < letter.Range.End; offset++, count++)
+                at += RecordWriter.Write(bytes.AsSpan(at), batch, default, hasKey: false, headers.AsSpan(0, WriteHeaders(headers, default, letter, offset, isWhole: true, now)));
+        }
+        else
+        {
+            foreach (RecordView record in view.Records)
+            {
+                if (record.Offset < letter.Range.First || record.Offset >= letter.Range.End)
+                    continue;
+                int length = WriteHeaders(headers, record.HeaderBytes, letter, record.Offset, isWhole: false, now);
+                at += RecordWriter.Write(bytes.AsSpan(at), record.Body, record.Key, record.HasKey, headers.AsSpan(0, length), record.IsTombstone);
+                count++;
+            }
+        }
+        int total = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, count, new BatchOrigin(0, 0, sequence), now);
+        return bytes[..total];
+    }
+
+    /// <returns>Bytes written; the message's own headers are left out when both do not fit.</returns>
+    private static int WriteHeaders(Span<byte> destination, ReadOnlySpan<byte> own, in DeadLetter letter, long offset, bool isWhole, long now)
+    {
+        int length = 0;
+        if (!own.IsEmpty)
+        {
+            own.CopyTo(destination);
+            length = own.Length;
+        }
+        length += Write(destination[length..], DeadLetterHeader.Reason, letter.Reason);
+        length += Write(destination[length..], DeadLetterHeader.Topic, letter.Group.Partition.Topic.Name);
+        length += Write(destination[length..], DeadLetterHeader.Partition, letter.Group.Partition.Index.ToString(CultureInfo.InvariantCulture));
+        length += Write(destination[length..], DeadLetterHeader.Offset, offset.ToString(CultureInfo.InvariantCulture));
+        length += Write(destination[length..], DeadLetterHeader.Group, letter.Group.Name);
+        length += Write(destination[length..], DeadLetterHeader.Deliveries, letter.Range.Deliveries.ToString(CultureInfo.InvariantCulture));
+        length += Write(destination[length..], DeadLetterHeader.Time, DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture));
+        if (isWhole)
+            length += Write(destination[length..], DeadLetterHeader.Whole, "batch");
+        return length <= ushort.MaxValue ? length : WriteHeaders(destination, default, letter, offset, isWhole, now);
+    }
+
+    private static int Write(Span<byte> destination, string name, string value) =>
+        RecordWriter.WriteHeader(destination, Encoding.UTF8.GetBytes(name), Encoding.UTF8.GetBytes(value));
+}

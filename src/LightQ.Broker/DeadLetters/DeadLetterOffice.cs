@@ -1,0 +1,35 @@
+using System.Collections.Concurrent;
+using LightQ.Broker.Groups;
+using LightQ.Broker.Topics;
+
+namespace LightQ.Broker.DeadLetters;
+
+/// <summary>Takes messages that are given up to their dead-letter topics. Thread-safe.</summary>
+internal sealed class DeadLetterOffice(LightQBroker broker, TimeProvider time) : IDeadLetterSink, IAsyncDisposable
+{
+    /// <summary>What a dead-letter topic is called behind its topic's name.</summary>
+    public const string Suffix = ".dead";
+
+    private readonly ConcurrentDictionary<string, DeadLetterQueue> _queues = new(StringComparer.Ordinal);
+    private readonly CancellationTokenSource _stopping = new();
+
+    /// <summary>The name of a topic's dead-letter topic.</summary>
+    public static string TopicOf(Topic topic) => topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
+
+    /// <inheritdoc/>
+    public void Send(ExplicitGroup group, Redelivery range, string reason) =>
+        _queues.GetOrAdd(TopicOf(group.Partition.Topic), static (name, office) => office.MakeQueue(name), this).Add(new DeadLetter(group, range, reason));
+
+    /// <summary>Why letters to a topic wait; null when they do not.</summary>
+    public string? FailureOf(string topic) => _queues.TryGetValue(topic, out DeadLetterQueue? queue) ? queue.Failure : null;
+
+    /// <summary>Ends the taking; what is not safe by now stays unsettled in its group.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        await Task.WhenAll(_queues.Values.Select(q => q.Ended)).ConfigureAwait(false);
+        _stopping.Dispose();
+    }
+
+    private DeadLetterQueue MakeQueue(string topic) => new(broker, time, topic, _stopping.Token);
+}

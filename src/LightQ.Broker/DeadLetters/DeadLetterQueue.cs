@@ -1,0 +1,116 @@
+using System.Threading.Channels;
+using LightQ.Broker.Logs;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+
+namespace LightQ.Broker.DeadLetters;
+
+/// <summary>Takes messages to one dead-letter topic, one after the other, for as long as it takes.</summary>
+/// <remarks>What cannot be stored, because the disk is full for example, is tried again; until then it stays unsettled in its group.</remarks>
+internal sealed class DeadLetterQueue
+{
+    private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100), LongestDelay = TimeSpan.FromSeconds(30);
+    private readonly Channel<DeadLetter> _letters = Channel.CreateUnbounded<DeadLetter>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly LightQBroker _broker;
+    private readonly TimeProvider _time;
+    private readonly string _topic;
+    private readonly CancellationToken _stopping;
+    private InternalProducer? _producer;
+    private ulong _sequence;
+
+    public DeadLetterQueue(LightQBroker broker, TimeProvider time, string topic, CancellationToken stopping)
+    {
+        (_broker, _time, _topic, _stopping) = (broker, time, topic, stopping);
+        Ended = Task.Run(RunAsync, CancellationToken.None);
+    }
+
+    /// <summary>Completes some time after the stop.</summary>
+    public Task Ended { get; }
+
+    /// <summary>Why the last try failed; null when it did not.</summary>
+    public string? Failure { get; private set; }
+
+    public void Add(in DeadLetter letter) => _letters.Writer.TryWrite(letter);
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            await foreach (DeadLetter letter in _letters.Reader.ReadAllAsync(_stopping).ConfigureAwait(false))
+            {
+                TimeSpan delay = FirstDelay;
+                while (!await TryStoreAsync(letter).ConfigureAwait(false))
+                {
+                    await Task.Delay(delay, _time, _stopping).ConfigureAwait(false);
+                    delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay;
+                }
+            }
+        }
+        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        {
+            // What is left is kept as unsettled, with its group.
+        }
+        _producer?.Dispose();
+    }
+
+    private async Task<bool> TryStoreAsync(DeadLetter letter)
+    {
+        try
+        {
+            // A range may lie in several batches after a restart; and a letter must fit the topic's limit.
+            for (long offset = letter.Range.First; offset < letter.Range.End;)
+            {
+                (byte[]? batch, long end) = await BatchFetch.ReadAsync(letter.Group.Partition.Log, offset, _stopping).ConfigureAwait(false);
+                end = Math.Min(end, letter.Range.End);
+                if (batch is not null)
+                    await PublishAsync(batch, letter with { Range = letter.Range with { First = offset, Count = (int)(end - offset) } }).ConfigureAwait(false);
+                offset = end;
+            }
+        }
+        catch (Exception e) when (e is BrokerException or IOException)
+        {
+            _producer?.Dispose();
+            _producer = null;
+            Failure = e.Message;
+            return letter.Group.Partition.Topic.Deleted.IsCompleted;
+        }
+        Failure = null;
+        letter.Group.DeadLettered(letter.Range);
+        return true;
+    }
+
+    private async Task PublishAsync(byte[] batch, DeadLetter letter)
+    {
+        _producer ??= Open(letter.Group.Partition.Topic);
+        byte[] bytes = DeadLetterBatch.Build(batch, letter, _sequence, UnixMicroseconds.From(_time.GetUtcNow()));
+        if (bytes.Length <= _producer.MaxBatchBytes)
+        {
+            _sequence += (ulong)letter.Range.Count;
+            await _producer.PublishAsync(bytes, letter.Range.Count).ConfigureAwait(false);
+            return;
+        }
+        if (letter.Range.Count == 1)
+            throw new BrokerException(ErrorCode.MessageTooLarge, $"With what is said of it, message {letter.Range.First} of '{letter.Group.Partition.Topic.Name}' is too large for '{_topic}'.");
+        int half = letter.Range.Count / 2;
+        await PublishAsync(batch, letter with { Range = letter.Range with { Count = half } }).ConfigureAwait(false);
+        await PublishAsync(batch, letter with { Range = letter.Range with { First = letter.Range.First + half, Count = letter.Range.Count - half } }).ConfigureAwait(false);
+    }
+
+    /// <summary>Opens the dead-letter topic, which is made when it is missing: durable, and with room for what is said of a message.</summary>
+    private InternalProducer Open(Topic origin)
+    {
+        if (!_broker.TryGetTopic(_topic, out _))
+        {
+            try
+            {
+                int limit = (int)Math.Min(TopicSettings.MaxMessageLimit, origin.Settings.MaxMessageBytes + (long)ProtocolLimits.BatchOverheadBytes);
+                _broker.CreateTopic(_topic, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = limit, Delivery = origin.Settings.Delivery with { DeadLetterTopic = "", MaxDeliveries = 0 } });
+            }
+            catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
+            {
+                // Somebody was quicker.
+            }
+        }
+        return new InternalProducer(_broker, _topic, Durability.Fsync);
+    }
+}

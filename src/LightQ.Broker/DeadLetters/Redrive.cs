@@ -1,0 +1,79 @@
+using System.Globalization;
+using System.Text;
+using LightQ.Broker.Groups;
+using LightQ.Broker.Logs;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+using LightQ.Storage.State;
+
+namespace LightQ.Broker.DeadLetters;
+
+/// <summary>Goes through a dead-letter topic from where it stopped the last time, and makes the originals available again to the group that gave them up.</summary>
+internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic topic, string group, IReadOnlyList<Group> groups)
+{
+    /// <summary>No group has such a name: '/' never occurs in one.</summary>
+    private const string PositionPrefix = "/redrive/";
+
+    private long _redriven;
+    private long _skipped;
+
+    /// <summary>Whether a kept position is a redrive's and not a group's.</summary>
+    public static bool IsPosition(string name) => name.StartsWith(PositionPrefix, StringComparison.Ordinal);
+
+    /// <summary>Where it is kept up to which dead letter a group's were driven back.</summary>
+    public static OffsetKey KeyOf(Topic topic, string group) => new(PositionPrefix + group, topic.Id, 0);
+
+    /// <exception cref="BrokerException">The group settles automatically: it gives nothing up.</exception>
+    /// <exception cref="IOException">The dead-letter topic cannot be read.</exception>
+    public async Task<(long Redriven, long Skipped)> RunAsync(CancellationToken cancellationToken)
+    {
+        if (groups.Any(g => g is not ExplicitGroup))
+            throw new BrokerException(ErrorCode.NotSupported, $"The group '{group}' settles automatically: it gives no messages up.");
+        if (!broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead) || dead.Partitions.IsEmpty)
+            return (0, 0);
+        ITopicLog log = dead.Partitions[0].Log;
+        OffsetKey key = KeyOf(topic, group);
+        positions.TryGet(key, out long next, out _);
+        next = Math.Max(next, log.StartOffset);
+        for (long end = log.ReadableOffset; next < end;)
+        {
+            (byte[]? batch, long behind) = await BatchFetch.ReadAsync(log, next, cancellationToken).ConfigureAwait(false);
+            if (batch is not null)
+                Take(batch, next);
+            next = Math.Min(behind, end);
+            positions.Set(key, next);
+        }
+        positions.Flush();
+        return (_redriven, _skipped);
+    }
+
+    private void Take(byte[] batch, long from)
+    {
+        foreach (RecordView record in new BatchView(batch).Records)
+        {
+            if (record.Offset < from || ValueOf(record, DeadLetterHeader.Group) != group || ValueOf(record, DeadLetterHeader.Topic) != topic.Name)
+                continue;
+            bool isKnown = uint.TryParse(ValueOf(record, DeadLetterHeader.Partition), NumberStyles.None, CultureInfo.InvariantCulture, out uint partition)
+                & long.TryParse(ValueOf(record, DeadLetterHeader.Offset), NumberStyles.None, CultureInfo.InvariantCulture, out long offset);
+            var home = groups.FirstOrDefault(g => g.Partition.Index == partition) as ExplicitGroup;
+            if (isKnown && home is not null && home.Redrive(offset))
+                _redriven++;
+            else
+                _skipped++;
+        }
+    }
+
+    /// <summary>The value of the last header of a name: the broker's stand behind the message's own.</summary>
+    private static string ValueOf(in RecordView record, string name)
+    {
+        string value = "";
+        foreach (HeaderView header in record.Headers)
+        {
+            if (Encoding.UTF8.GetString(header.Name) == name)
+                value = Encoding.UTF8.GetString(header.Value);
+        }
+        return value;
+    }
+}

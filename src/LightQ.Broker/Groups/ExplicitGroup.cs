@@ -1,0 +1,482 @@
+using System.Text;
+using LightQ.Broker.Logs;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Storage;
+
+namespace LightQ.Broker.Groups;
+
+/// <summary>A group of a durable topic whose members settle: every message is one member's until that member settles it, or its lock runs out.</summary>
+/// <remarks>
+/// What was given out and is not settled is <c>_unsettled</c>, in ranges; each message of it is in a lease, in the queue of redeliveries, or on its way
+/// to the dead-letter topic. Everything from <c>_next</c> on is new. So the position is where the first of those ranges begins.
+/// </remarks>
+public sealed class ExplicitGroup : Group
+{
+    /// <summary>Batches that nobody is to get, passed over in one go.</summary>
+    private const int MostSkips = 64;
+
+    private const int LongestReason = 1024;
+
+    private readonly IDeadLetterSink _deadLetters;
+    private readonly UnsettledMessages _unsettled = new();
+    private readonly RedeliveryQueue _redeliveries = new();
+    private readonly LeaseList _leases = new();
+    private readonly Dictionary<long, Redelivery> _dying = [];
+    private readonly MonotonicMicroseconds _clock;
+    private readonly ITimer _timer;
+    private long _timerDue = long.MaxValue;
+    private long _next;
+    private ExplicitMember? _reading;
+
+    internal ExplicitGroup(Partition partition, string name, GroupState state, IDeadLetterSink deadLetters)
+        : base(partition, name, state)
+    {
+        _deadLetters = deadLetters;
+        _clock = new MonotonicMicroseconds(partition.Time);
+        _timer = partition.Time.CreateTimer(static group => ((ExplicitGroup)group!).OnTime(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        Restore(state);
+    }
+
+    /// <inheritdoc/>
+    public override SettleMode SettleMode => SettleMode.Explicit;
+
+    /// <inheritdoc/>
+    public override long Committed
+    {
+        get
+        {
+            lock (Gate)
+                return LowestUnsettled;
+        }
+    }
+
+    internal override long NextOffset
+    {
+        get
+        {
+            lock (Gate)
+                return Math.Max(0, _next);
+        }
+    }
+
+    /// <summary>Whether a member waits for the disk.</summary>
+    internal bool IsReading
+    {
+        get
+        {
+            lock (Gate)
+                return _reading is not null;
+        }
+    }
+
+    private DeliverySettings Settings => Partition.Topic.Settings.Delivery;
+
+    private long LowestUnsettled => Math.Min(_unsettled.First, _next);
+
+    /// <summary>Adds a member. A group that never began begins where the first one says.</summary>
+    internal void Join(ExplicitMember member, StartKind start, long value)
+    {
+        long found = _next >= 0 ? _next : LogStart.Find(Partition.Log, start == StartKind.Committed ? StartKind.Earliest : start, value);
+        lock (Gate)
+        {
+            if (_next < 0)
+                (_next, IsDirty) = (found, true);
+            Members.Add(member);
+        }
+        OnTime(); // What waited for its time while nobody was here.
+    }
+
+    internal override void Retire() => _timer.Dispose();
+
+    internal override void Leave(GroupMember member)
+    {
+        var leaving = (ExplicitMember)member;
+        // One that says goodbye has settled what it worked on: what it returns counts as not delivered.
+        bool isOrderly = member.CloseRequested == StreamClose.Ordinary;
+        lock (Gate)
+        {
+            Members.Remove(member);
+            if (_reading == member)
+                _reading = null;
+            foreach (Lease lease in leaving.Leases)
+            {
+                _leases.Remove(lease);
+                ushort deliveries = isOrderly ? (ushort)(lease.Deliveries - 1) : lease.Deliveries;
+                while (lease.TryTakeOpen(out long first, out int count))
+                    Return(first, count, deliveries, notBefore: 0);
+                _leases.Return(lease);
+            }
+            leaving.Clear();
+        }
+        WakeMembers();
+    }
+
+    /// <summary>Gives a member the next messages.</summary>
+    internal ReadResult Take(ExplicitMember member, out LentRun run, out LogGap gap, out GroupDelivery delivery)
+    {
+        bool othersWaited;
+        ReadResult result;
+        lock (Gate)
+        {
+            othersWaited = _reading == member;
+            result = TakeLocked(member, out run, out gap, out delivery);
+            if (result is ReadResult.Run or ReadResult.Gap)
+                IsDirty = true;
+        }
+        if (othersWaited && result != ReadResult.Pending)
+            WakeMembers();
+        return result;
+    }
+
+    /// <summary>A member's batch is in its socket.</summary>
+    internal void Sent(ExplicitMember member)
+    {
+        lock (Gate)
+            member.Reader.Park();
+    }
+
+    /// <summary>Takes what a member says of its messages.</summary>
+    internal SettleOutcome Settle(ExplicitMember member, in SettleRange range, ReadOnlySpan<byte> reasonUtf8)
+    {
+        bool wake = false, wasFull;
+        lock (Gate)
+        {
+            if (!member.TryFind(range.DeliveryId, out Lease lease))
+                return member.HasExpired(range.DeliveryId) ? SettleOutcome.LockExpired : SettleOutcome.Unknown;
+            long now = _clock.Now;
+            if (lease.Deadline <= now)
+                return SettleOutcome.LockExpired; // The timer is about to give it to others.
+            if (!lease.IsOpen(range.FirstOffset, range.Count))
+                return SettleOutcome.Unknown;
+            if (range.Kind == SettleKind.Renew)
+            {
+                _leases.Remove(lease);
+                lease.Deadline = now + Settings.LockMicroseconds;
+                _leases.Add(lease);
+                return SettleOutcome.Done;
+            }
+            wasFull = member.Room <= 0 || _unsettled.IsOverfull;
+            ushort deliveries = lease.Deliveries;
+            Close(lease, range.FirstOffset, range.Count);
+            IsDirty = true;
+            switch (range.Kind)
+            {
+                case SettleKind.Complete:
+                    _unsettled.TryRemove(range.FirstOffset, range.Count);
+                    Partition.Counters.Settled(range.Count);
+                    break;
+                case SettleKind.Abandon:
+                    long delay = range.DelayMilliseconds != 0 ? range.DelayMilliseconds * 1000L : Settings.RetryMicroseconds(deliveries);
+                    Return(range.FirstOffset, (int)range.Count, deliveries, now + delay);
+                    wake = delay == 0;
+                    break;
+                default:
+                    GiveUp(range.FirstOffset, (int)range.Count, deliveries, ReasonOf(reasonUtf8));
+                    break;
+            }
+            wake |= HasHandedOver(member);
+        }
+        if (wake)
+            WakeMembers();
+        else if (wasFull)
+            member.Schedule();
+        return SettleOutcome.Done;
+    }
+
+    /// <summary>Messages that were given up are safe in the dead-letter topic, or gone from the log.</summary>
+    internal void DeadLettered(Redelivery range)
+    {
+        lock (Gate)
+        {
+            if (!_dying.Remove(range.First))
+                return; // The group was reset meanwhile.
+            _unsettled.TryRemove(range.First, (uint)range.Count);
+            Partition.Counters.Settled((uint)range.Count);
+            IsDirty = true;
+        }
+    }
+
+    /// <summary>Makes messages that were given up available again, with no deliveries counted.</summary>
+    /// <returns>False when the log does not hold them any more, or they are not settled.</returns>
+    internal bool Redrive(long offset)
+    {
+        lock (Gate)
+        {
+            if (offset < Partition.Log.StartOffset || offset >= _next || !_unsettled.TryInsert(offset, 1))
+                return false;
+            _redeliveries.Add(new Redelivery(offset, 1, 0, 0), _clock.Now);
+            IsDirty = true;
+        }
+        WakeMembers();
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public override GroupFigures Figures()
+    {
+        lock (Gate)
+        {
+            long end = Partition.Log.ReadableOffset;
+            return new GroupFigures
+            {
+                Partition = Partition.Index,
+                Committed = LowestUnsettled,
+                Next = _next,
+                End = end,
+                InFlight = Members.Sum(m => (long)((ExplicitMember)m).InFlight),
+                RedeliveriesReady = _redeliveries.ReadyCount,
+                RedeliveriesDelayed = _redeliveries.DelayedCount,
+                NextRedelivery = _redeliveries.DelayedCount == 0 ? null : DateTimeOffset.UnixEpoch.AddMicroseconds(_redeliveries.NextTime),
+                FirstLockEnd = _leases.First is { } first ? DateTimeOffset.UnixEpoch.AddMicroseconds(first.Deadline) : null,
+                DeadLettersWaiting = _dying.Count,
+                HasTooManyPieces = _unsettled.IsOverfull,
+                IsReading = _reading is not null,
+                Lag = _unsettled.Messages + Math.Max(0, end - Math.Max(0, _next)),
+                Members = [.. Members.Select(m => FiguresOf(m, ((ExplicitMember)m).InFlight, ((ExplicitMember)m).MaxInFlight))],
+            };
+        }
+    }
+
+    internal override GroupState Capture()
+    {
+        var unsettled = new List<Redelivery>(_redeliveries.All.Concat(_dying.Values));
+        for (Lease? lease = _leases.First; lease is not null; lease = lease.Next)
+        {
+            foreach ((long first, int count) in lease.OpenRanges())
+                unsettled.Add(new Redelivery(first, count, lease.Deliveries, 0));
+        }
+        unsettled.Sort(static (a, b) => a.First.CompareTo(b.First));
+        return new GroupState(LowestUnsettled, Partition.Log.Epoch, _next, unsettled, IsPaused, SettleMode.Explicit);
+    }
+
+    internal override void Reset(long offset)
+    {
+        lock (Gate)
+        {
+            foreach (GroupMember member in Members)
+            {
+                var holder = (ExplicitMember)member;
+                foreach (Lease lease in holder.Leases.ToArray())
+                {
+                    _leases.Remove(lease);
+                    holder.Expire(lease);
+                }
+            }
+            OpeningGaps.Clear();
+            _unsettled.Clear();
+            _redeliveries.Clear();
+            _dying.Clear();
+            _next = offset;
+            IsDirty = true;
+        }
+        WakeMembers();
+    }
+
+    private protected override bool Holds(GroupMember member) => ((ExplicitMember)member).InFlight > 0;
+
+    private static string ReasonOf(ReadOnlySpan<byte> reasonUtf8)
+    {
+        string reason = Encoding.UTF8.GetString(reasonUtf8);
+        return reason.Length <= LongestReason ? reason : reason[..LongestReason];
+    }
+
+    private ReadResult TakeLocked(ExplicitMember member, out LentRun run, out LogGap gap, out GroupDelivery delivery)
+    {
+        (run, delivery) = (default, default);
+        if (OpeningGaps.TryDequeue(out gap))
+            return ReadResult.Gap;
+        if (IsPaused || member.Room <= 0 || !MayTake(member) || (_reading is not null && _reading != member))
+            return ReadResult.AtEnd;
+        _reading = null;
+        long now = _clock.Now;
+        for (int skips = 0; skips < MostSkips; skips++)
+        {
+            bool isAgain = _redeliveries.TryPeek(out Redelivery wanted);
+            if (!isAgain && _unsettled.IsOverfull)
+                return ReadResult.AtEnd;
+            if (!isAgain)
+                wanted = new Redelivery(_next, int.MaxValue, 0, 0);
+            if (member.LastBatch.First <= wanted.First && wanted.First < member.LastBatch.End)
+            {
+                delivery = Lend(member, isAgain, wanted, member.LastBatch.End, now);
+                run = RangeOf(delivery, default);
+                return ReadResult.Run;
+            }
+            member.Reader.MoveTo(new LogCursor(wanted.First, wanted.First));
+            ReadResult result = member.Reader.TryRead(1, out LentRun found, out gap);
+            if (result == ReadResult.Run && !TryPass(isAgain, wanted, found, out gap))
+            {
+                if (gap == default)
+                {
+                    member.LastBatch = (found.Start.Offset, found.End.Offset);
+                    delivery = Lend(member, isAgain, wanted, found.End.Offset, now);
+                    run = RangeOf(delivery, found.Memory);
+                    return ReadResult.Run;
+                }
+                result = ReadResult.Gap;
+            }
+            if (result == ReadResult.Run)
+                continue;
+            if (result == ReadResult.Gap)
+                Skip(isAgain, wanted, gap.LastOffset + 1);
+            if (result == ReadResult.Pending)
+                _reading = member;
+            else
+                member.Reader.Park();
+            return result;
+        }
+        member.Schedule();
+        return ReadResult.AtEnd;
+    }
+
+    /// <summary>Passes over a batch that holds no messages, or such as are not due and will come as others; says of one whose messages are lost or have expired which they are.</summary>
+    private bool TryPass(bool isAgain, in Redelivery wanted, in LentRun found, out LogGap gap)
+    {
+        gap = default;
+        var batch = new BatchView(found.Memory.Span);
+        bool isExpired = batch.ExpiresAt <= _clock.Now;
+        if (batch.Kind == BatchKind.Data && batch.DueAt == 0 && !isExpired)
+            return false;
+        if (batch.Kind == BatchKind.Gap || (isExpired && batch.DueAt == 0))
+        {
+            gap = new LogGap(wanted.First, found.End.Offset - 1, isExpired ? GapReason.Expired : GapReason.Corrupt);
+            return false;
+        }
+        Skip(isAgain, wanted, found.End.Offset);
+        return true;
+    }
+
+    /// <summary>Nobody is to get what was wanted, up to an offset.</summary>
+    private void Skip(bool isAgain, in Redelivery wanted, long end)
+    {
+        IsDirty = true;
+        if (!isAgain)
+        {
+            _next = Math.Max(_next, end);
+            return;
+        }
+        int count = (int)Math.Min(wanted.Count, end - wanted.First);
+        if (count <= 0)
+            return;
+        _redeliveries.TakeFirst(count);
+        _unsettled.TryRemove(wanted.First, (uint)count);
+    }
+
+    private GroupDelivery Lend(ExplicitMember member, bool isAgain, in Redelivery wanted, long batchEnd, long now)
+    {
+        int count = (int)Math.Min(Math.Min(batchEnd - wanted.First, wanted.Count), member.Room);
+        if (isAgain)
+        {
+            _redeliveries.TakeFirst(count);
+        }
+        else
+        {
+            _unsettled.Add(wanted.First, wanted.First + count);
+            _next = wanted.First + count;
+        }
+        var deliveries = (ushort)Math.Min(wanted.Deliveries + 1, ushort.MaxValue);
+        Lease lease = _leases.Rent();
+        lease.Begin(member.NextId(), member, wanted.First, count, deliveries, now + Settings.LockMicroseconds);
+        _leases.Add(lease);
+        member.Add(lease);
+        Arm(now);
+        return new GroupDelivery(wanted.First, (uint)count, lease.Id, deliveries, (uint)(Settings.LockMicroseconds / 1000));
+    }
+
+    private static LentRun RangeOf(in GroupDelivery delivery, ReadOnlyMemory<byte> batch)
+    {
+        long end = delivery.FirstOffset + delivery.Count;
+        return new LentRun(batch, new LogCursor(delivery.FirstOffset, delivery.FirstOffset), new LogCursor(end, end));
+    }
+
+    /// <summary>Takes open messages out of a lease, which ends with its last.</summary>
+    private void Close(Lease lease, long first, uint count)
+    {
+        lease.Close(first, count);
+        lease.Member.Closed(lease, count);
+        if (lease.Open != 0)
+            return;
+        _leases.Remove(lease);
+        _leases.Return(lease);
+    }
+
+    private void Expire(Lease lease, long now)
+    {
+        _leases.Remove(lease);
+        lease.Member.Expire(lease);
+        while (lease.TryTakeOpen(out long first, out int count))
+            Return(first, count, lease.Deliveries, now + Settings.RetryMicroseconds(lease.Deliveries));
+        _leases.Return(lease);
+        IsDirty = true;
+    }
+
+    /// <summary>Messages come again, or are given up when they were delivered too often.</summary>
+    private void Return(long first, int count, ushort deliveries, long notBefore)
+    {
+        int most = Settings.MaxDeliveries;
+        if (most != 0 && deliveries >= most)
+        {
+            GiveUp(first, count, deliveries, $"delivered {deliveries} times without being completed");
+            return;
+        }
+        _redeliveries.Add(new Redelivery(first, count, deliveries, notBefore), _clock.Now);
+        Arm(_clock.Now);
+    }
+
+    private void GiveUp(long first, int count, ushort deliveries, string reason)
+    {
+        var range = new Redelivery(first, count, deliveries, 0);
+        _dying.Add(first, range);
+        _deadLetters.Send(this, range, reason);
+    }
+
+    /// <summary>Sees that the next lock that runs out, or delay that ends, is noticed.</summary>
+    private void Arm(long now)
+    {
+        long due = Math.Min(_leases.First?.Deadline ?? long.MaxValue, _redeliveries.NextTime);
+        if (due >= _timerDue)
+            return;
+        _timerDue = due;
+        _timer.Change(TimeSpan.FromMicroseconds(Math.Max(0, due - now)), Timeout.InfiniteTimeSpan);
+    }
+
+    private void OnTime()
+    {
+        bool any = false;
+        lock (Gate)
+        {
+            long now = _clock.Now;
+            _timerDue = long.MaxValue;
+            while (_leases.First is { } lease && lease.Deadline <= now)
+            {
+                Expire(lease, now);
+                any = true;
+            }
+            any |= _redeliveries.Ripen(now);
+            Arm(now);
+        }
+        if (any)
+            WakeMembers();
+    }
+
+    private void Restore(GroupState state)
+    {
+        _next = state.Next;
+        long seen = Math.Max(state.Next, state.Committed);
+        long end = CutBackTo(state, seen);
+        _next = Math.Min(_next, end);
+        foreach (Redelivery range in state.Unsettled ?? [])
+        {
+            int count = (int)Math.Min(range.Count, end - range.First);
+            if (count <= 0)
+                break;
+            _unsettled.Add(range.First, range.First + count);
+            _redeliveries.Add(range with { Count = count }, _clock.Now);
+        }
+        Arm(_clock.Now);
+    }
+}

@@ -1,0 +1,107 @@
+using LightQ.Broker.Logs;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Topics;
+using LightQ.Protocol.Frames;
+using LightQ.Storage;
+
+namespace LightQ.Broker.Groups;
+
+/// <summary>A member that settles its messages itself, within the time for which they are its own.</summary>
+/// <remarks>Its leases are guarded by the group's gate.</remarks>
+internal sealed class ExplicitMember : GroupMember
+{
+    /// <summary>Most deliveries one member holds, however small; the oldest must be settled before it gets more.</summary>
+    private const int MostLeases = 64 * 1024;
+
+    /// <summary>So many deliveries whose lock ran out are remembered, to be told apart from such as never were.</summary>
+    private const int ExpiredKept = 4096;
+
+    private readonly ExplicitGroup _group;
+    private readonly Dictionary<uint, Lease> _leases = [];
+    private readonly HashSet<uint> _expired = [];
+    private readonly Queue<uint> _expiredInOrder = new();
+    private readonly uint _maxInFlight;
+    private GroupDelivery _taken;
+    private uint _lastId;
+
+    public ExplicitMember(IStreamOwner owner, uint id, Partition partition, ExplicitGroup group, in SubscribeFrame request)
+        : base(owner, id, partition, group)
+    {
+        _group = group;
+        MaxInFlight = request.MaxInFlight;
+        _maxInFlight = request.MaxInFlight == 0 ? int.MaxValue : Math.Min(request.MaxInFlight, int.MaxValue);
+        group.Join(this, request.Start, request.StartValue);
+        FirstOffset = group.NextOffset;
+    }
+
+    /// <summary>How many messages it may hold; 0 for no limit.</summary>
+    public uint MaxInFlight { get; }
+
+    /// <summary>Messages it holds.</summary>
+    public int InFlight { get; private set; }
+
+    /// <summary>How many more it may hold.</summary>
+    public int Room => _leases.Count >= MostLeases ? 0 : (int)_maxInFlight - InFlight;
+
+    /// <summary>Its leases.</summary>
+    public IEnumerable<Lease> Leases => _leases.Values;
+
+    /// <summary>The batch last sent on the subscription, which need not be sent again: first offset, and one behind its last.</summary>
+    public (long First, long End) LastBatch { get; set; }
+
+    /// <summary>Durable topics keep what is not read: nobody waits for a member.</summary>
+    private protected override bool Blocks => false;
+
+    private protected override GroupDelivery TakenRange => _taken;
+
+    /// <inheritdoc/>
+    public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => _group.Settle(this, range, reasonUtf8);
+
+    /// <summary>The number of its next delivery.</summary>
+    public uint NextId() => ++_lastId == 0 ? ++_lastId : _lastId;
+
+    public void Add(Lease lease)
+    {
+        _leases.Add(lease.Id, lease);
+        InFlight += lease.Open;
+    }
+
+    public bool TryFind(uint id, out Lease lease) => _leases.TryGetValue(id, out lease!);
+
+    /// <summary>Some messages of a lease are settled.</summary>
+    public void Closed(Lease lease, uint count)
+    {
+        InFlight -= (int)count;
+        if (lease.Open == 0)
+            _leases.Remove(lease.Id);
+    }
+
+    /// <summary>The lock of a lease ran out.</summary>
+    public void Expire(Lease lease)
+    {
+        InFlight -= lease.Open;
+        _leases.Remove(lease.Id);
+        if (_expiredInOrder.Count == ExpiredKept)
+            _expired.Remove(_expiredInOrder.Dequeue());
+        _expired.Add(lease.Id);
+        _expiredInOrder.Enqueue(lease.Id);
+    }
+
+    /// <summary>Whether the lock of a delivery is known to have run out.</summary>
+    public bool HasExpired(uint id) => _expired.Contains(id);
+
+    /// <summary>Forgets its leases.</summary>
+    public void Clear()
+    {
+        _leases.Clear();
+        InFlight = 0;
+    }
+
+    private protected override ReadResult Read(out LentRun run, out LogGap gap) => _group.Take(this, out run, out gap, out _taken);
+
+    private protected override void Advance(in LentRun run)
+    {
+        if (!run.Memory.IsEmpty)
+            _group.Sent(this);
+    }
+}

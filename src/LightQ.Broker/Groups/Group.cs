@@ -1,0 +1,173 @@
+using LightQ.Broker.Logs;
+using LightQ.Broker.Topics;
+using LightQ.Protocol.Frames;
+using LightQ.Storage;
+
+namespace LightQ.Broker.Groups;
+
+/// <summary>A group on one partition: its members share what comes. It owns the position, they own readers.</summary>
+/// <remarks>All state is guarded by <see cref="Gate"/>, which nothing holds while it touches the disk.</remarks>
+public abstract class Group
+{
+    private int _joining;
+
+    private protected Group(Partition partition, string name, GroupState state)
+    {
+        Partition = partition;
+        Name = name;
+        IsPaused = state.IsPaused;
+    }
+
+    /// <summary>The group's name.</summary>
+    public string Name { get; }
+
+    /// <summary>The partition.</summary>
+    public Partition Partition { get; }
+
+    /// <summary>Who settles: the broker, or the members.</summary>
+    public abstract SettleMode SettleMode { get; }
+
+    /// <summary>The lowest offset that is not settled; -1 for a group that never began.</summary>
+    public abstract long Committed { get; }
+
+    /// <summary>Whether its members get nothing until it is resumed.</summary>
+    public bool IsPaused { get; private set; }
+
+    /// <summary>The next offset that no member has been given.</summary>
+    internal abstract long NextOffset { get; }
+
+    /// <summary>How many members it has.</summary>
+    public int MemberCount
+    {
+        get
+        {
+            lock (Gate)
+                return Members.Count;
+        }
+    }
+
+    /// <summary>Whether it has no members, and none is about to join.</summary>
+    internal bool IsEmpty
+    {
+        get
+        {
+            lock (Gate)
+                return Members.Count + _joining == 0;
+        }
+    }
+
+    private protected Lock Gate { get; } = new();
+
+    private protected List<GroupMember> Members { get; } = [];
+
+    /// <summary>What members are told before anything else.</summary>
+    private protected Queue<LogGap> OpeningGaps { get; } = new();
+
+    /// <summary>Whether the state changed since it was last kept. Guarded by the gate.</summary>
+    private protected bool IsDirty { get; set; }
+
+    /// <summary>Whose the partition is; of a topic with one partition, nobody's and everyone's.</summary>
+    internal GroupMember? Assignee { get; private set; }
+
+    /// <summary>Whether one member at a time is served, so that the order within the partition is kept.</summary>
+    private protected bool IsExclusive => Partition.Topic.Settings.Partitions > 1;
+
+    /// <summary>Gives the partition to a member, or to nobody.</summary>
+    internal void Assign(GroupMember? member)
+    {
+        lock (Gate)
+            Assignee = member;
+        WakeMembers();
+    }
+
+    /// <summary>Somebody is about to join, or no longer is.</summary>
+    internal void Expect(int joining)
+    {
+        lock (Gate)
+            _joining += joining;
+    }
+
+    /// <summary>Another group stands in its place, or its topic is deleted.</summary>
+    internal virtual void Retire()
+    {
+    }
+
+    /// <summary>Removes a member; what it held goes to the others.</summary>
+    internal abstract void Leave(GroupMember member);
+
+    /// <summary>The group as it is now.</summary>
+    public abstract GroupFigures Figures();
+
+    /// <summary>What is to be kept of the group, as it is now.</summary>
+    internal abstract GroupState Capture();
+
+    /// <summary>Starts the group again at an offset: what its members hold is theirs no more.</summary>
+    internal abstract void Reset(long offset);
+
+    /// <summary>Stops or resumes deliveries. What members hold stays theirs.</summary>
+    internal void SetPaused(bool paused)
+    {
+        lock (Gate)
+        {
+            IsPaused = paused;
+            IsDirty = true;
+        }
+        WakeMembers();
+    }
+
+    /// <summary>The state, if it changed since the last call.</summary>
+    internal bool TryTakeState(out GroupState state)
+    {
+        lock (Gate)
+        {
+            state = IsDirty ? Capture() : default;
+            (bool dirty, IsDirty) = (IsDirty, false);
+            return dirty;
+        }
+    }
+
+    /// <summary>Whether a member holds messages. Called under the gate.</summary>
+    private protected abstract bool Holds(GroupMember member);
+
+    /// <summary>Whether it is this member's turn: another one that had the partition before must first have let go of what it holds. Called under the gate.</summary>
+    private protected bool MayTake(GroupMember member)
+    {
+        if (!IsExclusive)
+            return true;
+        if (Assignee != member)
+            return false;
+        foreach (GroupMember other in Members)
+        {
+            if (other != member && Holds(other))
+                return false;
+        }
+        return true;
+    }
+
+    /// <summary>Whether a member that is no longer served has just let go of the last that it held. Called under the gate.</summary>
+    private protected bool HasHandedOver(GroupMember member) => IsExclusive && Assignee != member && !Holds(member);
+
+    /// <summary>A member as it is now. Called under the gate.</summary>
+    private protected MemberFigures FiguresOf(GroupMember member, long inFlight, uint maxInFlight) =>
+        new(member.Owner.ConnectionId, member.Id, inFlight, maxInFlight, member.Credit, !IsExclusive || Assignee == member);
+
+    private protected void WakeMembers()
+    {
+        GroupMember[] members;
+        lock (Gate)
+            members = [.. Members];
+        foreach (GroupMember member in members)
+            member.OnPublished();
+    }
+
+    /// <summary>What of a position no longer is what it was, as a gap for the members; and where to go on.</summary>
+    private protected long CutBackTo(GroupState state, long seen)
+    {
+        LogGap cut = LogDivergence.Find(Partition.Log, seen, state.Epoch ?? Partition.Log.Epoch, Partition.Log.Incarnation);
+        if (cut == default)
+            return long.MaxValue;
+        OpeningGaps.Enqueue(cut);
+        IsDirty = true;
+        return cut.FirstOffset;
+    }
+}

@@ -1,0 +1,209 @@
+using System.Collections.Concurrent;
+using LightQ.Broker.DeadLetters;
+using LightQ.Broker.Logs;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Storage.State;
+
+namespace LightQ.Broker.Groups;
+
+/// <summary>Finds, makes and changes groups, and keeps the state of those on durable topics. Thread-safe.</summary>
+/// <remarks>A group is one object on each partition it was ever used on; what is said of a group is said of all of them.</remarks>
+public sealed class GroupRegistry
+{
+    private readonly ConcurrentDictionary<(Guid Topic, string Group), GroupAssignment> _assignments = new();
+    private readonly OffsetStore _positions;
+    private readonly DeadLetterOffice _deadLetters;
+    private readonly LightQBroker _broker;
+
+    internal GroupRegistry(LightQBroker broker, OffsetStore positions, DeadLetterOffice deadLetters) =>
+        (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
+
+    /// <summary>The names of a topic's groups, in order.</summary>
+    public IReadOnlyList<string> NamesOf(Topic topic)
+    {
+        IEnumerable<string> inUse = topic.Partitions.SelectMany(p => p.Groups()).Select(g => g.Name);
+        IEnumerable<string> kept = topic.Settings.Kind == TopicKind.Durable ? _positions.Keys.Where(k => k.TopicId == topic.Id && !Redrive.IsPosition(k.Group)).Select(k => k.Group) : [];
+        return [.. inUse.Concat(kept).Distinct().Order(StringComparer.Ordinal)];
+    }
+
+    /// <summary>The group on each partition it was used on.</summary>
+    /// <exception cref="BrokerException">There is none of that name: <see cref="ErrorCode.UnknownGroup"/>.</exception>
+    public IReadOnlyList<Group> Find(Topic topic, string name)
+    {
+        Group[] found = [.. topic.Partitions.Select(p => Load(p, name)).OfType<Group>()];
+        return found.Length != 0
+            ? found
+            : throw new BrokerException(ErrorCode.UnknownGroup, $"The topic '{topic.Name}' has no group '{TopicName.Printable(name)}'{ListOf(topic)}.");
+    }
+
+    /// <summary>Starts a group again. Blocks while a time is looked up.</summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="name">The group.</param>
+    /// <param name="partition">Only this partition; null for all.</param>
+    /// <param name="start">Earliest, latest, offset or timestamp.</param>
+    /// <param name="value">The offset, or unix microseconds.</param>
+    /// <returns>Where it now stands, by partition.</returns>
+    public IReadOnlyList<long> Reset(Topic topic, string name, uint? partition, StartKind start, long value)
+    {
+        Group[] groups = [.. Find(topic, name).Where(g => partition is null || g.Partition.Index == partition)];
+        if (groups.Length == 0)
+            throw new BrokerException(ErrorCode.UnknownPartition, $"The group '{name}' was never used on partition {partition} of '{topic.Name}'.");
+        long[] offsets = [.. groups.Select(g => LogStart.Find(g.Partition.Log, start, value))];
+        foreach ((Group group, long offset) in groups.Zip(offsets))
+        {
+            group.Reset(offset);
+            Keep(group);
+        }
+        _positions.Flush();
+        return offsets;
+    }
+
+    /// <summary>Stops or resumes a group's deliveries; on a durable topic that is on disk when this returns.</summary>
+    public void SetPaused(Topic topic, string name, bool paused)
+    {
+        foreach (Group group in Find(topic, name))
+        {
+            group.SetPaused(paused);
+            Keep(group);
+        }
+        _positions.Flush();
+    }
+
+    /// <summary>Forgets a group.</summary>
+    /// <exception cref="BrokerException">It has members: <see cref="ErrorCode.GroupInUse"/>.</exception>
+    public void Delete(Topic topic, string name)
+    {
+        IReadOnlyList<Group> groups = Find(topic, name);
+        int members = groups.Sum(g => g.MemberCount);
+        if (members != 0 || groups.Any(g => !g.Partition.TryRemove(g)))
+            throw new BrokerException(ErrorCode.GroupInUse, $"The group '{name}' has {members} members; it can be deleted when they have left.");
+        foreach (Group group in groups)
+            Forget(group);
+        _positions.Remove(Redrive.KeyOf(topic, name));
+        _positions.Flush();
+    }
+
+    /// <summary>Makes what a group gave up available to it again.</summary>
+    /// <returns>Messages that it gets again, and messages that are gone from the topic or not settled.</returns>
+    public Task<(long Redriven, long Skipped)> RedriveAsync(Topic topic, string name, CancellationToken cancellationToken) =>
+        new Redrive(_broker, _positions, topic, name, Find(topic, name)).RunAsync(cancellationToken);
+
+    /// <summary>Says why a group gets nothing at the moment.</summary>
+    public IReadOnlyList<GroupReason> Explain(Topic topic, string name)
+    {
+        string? failure = _deadLetters.FailureOf(DeadLetterOffice.TopicOf(topic));
+        return [.. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure))];
+    }
+
+    /// <summary>Adds a member to the group that a request names.</summary>
+    /// <exception cref="BrokerException">The topic is not one for explicit settlement, or the group's members settle in the other way.</exception>
+    internal Subscription Join(IStreamOwner owner, uint id, Partition partition, in SubscribeFrame request)
+    {
+        SettleMode mode = request.SettleMode;
+        if (mode == SettleMode.Explicit && partition.Topic.Settings.Kind != TopicKind.Durable)
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported, $"The topic '{partition.Topic.Name}' is transient: a message that a group member holds would hold up its producers. Groups settle explicitly on durable topics only.");
+        }
+        string name = request.Group;
+        Group group = partition.OpenGroup(name, known => Open(partition, name, mode, known));
+        try
+        {
+            GroupMember member = group is ExplicitGroup settled
+                ? new ExplicitMember(owner, id, partition, settled, request) { Member = request.Member }
+                : new AutomaticMember(owner, id, partition, (AutomaticGroup)group, request.Start, request.StartValue) { Member = request.Member };
+            if (partition.Topic.Settings.Partitions > 1)
+            {
+                member.Assignment = _assignments.GetOrAdd((partition.Topic.Id, name), static _ => new GroupAssignment());
+                member.Assignment.Join(member);
+            }
+            return member;
+        }
+        finally
+        {
+            group.Expect(-1);
+        }
+    }
+
+    /// <summary>Forgets all groups of a partition that is deleted.</summary>
+    internal void Remove(Partition partition)
+    {
+        foreach (Group group in partition.Groups())
+            Forget(group);
+        foreach (OffsetKey key in _positions.Keys.Where(k => k.TopicId == partition.Topic.Id && k.Partition == partition.Index))
+            _positions.Remove(key);
+    }
+
+    /// <summary>Keeps what changed.</summary>
+    internal void Keep(IEnumerable<Topic> topics)
+    {
+        foreach (Topic topic in topics)
+        {
+            foreach (Partition partition in topic.Partitions)
+            {
+                foreach (Group group in partition.Groups())
+                    Keep(group);
+            }
+        }
+    }
+
+    private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
+
+    private void Keep(Group group)
+    {
+        if (group.Partition.Topic.Settings.Kind == TopicKind.Durable && group.TryTakeState(out GroupState state) && state.Committed >= 0)
+            _positions.Set(KeyOf(group.Partition, group.Name), state.Committed, state.Encode());
+    }
+
+    private void Forget(Group group)
+    {
+        group.Retire();
+        _positions.Remove(KeyOf(group.Partition, group.Name));
+        _assignments.TryRemove((group.Partition.Topic.Id, group.Name), out _);
+    }
+
+    private string ListOf(Topic topic) => NamesOf(topic) switch
+    {
+        [] => "; nobody has subscribed with a group yet",
+        { } names => $"; it has {string.Join(", ", names.Take(10))}{(names.Count > 10 ? ", …" : "")}",
+    };
+
+    /// <summary>The group on a partition, made of what was kept if nobody uses it; null when there never was one.</summary>
+    private Group? Load(Partition partition, string name)
+    {
+        Group? group = partition.Groups().FirstOrDefault(g => g.Name == name);
+        if (group is not null || Read(partition, name) is not { Committed: >= 0 } state)
+            return group;
+        group = partition.OpenGroup(name, known => Open(partition, name, known?.SettleMode ?? state.SettleMode, known));
+        group.Expect(-1);
+        return group;
+    }
+
+    private Group Open(Partition partition, string name, SettleMode mode, Group? known)
+    {
+        if (known?.SettleMode == mode)
+        {
+            known.Expect(1);
+            return known;
+        }
+        if (known is { IsEmpty: false })
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument, $"The members of the group '{name}' settle {(known.SettleMode == SettleMode.Explicit ? "explicitly" : "automatically")}; a member that settles otherwise can join when they have left.");
+        }
+        GroupState state = known?.Capture() ?? Read(partition, name);
+        known?.Retire();
+        Group group = mode == SettleMode.Explicit ? new ExplicitGroup(partition, name, state, _deadLetters) : new AutomaticGroup(partition, name, state);
+        group.Expect(1);
+        return group;
+    }
+
+    private GroupState Read(Partition partition, string name) =>
+        partition.Topic.Settings.Kind == TopicKind.Durable && _positions.TryGet(KeyOf(partition, name), out long committed, out ReadOnlyMemory<byte> state)
+            ? GroupState.Decode(committed, state.Span)
+            : GroupState.None;
+}

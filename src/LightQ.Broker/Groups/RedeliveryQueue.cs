@@ -1,0 +1,61 @@
+namespace LightQ.Broker.Groups;
+
+/// <summary>What comes again: at once in the order of offsets, or once its time has come. Not thread-safe.</summary>
+internal sealed class RedeliveryQueue
+{
+    private readonly PriorityQueue<Redelivery, long> _ready = new();
+    private readonly PriorityQueue<Redelivery, long> _delayed = new();
+
+    /// <summary>Ranges that can come now.</summary>
+    public int ReadyCount => _ready.Count;
+
+    /// <summary>Ranges that have to wait.</summary>
+    public int DelayedCount => _delayed.Count;
+
+    /// <summary>When the next delayed range may come, in unix microseconds; <see cref="long.MaxValue"/> when there is none.</summary>
+    public long NextTime => _delayed.TryPeek(out _, out long time) ? time : long.MaxValue;
+
+    /// <summary>The ranges, in no order.</summary>
+    public IEnumerable<Redelivery> All => _ready.UnorderedItems.Concat(_delayed.UnorderedItems).Select(item => item.Element);
+
+    /// <summary>Adds a range.</summary>
+    public void Add(in Redelivery range, long now)
+    {
+        if (range.NotBefore > now)
+            _delayed.Enqueue(range, range.NotBefore);
+        else
+            _ready.Enqueue(range with { NotBefore = 0 }, range.First);
+    }
+
+    /// <summary>Makes ready what has waited for long enough.</summary>
+    /// <returns>Whether there was anything.</returns>
+    public bool Ripen(long now)
+    {
+        bool any = false;
+        while (_delayed.TryPeek(out Redelivery range, out long time) && time <= now)
+        {
+            _delayed.Dequeue();
+            _ready.Enqueue(range with { NotBefore = 0 }, range.First);
+            any = true;
+        }
+        return any;
+    }
+
+    /// <summary>Looks at the range with the lowest offset.</summary>
+    public bool TryPeek(out Redelivery range) => _ready.TryPeek(out range, out _);
+
+    /// <summary>Takes the first messages of the range with the lowest offset.</summary>
+    public void TakeFirst(int count)
+    {
+        Redelivery range = _ready.Dequeue();
+        if (count < range.Count)
+            _ready.Enqueue(range with { First = range.First + count, Count = range.Count - count }, range.First + count);
+    }
+
+    /// <summary>Forgets everything.</summary>
+    public void Clear()
+    {
+        _ready.Clear();
+        _delayed.Clear();
+    }
+}

@@ -1,0 +1,155 @@
+using Google.Protobuf.Reflection;
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Client.Administration;
+using LightQ.Grpc;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+using WireGroup = LightQ.Protocol.Control.Group;
+
+namespace LightQ.Client;
+
+/// <summary>Looks into consumer groups, and moves, pauses and deletes them. Reached by <see cref="LightQClient.Groups"/>.</summary>
+/// <remarks>
+/// Thread-safe. Uses the control plane (gRPC). A group exists from its first member's subscription on. Every method fails with a <see cref="LightQException"/>:
+/// <see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownGroup"/>, or the broker cannot be reached.
+/// </remarks>
+/// <example>
+/// <code>
+/// foreach (GroupReason reason in await client.Groups.ExplainAsync("orders", "billing"))
+///     Console.WriteLine(reason.Text);
+/// </code>
+/// </example>
+public sealed class GroupsClient
+{
+    private static readonly ServiceDescriptor Service = GroupsReflection.Descriptor.Services[0];
+    private static readonly GrpcMethod<ListGroupsRequest, ListGroupsResponse> ListMethod = GrpcMethod.Create<ListGroupsRequest, ListGroupsResponse>(Service, "ListGroups");
+    private static readonly GrpcMethod<DescribeGroupRequest, DescribeGroupResponse> DescribeMethod = GrpcMethod.Create<DescribeGroupRequest, DescribeGroupResponse>(Service, "DescribeGroup");
+    private static readonly GrpcMethod<ResetGroupRequest, ResetGroupResponse> ResetMethod = GrpcMethod.Create<ResetGroupRequest, ResetGroupResponse>(Service, "ResetGroup");
+    private static readonly GrpcMethod<PauseGroupRequest, PauseGroupResponse> PauseMethod = GrpcMethod.Create<PauseGroupRequest, PauseGroupResponse>(Service, "PauseGroup");
+    private static readonly GrpcMethod<ResumeGroupRequest, ResumeGroupResponse> ResumeMethod = GrpcMethod.Create<ResumeGroupRequest, ResumeGroupResponse>(Service, "ResumeGroup");
+    private static readonly GrpcMethod<DeleteGroupRequest, DeleteGroupResponse> DeleteMethod = GrpcMethod.Create<DeleteGroupRequest, DeleteGroupResponse>(Service, "DeleteGroup");
+    private static readonly GrpcMethod<RedriveGroupRequest, RedriveGroupResponse> RedriveMethod = GrpcMethod.Create<RedriveGroupRequest, RedriveGroupResponse>(Service, "RedriveGroup");
+    private static readonly GrpcMethod<ExplainGroupRequest, ExplainGroupResponse> ExplainMethod = GrpcMethod.Create<ExplainGroupRequest, ExplainGroupResponse>(Service, "ExplainGroup");
+
+    private readonly ControlChannel _channel;
+
+    internal GroupsClient(ControlChannel channel) => _channel = channel;
+
+    /// <summary>The groups of a topic, or of all topics, by topic and name; without their partitions.</summary>
+    /// <param name="topic">The topic's name; null for all.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public async Task<IReadOnlyList<GroupInfo>> ListAsync(string? topic = null, CancellationToken cancellationToken = default)
+    {
+        ListGroupsResponse response = await _channel.CallAsync(ListMethod, new ListGroupsRequest { Topic = topic ?? "" }, cancellationToken).ConfigureAwait(false);
+        return [.. response.Groups.Select(ToInfo)];
+    }
+
+    /// <summary>One group with its partitions and members.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public async Task<GroupInfo> GetAsync(string topic, string group, CancellationToken cancellationToken = default) =>
+        ToInfo((await _channel.CallAsync(DescribeMethod, new DescribeGroupRequest { Topic = topic, Group = group }, cancellationToken).ConfigureAwait(false)).Group);
+
+    /// <summary>Starts a group again elsewhere. What its members hold is theirs no more.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="to">Earliest, latest, an offset or a time.</param>
+    /// <param name="partition">Only this partition; null for all.</param>
+    /// <param name="cancellationToken">Ends the wait; the group may be reset nevertheless.</param>
+    /// <returns>Where it now stands, by partition.</returns>
+    /// <exception cref="ArgumentException"><paramref name="to"/> is committed, where the group stands anyway, or left at its default.</exception>
+    public async Task<IReadOnlyList<long>> ResetAsync(string topic, string group, StartPosition to, int? partition = null, CancellationToken cancellationToken = default)
+    {
+        var request = new ResetGroupRequest { Topic = topic, Group = group };
+        switch (to.Kind)
+        {
+            case StartKind.Earliest:
+                request.Earliest = true;
+                break;
+            case StartKind.Latest:
+                request.Latest = true;
+                break;
+            case StartKind.Offset:
+                request.Offset = to.Value;
+                break;
+            case StartKind.Timestamp:
+                request.Time = DateTimeOffset.UnixEpoch.AddMicroseconds(to.Value).ToTimestamp();
+                break;
+            default:
+                throw new ArgumentException("A group is reset to the earliest or latest message, an offset or a time.", nameof(to));
+        }
+        if (partition is { } only)
+            request.Partition = (uint)only;
+        return (await _channel.CallAsync(ResetMethod, request, cancellationToken).ConfigureAwait(false)).Offsets;
+    }
+
+    /// <summary>Stops a group's deliveries. Its members stay, and can settle what they hold.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public Task PauseAsync(string topic, string group, CancellationToken cancellationToken = default) =>
+        _channel.CallAsync(PauseMethod, new PauseGroupRequest { Topic = topic, Group = group }, cancellationToken);
+
+    /// <summary>Resumes a group's deliveries.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public Task ResumeAsync(string topic, string group, CancellationToken cancellationToken = default) =>
+        _channel.CallAsync(ResumeMethod, new ResumeGroupRequest { Topic = topic, Group = group }, cancellationToken);
+
+    /// <summary>Forgets a group and its position.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">Also <see cref="ErrorCode.GroupInUse"/>: it has members.</exception>
+    public Task DeleteAsync(string topic, string group, CancellationToken cancellationToken = default) =>
+        _channel.CallAsync(DeleteMethod, new DeleteGroupRequest { Topic = topic, Group = group }, cancellationToken);
+
+    /// <summary>Makes what a group gave up available to it again, as far as the topic still holds it; each dead letter once.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="cancellationToken">Ends the wait, and the redrive; another one goes on where it stopped.</param>
+    public async Task<RedriveResult> RedriveAsync(string topic, string group, CancellationToken cancellationToken = default)
+    {
+        RedriveGroupResponse response = await _channel.CallAsync(RedriveMethod, new RedriveGroupRequest { Topic = topic, Group = group }, cancellationToken).ConfigureAwait(false);
+        return new RedriveResult((long)response.Redriven, (long)response.Skipped);
+    }
+
+    /// <summary>Says why a group, or one of its members, gets nothing at the moment.</summary>
+    /// <param name="topic">The topic's name.</param>
+    /// <param name="group">The group's name.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>The reasons, by partition; empty when nothing keeps the group from getting what there is.</returns>
+    public async Task<IReadOnlyList<GroupReason>> ExplainAsync(string topic, string group, CancellationToken cancellationToken = default)
+    {
+        ExplainGroupResponse response = await _channel.CallAsync(ExplainMethod, new ExplainGroupRequest { Topic = topic, Group = group }, cancellationToken).ConfigureAwait(false);
+        return
+        [
+            .. response.Reasons.Select(r => new GroupReason(
+                (LightQ.Protocol.GroupHold)r.Hold, (int)r.Partition, r.HasConnectionId ? r.ConnectionId : null, r.Until?.ToDateTimeOffset(), r.Text)),
+        ];
+    }
+
+    private static GroupInfo ToInfo(WireGroup group) => new(
+        group.Topic, group.Group_, group.SettleMode == GroupSettleMode.Explicit ? SettleMode.Explicit : SettleMode.Automatic, group.Paused, (int)group.MembersCount, (long)group.Lag)
+    {
+        Partitions = [.. group.Partitions.Select(ToInfo)],
+    };
+
+    private static GroupPartitionInfo ToInfo(GroupPartition partition) => new()
+    {
+        Partition = (int)partition.Partition,
+        CommittedOffset = partition.CommittedOffset,
+        NextOffset = partition.NextOffset,
+        EndOffset = partition.EndOffset,
+        InFlight = (long)partition.InFlight,
+        RedeliveriesReady = (int)partition.RedeliveriesReady,
+        RedeliveriesDelayed = (int)partition.RedeliveriesDelayed,
+        NextRedelivery = partition.NextRedeliveryTime?.ToDateTimeOffset(),
+        FirstLockEnd = partition.FirstLockEndTime?.ToDateTimeOffset(),
+        DeadLettersWaiting = (int)partition.DeadLettersWaiting,
+        Members = [.. partition.Members.Select(m => new GroupMemberInfo(m.ConnectionId, m.Stream, (long)m.InFlight, (int)m.MaxInFlight, m.CreditBytes, m.Assigned))],
+    };
+}

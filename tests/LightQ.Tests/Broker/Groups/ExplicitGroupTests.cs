@@ -1,0 +1,285 @@
+using LightQ.Broker;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
+using Xunit;
+
+namespace LightQ.Tests.Broker.Groups;
+
+public sealed class ExplicitGroupTests
+{
+    private static readonly DeliverySettings NoDelay = new() { RetryDelay = TimeSpan.Zero, MaxRetryDelay = TimeSpan.Zero };
+
+    [Fact]
+    public async Task One_batch_is_spread_over_members_with_one_message_in_flight_each_and_sent_to_each_once()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription[] members = [.. Enumerable.Range(0, 6).Select(_ => host.Join(maxInFlight: 1))];
+        await host.PublishAsync(600);
+
+        var taken = new HashSet<long>();
+        for (int round = 0; round < 100; round++)
+        {
+            GroupDelivery[] deliveries = [.. members.Select(host.Take)];
+            Assert.All(deliveries, d => Assert.Equal(1u, d.Count));
+            Assert.All(deliveries, d => Assert.True(taken.Add(d.FirstOffset)));
+            Assert.All(members, m => Assert.Equal(0u, host.Take(m).Count));
+            for (int i = 0; i < members.Length; i++)
+                Assert.Equal(SettleOutcome.Done, GroupHost.SettleAll(members[i], SettleKind.Complete, deliveries[i]));
+        }
+
+        Assert.Equal(600, host.Group.Committed);
+        Assert.Equal(600, host.Partition.Counters.MessagesSettled);
+    }
+
+    [Fact]
+    public async Task A_batch_that_a_member_has_is_left_out_of_its_next_delivery()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join(maxInFlight: 2, credit: 1000);
+        await host.PublishAsync(10, bodyBytes: 100);
+
+        GroupDelivery first = host.Take(member, out Delivery whole, out _);
+        GroupHost.SettleAll(member, SettleKind.Complete, first);
+        long credit = member.Credit;
+        member.Grant(2000);
+        GroupDelivery second = host.Take(member, out Delivery rest, out _);
+
+        Assert.Equal((0, 2u, 2, 2u), (first.FirstOffset, first.Count, second.FirstOffset, second.Count));
+        Assert.False(whole.Run.Memory.IsEmpty);
+        Assert.True(rest.Run.Memory.IsEmpty);
+        Assert.Equal(credit + 2000, member.Credit);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_member_that_leaves_returns_what_it_held_at_once(bool isOrderly)
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription first = host.Join(), second = host.Join();
+        await host.PublishAsync(5);
+        GroupDelivery held = host.Take(first);
+        GroupHost.Settle(first, SettleKind.Complete, held, 1, 2);
+        Assert.Equal(0u, host.Take(second).Count);
+
+        if (isOrderly)
+            GroupHost.Leave(first);
+        else
+            GroupHost.Lose(first);
+
+        GroupDelivery[] again = [host.Take(second), host.Take(second)];
+        Assert.Equal([(0, 1u), (3, 2u)], again.Select(d => (d.FirstOffset, d.Count)));
+        Assert.All(again, d => Assert.Equal(isOrderly ? 1 : 2, d.DeliveryCount));
+    }
+
+    [Fact]
+    public async Task A_lock_that_runs_out_gives_the_messages_to_others_and_its_settlement_is_told()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay);
+        Subscription first = host.Join(), second = host.Join();
+        await host.PublishAsync(2);
+        GroupDelivery held = host.Take(first);
+        Assert.Equal(30_000u, held.LockMilliseconds);
+        host.Time.Advance(TimeSpan.FromSeconds(29));
+        Assert.Equal(SettleOutcome.Done, GroupHost.Settle(first, SettleKind.Renew, held, 0));
+        host.Time.Advance(TimeSpan.FromSeconds(29));
+        Assert.Equal(0u, host.Take(second).Count);
+        Assert.Equal(SettleOutcome.Done, GroupHost.Settle(first, SettleKind.Complete, held, 0));
+
+        host.Time.Advance(TimeSpan.FromSeconds(1));
+
+        Assert.Equal(SettleOutcome.LockExpired, GroupHost.Settle(first, SettleKind.Complete, held, 1));
+        GroupDelivery again = host.Take(second);
+        Assert.Equal((1, 1u, 2), ((int)again.FirstOffset, again.Count, (int)again.DeliveryCount));
+        Assert.Equal(SettleOutcome.Done, GroupHost.SettleAll(second, SettleKind.Complete, again));
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.SettleAll(second, SettleKind.Complete, again));
+        Assert.Equal(2, host.Group.Committed);
+    }
+
+    [Fact]
+    public async Task Abandoned_messages_come_again_after_their_delay_longer_each_time()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(new DeliverySettings { RetryDelay = TimeSpan.FromSeconds(1), MaxRetryDelay = TimeSpan.FromSeconds(3) });
+        Subscription member = host.Join();
+        await host.PublishAsync(1);
+        foreach (int seconds in (int[])[1, 2, 3, 3])
+        {
+            GroupHost.SettleAll(member, SettleKind.Abandon, host.Take(member));
+            host.Time.Advance(TimeSpan.FromSeconds(seconds) - TimeSpan.FromMilliseconds(1));
+            Assert.Equal(0u, host.Take(member).Count);
+            host.Time.Advance(TimeSpan.FromMilliseconds(1));
+        }
+        GroupHost.SettleAll(member, SettleKind.Abandon, host.Take(member), delay: 10);
+        host.Time.Advance(TimeSpan.FromMilliseconds(10));
+
+        Assert.Equal(6, host.Take(member).DeliveryCount);
+    }
+
+    [Fact]
+    public async Task A_settlement_of_what_is_not_this_members_changes_nothing()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join(), other = host.Join();
+        await host.PublishAsync(100);
+        GroupDelivery held = host.Take(member);
+        GroupHost.Settle(member, SettleKind.Complete, held, 70, 5);
+
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(other, SettleKind.Complete, held, 0));
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held with { DeliveryId = 99 }, 0));
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held, 60, 20));
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held, 99, 2));
+        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held, 100));
+        Assert.Equal(5, host.Partition.Counters.MessagesSettled);
+        Assert.Equal(SettleOutcome.Done, GroupHost.Settle(member, SettleKind.Complete, held, 0, 70));
+        Assert.Equal(75, host.Group.Committed);
+    }
+
+    [Fact]
+    public async Task A_message_that_is_always_abandoned_goes_to_the_dead_letter_topic_and_the_rest_flows()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay with { MaxDeliveries = 3 });
+        Subscription member = host.Join(maxInFlight: 1);
+        await host.PublishAsync(4);
+        var completed = new List<long>();
+        for (int left = 6; left > 0; left--)
+        {
+            GroupDelivery taken = host.Take(member);
+            if (taken.FirstOffset == 1)
+            {
+                Assert.Equal(SettleOutcome.Done, GroupHost.SettleAll(member, SettleKind.Abandon, taken));
+                continue;
+            }
+            GroupHost.SettleAll(member, SettleKind.Complete, taken);
+            completed.Add(taken.FirstOffset);
+        }
+
+        Assert.Equal([0, 2, 3], completed);
+        (string body, Dictionary<string, string> headers) = Assert.Single(await host.ReadAsync("jobs.dead", 1));
+        Assert.Equal("1", body);
+        Assert.Equal("delivered 3 times without being completed", headers[DeadLetterHeader.Reason]);
+        Assert.Equal(("jobs", "0", "1", "workers", "3"), (headers[DeadLetterHeader.Topic], headers[DeadLetterHeader.Partition], headers[DeadLetterHeader.Offset], headers[DeadLetterHeader.Group], headers[DeadLetterHeader.Deliveries]));
+        await GroupHost.EventuallyAsync(() => host.Group.Committed == 4);
+    }
+
+    [Fact]
+    public async Task What_is_given_up_with_a_reason_can_be_driven_back_to_its_group()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        await host.PublishAsync(3);
+        GroupDelivery taken = host.Take(member);
+        GroupHost.Settle(member, SettleKind.Complete, taken, 2);
+        GroupHost.Settle(member, SettleKind.DeadLetter, taken, 0, 2, reason: "no such customer");
+        List<(string Body, Dictionary<string, string> Headers)> dead = await host.ReadAsync("jobs.dead", 2);
+        Assert.Equal(["0", "1"], dead.Select(d => d.Body));
+        Assert.All(dead, d => Assert.Equal("no such customer", d.Headers[DeadLetterHeader.Reason]));
+        await GroupHost.EventuallyAsync(() => host.Group.Committed == 3);
+
+        Assert.True(host.Group.Redrive(1));
+        Assert.False(host.Group.Redrive(1));
+        Assert.False(host.Group.Redrive(3));
+
+        GroupDelivery again = host.Take(member);
+        Assert.Equal((1, 1u, 1), ((int)again.FirstOffset, again.Count, (int)again.DeliveryCount));
+        GroupHost.SettleAll(member, SettleKind.Complete, again);
+        Assert.Equal(3, host.Group.Committed);
+    }
+
+    [Fact]
+    public async Task What_was_settled_beyond_the_position_stays_settled_over_a_restart_and_delays_hold()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(new DeliverySettings { LockDuration = TimeSpan.FromMinutes(10) });
+        Subscription member = host.Join(maxInFlight: 5);
+        await host.PublishAsync(3);
+        await host.PublishAsync(5);
+        GroupDelivery first = host.Take(member), second = host.Take(member);
+        Assert.Equal((3u, 2u), (first.Count, second.Count));
+        GroupHost.Settle(member, SettleKind.Complete, first, 1);
+        GroupHost.Settle(member, SettleKind.Complete, second, 4);
+        GroupHost.Settle(member, SettleKind.Abandon, first, 2, delay: 60_000);
+        GroupHost.Leave(member);
+        await host.RestartAsync();
+
+        member = host.Join();
+        List<GroupDelivery> taken = [];
+        while (host.Take(member) is { Count: > 0 } delivery)
+            taken.Add(delivery);
+        Assert.Equal([(0, 1u, 1), (3, 1u, 1), (5, 3u, 1)], taken.Select(d => (d.FirstOffset, d.Count, (int)d.DeliveryCount)));
+        host.Time.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal((2, 2), (host.Take(member) is var late ? late.FirstOffset : -1, (int)late.DeliveryCount));
+    }
+
+    [Fact]
+    public async Task A_paused_group_gets_nothing_until_it_is_resumed_also_after_a_restart()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        host.Group.SetPaused(true);
+        await host.PublishAsync(2);
+        Assert.Equal(0u, host.Take(member).Count);
+        GroupHost.Leave(member);
+        await host.RestartAsync();
+        member = host.Join();
+        Assert.Equal(0u, host.Take(member).Count);
+
+        host.Group.SetPaused(false);
+
+        Assert.Equal([0, 1], host.TakeAll(member));
+    }
+
+    [Fact]
+    public async Task A_reset_starts_again_and_takes_back_what_members_hold()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        await host.PublishAsync(4);
+        GroupDelivery held = host.Take(member);
+        GroupHost.Settle(member, SettleKind.Complete, held, 0, 3);
+
+        host.Group.Reset(1);
+
+        Assert.Equal(SettleOutcome.LockExpired, GroupHost.Settle(member, SettleKind.Complete, held, 3));
+        Assert.Equal([1, 2, 3], host.TakeAll(member));
+        Assert.Equal(1, host.Group.Committed);
+    }
+
+    [Fact]
+    public async Task Members_of_one_group_settle_in_one_way()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        await host.PublishAsync(3);
+        GroupDelivery held = host.Take(member);
+        GroupHost.Settle(member, SettleKind.Complete, held, 0);
+
+        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => host.Join(mode: SettleMode.Automatic)).Code);
+        GroupHost.Leave(member);
+        Subscription automatic = host.Join(mode: SettleMode.Automatic);
+
+        Assert.Equal(1, automatic.NextOffset);
+    }
+
+    [Fact]
+    public async Task Messages_that_the_log_no_longer_holds_are_a_gap_and_settled()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay);
+        Subscription member = host.Join(maxInFlight: 2);
+        await host.PublishAsync(2);
+        await host.PublishAsync(2);
+        GroupDelivery held = host.Take(member);
+        host.Broker.TruncateTopic(GroupHost.TopicName, 0, 2);
+        GroupHost.SettleAll(member, SettleKind.Abandon, held, delay: 1);
+        host.Time.Advance(TimeSpan.FromMilliseconds(1));
+
+        // The batch is in the member's hands, so it can have it again; another member cannot.
+        GroupHost.Leave(member);
+        member = host.Join();
+        host.Take(member, out Delivery gap, out DeliveryResult result);
+        Assert.Equal((DeliveryResult.Gap, 0, 1, GapReason.Retention), (result, gap.Gap.FirstOffset, gap.Gap.LastOffset, gap.Gap.Reason));
+        Assert.Equal([2, 3], host.TakeAll(member));
+        Assert.Equal(2, host.Group.Committed);
+    }
+}

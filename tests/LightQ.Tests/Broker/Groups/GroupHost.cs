@@ -1,0 +1,257 @@
+using System.Buffers.Binary;
+using System.Globalization;
+using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
+using LightQ.Broker.Groups;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
+using LightQ.Tests.Shared;
+using Xunit;
+using Partition = LightQ.Broker.Topics.Partition;
+
+namespace LightQ.Tests.Broker.Groups;
+
+/// <summary>A broker with one durable topic, its clock and its members driven by hand: no sockets.</summary>
+internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
+{
+    public const string TopicName = "jobs", GroupName = "workers";
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
+    private readonly string _directory;
+    private readonly SemaphoreSlim _scheduled = new(0);
+    private readonly Dictionary<(string Topic, uint Partition), InternalProducer> _producers = [];
+    private uint _lastStream;
+
+    private GroupHost(string directory) => _directory = directory;
+
+    uint IStreamOwner.ConnectionId => 1;
+
+    public ManualTime Time { get; } = new();
+
+    public LightQBroker Broker { get; private set; } = null!;
+
+    public Partition Partition => Broker.GetTopic(TopicName).Partitions[0];
+
+    public ExplicitGroup Group => (ExplicitGroup)Partition.Groups().Single(g => g.Name == GroupName);
+
+    /// <summary>With the topic <see cref="TopicName"/>.</summary>
+    public static async Task<GroupHost> StartAsync(DeliverySettings? delivery = null)
+    {
+        GroupHost host = await OpenAsync();
+        host.CreateTopic(TopicName, delivery ?? new DeliverySettings());
+        return host;
+    }
+
+    /// <summary>Without topics.</summary>
+    public static async Task<GroupHost> OpenAsync()
+    {
+        var host = new GroupHost(Directory.CreateTempSubdirectory("lightq-groups-").FullName);
+        await host.OpenBrokerAsync();
+        return host;
+    }
+
+    public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) =>
+        Broker.CreateTopic(name, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 4096, RingBytes = 512 * 1024, SegmentBytes = 512 * 1024, Delivery = delivery, Partitions = partitions });
+
+    public Group GroupOf(string topic, int partition) => Broker.GetTopic(topic).Partitions[partition].Groups().Single(g => g.Name == GroupName);
+
+    void IStreamOwner.Schedule(OutputStream stream)
+    {
+        stream.BeginTurn();
+        _scheduled.Release();
+    }
+
+    /// <summary>Publishes one batch whose messages' bodies are their offsets.</summary>
+    public Task PublishAsync(int messages, int bodyBytes = 16) => PublishAsync(TopicName, 0, messages, bodyBytes);
+
+    /// <inheritdoc cref="PublishAsync(int, int)"/>
+    public async Task PublishAsync(string topic, uint partition, int messages, int bodyBytes = 16)
+    {
+        if (!_producers.TryGetValue((topic, partition), out InternalProducer? producer))
+            _producers[(topic, partition)] = producer = new InternalProducer(Broker, topic, Durability.Fsync, partition);
+        long end = Broker.GetTopic(topic).Partitions[(int)partition].Log.EndOffset;
+        byte[] bytes = new byte[BatchLayout.HeaderSize + (messages * RecordWriter.SizeOf(bodyBytes)) + 8];
+        byte[] body = new byte[bodyBytes];
+        int at = BatchLayout.HeaderSize;
+        for (int i = 0; i < messages; i++)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(body, end + i);
+            at += RecordWriter.Write(bytes.AsSpan(at), body);
+        }
+        int length = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, messages, new BatchOrigin(0, 0, (ulong)end), timestamp: 1);
+        await producer.PublishAsync(bytes.AsSpan(0, length), messages).WaitAsync(Limit);
+    }
+
+    public Subscription Join(uint maxInFlight = 0, StartKind start = StartKind.Committed, uint credit = 1 << 24, SettleMode mode = SettleMode.Explicit) =>
+        Join(new SubscribeFrame(TopicName, 0, GroupName, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, maxInFlight, 0), credit);
+
+    /// <summary>One of the subscriptions of a consumer.</summary>
+    public Subscription Join(string topic, uint partition, uint maxInFlight, uint consumer) =>
+        Join(new SubscribeFrame(topic, partition, GroupName, StartKind.Committed, 0, -1, 0, 0, SettleMode.Explicit, SlowPolicy.TopicDefault, maxInFlight, consumer), 1 << 24);
+
+    /// <summary>Takes the next delivery and has it sent; default when there is none now.</summary>
+    public GroupDelivery Take(Subscription member) => Take(member, out _, out _);
+
+    /// <inheritdoc cref="Take(Subscription)"/>
+    public GroupDelivery Take(string topic, int partition, Subscription member) => Take(member, (ExplicitGroup)GroupOf(topic, partition), out _, out _);
+
+    /// <inheritdoc cref="Take(Subscription)"/>
+    public GroupDelivery Take(Subscription member, out Delivery delivery, out DeliveryResult result) => Take(member, Group, out delivery, out result);
+
+    private GroupDelivery Take(Subscription member, ExplicitGroup group, out Delivery delivery, out DeliveryResult result)
+    {
+        while (true)
+        {
+            result = member.TryTake(out delivery);
+            if (result == DeliveryResult.Run)
+            {
+                Assert.True(delivery.Run.Memory.IsEmpty || IsWithin(delivery));
+                member.Sent(delivery.Run);
+            }
+            if (result != DeliveryResult.Nothing || !group.IsReading)
+                return delivery.Range;
+            Assert.True(_scheduled.Wait(Limit)); // For the disk.
+        }
+    }
+
+    /// <summary>Takes all there is, as offsets.</summary>
+    public List<long> TakeAll(Subscription member)
+    {
+        var offsets = new List<long>();
+        while (Take(member) is { Count: > 0 } taken)
+            offsets.AddRange(Offsets(taken));
+        return offsets;
+    }
+
+    public static IEnumerable<long> Offsets(GroupDelivery taken) => Enumerable.Range(0, (int)taken.Count).Select(i => taken.FirstOffset + i);
+
+    public static SettleOutcome SettleAll(Subscription member, SettleKind kind, GroupDelivery taken, uint delay = 0) =>
+        Settle(member, kind, taken, taken.FirstOffset, taken.Count, delay);
+
+    public static SettleOutcome Settle(Subscription member, SettleKind kind, GroupDelivery taken, long first, uint count = 1, uint delay = 0, string reason = "") =>
+        member.Settle(new SettleRange(kind, taken.DeliveryId, first, count, delay), System.Text.Encoding.UTF8.GetBytes(reason));
+
+    /// <summary>The member says goodbye.</summary>
+    public static void Leave(Subscription member)
+    {
+        member.RequestClose(StreamClose.Ordinary);
+        member.Release();
+    }
+
+    /// <summary>The member's connection is gone.</summary>
+    public static void Lose(Subscription member) => member.Release();
+
+    /// <summary>Stops and starts again. Members must have left.</summary>
+    public async Task RestartAsync()
+    {
+        await StopAsync();
+        await OpenBrokerAsync();
+    }
+
+    /// <summary>The messages of a topic once there are so many.</summary>
+    public async Task<List<(string Body, Dictionary<string, string> Headers)>> ReadAsync(string topic, int count)
+    {
+        long deadline = Environment.TickCount64 + (long)Limit.TotalMilliseconds;
+        Topic? found;
+        while (!Broker.TryGetTopic(topic, out found) || found.Partitions.IsEmpty || found.Partitions[0].Log.ReadableOffset < count)
+        {
+            Assert.True(Environment.TickCount64 < deadline, $"{topic} does not get {count} messages");
+            await Task.Delay(5);
+        }
+        var messages = new List<(string, Dictionary<string, string>)>();
+        for (long offset = 0; offset < count;)
+        {
+            (byte[]? batch, long end) = await LightQ.Broker.Logs.BatchFetch.ReadAsync(found.Partitions[0].Log, offset, CancellationToken.None);
+            foreach (RecordView record in new BatchView(batch!).Records)
+            {
+                var headers = new Dictionary<string, string>();
+                foreach (HeaderView header in record.Headers)
+                    headers.Add(System.Text.Encoding.UTF8.GetString(header.Name), System.Text.Encoding.UTF8.GetString(header.Value));
+                messages.Add((BinaryPrimitives.ReadInt64LittleEndian(record.Body).ToString(CultureInfo.InvariantCulture), headers));
+            }
+            offset = end;
+        }
+        return messages;
+    }
+
+    /// <summary>Every message's body, as a broadcast subscriber gets them.</summary>
+    public List<long> ReadAllBroadcast(string topic, int partition)
+    {
+        var request = new SubscribeFrame(topic, (uint)partition, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0, 0);
+        Subscription subscription = Join(request, 1 << 24);
+        var bodies = new List<long>();
+        while (bodies.Count < subscription.Partition.Log.ReadableOffset)
+        {
+            DeliveryResult result = subscription.TryTake(out Delivery delivery);
+            if (result == DeliveryResult.Nothing)
+            {
+                Assert.True(_scheduled.Wait(Limit)); // For the disk.
+                continue;
+            }
+            Assert.Equal(DeliveryResult.Run, result);
+            foreach (BatchView batch in new BatchRun(delivery.Run.Memory.Span))
+            {
+                foreach (RecordView record in batch.Records)
+                    bodies.Add(BinaryPrimitives.ReadInt64LittleEndian(record.Body));
+            }
+            subscription.Sent(delivery.Run);
+        }
+        subscription.Release();
+        return bodies;
+    }
+
+    /// <summary>Where a topic's dead letters came from, in order.</summary>
+    public async Task<List<(int Partition, long Offset)>> ReadDeadLettersAsync(string topic, int count)
+    {
+        List<(string Body, Dictionary<string, string> Headers)> letters = await ReadAsync(topic + ".dead", count);
+        Assert.Equal(count, Broker.GetTopic(topic + ".dead").Partitions[0].Log.EndOffset);
+        Assert.All(letters, l => Assert.Equal(l.Headers[DeadLetterHeader.Offset], l.Body));
+        return [.. letters.Select(l => (int.Parse(l.Headers[DeadLetterHeader.Partition], CultureInfo.InvariantCulture), long.Parse(l.Body, CultureInfo.InvariantCulture))).Order()];
+    }
+
+    public static async Task EventuallyAsync(Func<bool> condition)
+    {
+        long deadline = Environment.TickCount64 + (long)Limit.TotalMilliseconds;
+        while (!condition())
+        {
+            Assert.True(Environment.TickCount64 < deadline, "The condition does not come true.");
+            await Task.Delay(2);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (Subscription member in Broker.Topics.SelectMany(t => t.Partitions).SelectMany(p => p.Subscriptions))
+            member.Release();
+        await StopAsync();
+        Directory.Delete(_directory, recursive: true);
+        _scheduled.Dispose();
+    }
+
+    private Subscription Join(SubscribeFrame request, uint credit)
+    {
+        Subscription member = Broker.Subscribe(this, ++_lastStream, request, out _);
+        member.Grant(credit);
+        return member;
+    }
+
+    private static bool IsWithin(in Delivery delivery)
+    {
+        var batch = new BatchView(delivery.Run.Memory.Span);
+        return delivery.Range.FirstOffset >= batch.BaseOffset && delivery.Range.FirstOffset + delivery.Range.Count <= batch.NextOffset;
+    }
+
+    private async Task OpenBrokerAsync() => Broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, Time);
+
+    private async Task StopAsync()
+    {
+        foreach (InternalProducer producer in _producers.Values)
+            producer.Dispose();
+        _producers.Clear();
+        await Broker.DisposeAsync();
+    }
+}

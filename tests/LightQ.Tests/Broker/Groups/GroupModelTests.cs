@@ -1,0 +1,251 @@
+using LightQ.Broker.Groups;
+using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Topics;
+using LightQ.Protocol.Frames;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.Tests.Broker.Groups;
+
+/// <summary>Random lives of a group, each step checked against <see cref="GroupModel"/>.</summary>
+[Trait("Tier", "C")]
+public sealed class GroupModelTests
+{
+    private const int StepsPerRun = 80, RunsPerBroker = 20, MostMessages = 60, MostMembers = 4;
+
+    [Fact]
+    public async Task Whatever_members_do_every_message_is_delivered_as_the_model_says()
+    {
+        var faults = new FaultRun("groups", "random lives of a group beside a model");
+        int runs = FaultRun.Times(plain: 40, c: 2000, n: 20_000), seed = faults.Seed;
+        for (int run = 0; run < runs;)
+        {
+            await using GroupHost host = await GroupHost.OpenAsync();
+            for (int i = 0; i < RunsPerBroker && run < runs; i++, run++)
+            {
+                try
+                {
+                    await new Life(host, new Random(seed + run), run).LiveAsync();
+                }
+                catch (Exception e) when (e is not OperationCanceledException)
+                {
+                    throw new InvalidOperationException($"Run {run} of seed {seed} (LIGHTQ_SEED={seed + run} repeats it as the first).", e);
+                }
+            }
+        }
+    }
+
+    private sealed class Life
+    {
+        private readonly GroupHost _host;
+        private readonly Random _random;
+        private readonly DeliverySettings _settings;
+        private readonly GroupModel[] _models;
+        private readonly List<Consumer> _consumers = [];
+        private readonly string _topic;
+        private uint _lastConsumer;
+
+        public Life(GroupHost host, Random random, int run)
+        {
+            (_host, _random, _topic) = (host, random, $"run-{run}");
+            _settings = new DeliverySettings
+            {
+                LockDuration = TimeSpan.FromSeconds(random.Next(2, 20)),
+                MaxDeliveries = random.Next(2) == 0 ? 0 : random.Next(1, 4),
+                RetryDelay = TimeSpan.FromSeconds(random.Next(0, 3)),
+                MaxRetryDelay = TimeSpan.FromSeconds(4),
+            };
+            int partitions = random.Next(3) == 0 ? 3 : 1;
+            _models = [.. Enumerable.Range(0, partitions).Select(_ => new GroupModel(_settings))];
+            host.CreateTopic(_topic, _settings, (uint)partitions);
+        }
+
+        private DateTimeOffset Now => _host.Time.GetUtcNow();
+
+        public async Task LiveAsync()
+        {
+            Join();
+            for (int step = 0; step < StepsPerRun; step++)
+                await StepAsync();
+            await DrainAsync();
+            await CheckEndAsync();
+            while (_consumers.Count > 0)
+                Leave(_consumers[0], isOrderly: true);
+        }
+
+        private async Task StepAsync()
+        {
+            switch (_random.Next(20))
+            {
+                case < 3 when _models.Sum(m => m.Count) < MostMessages:
+                    await PublishAsync();
+                    break;
+                case 3 when _consumers.Count < MostMembers:
+                    Join();
+                    break;
+                case 4 when _consumers.Count > 0:
+                    Leave(Any(_consumers), isOrderly: _random.Next(2) == 0);
+                    break;
+                case 5:
+                    Advance(TimeSpan.FromMilliseconds(_random.Next(0, 8000)));
+                    break;
+                case 6 when _random.Next(8) == 0:
+                    await RestartAsync();
+                    break;
+                case < 13:
+                    Take();
+                    break;
+                default:
+                    Settle();
+                    break;
+            }
+        }
+
+        private async Task PublishAsync()
+        {
+            int partition = _random.Next(_models.Length), messages = _random.Next(1, 9);
+            await _host.PublishAsync(_topic, (uint)partition, messages);
+            _models[partition].Publish(messages);
+        }
+
+        private void Join()
+        {
+            var consumer = new Consumer(++_lastConsumer, (uint)(_random.Next(3) == 0 ? 0 : _random.Next(1, 5)), _models.Length);
+            for (uint partition = 0; partition < _models.Length; partition++)
+                consumer.Members[partition] = _host.Join(_topic, partition, consumer.MaxInFlight, consumer.Number);
+            _consumers.Add(consumer);
+        }
+
+        private void Leave(Consumer consumer, bool isOrderly)
+        {
+            _consumers.Remove(consumer);
+            for (int partition = 0; partition < _models.Length; partition++)
+            {
+                if (isOrderly)
+                    GroupHost.Leave(consumer.Members[partition]);
+                else
+                    GroupHost.Lose(consumer.Members[partition]);
+                _models[partition].Leave(consumer.Members[partition], isOrderly, Now);
+            }
+        }
+
+        private async Task RestartAsync()
+        {
+            while (_consumers.Count > 0)
+                Leave(_consumers[0], isOrderly: _random.Next(2) == 0);
+            await _host.RestartAsync();
+        }
+
+        private void Take()
+        {
+            if (_consumers.Count == 0)
+                return;
+            Take(Any(_consumers), _random.Next(_models.Length));
+        }
+
+        private bool Take(Consumer consumer, int partition)
+        {
+            Subscription member = consumer.Members[partition];
+            GroupModel model = _models[partition];
+            Group group = _host.GroupOf(_topic, partition);
+            bool mayTake = _models.Length == 1 || (group.Assignee == member && !model.IsHeldByOthers(member));
+            GroupDelivery taken = _host.Take(_topic, partition, member);
+            model.Take(member, taken, consumer.MaxInFlight, mayTake, Now);
+            if (taken.Count == 0)
+                return false;
+            Assert.True(_models.Length == 1 || !model.IsHeldByOthers(member), "two members hold one partition");
+            consumer.Taken[partition].Add((taken, Now));
+            return true;
+        }
+
+        private void Settle()
+        {
+            if (_consumers.Count == 0)
+                return;
+            Consumer consumer = Any(_consumers);
+            int partition = _random.Next(_models.Length);
+            if (consumer.Taken[partition].Count == 0)
+                return;
+            int index = _random.Next(consumer.Taken[partition].Count);
+            GroupDelivery taken = consumer.Taken[partition][index].Delivery;
+            int skip = _random.Next((int)taken.Count);
+            uint count = (uint)_random.Next(1, (int)taken.Count - skip + 1);
+            var kind = (SettleKind)_random.Next(1, 5);
+            if (_random.Next(2) == 0)
+                kind = SettleKind.Complete;
+            Settle(consumer, partition, kind, taken, taken.FirstOffset + skip, count, (uint)(_random.Next(2) == 0 ? 0 : _random.Next(1, 5000)));
+        }
+
+        private void Settle(Consumer consumer, int partition, SettleKind kind, GroupDelivery taken, long first, uint count, uint delay)
+        {
+            bool hasExpired = consumer.Expired.Contains((partition, taken.DeliveryId));
+            SettleOutcome expected = _models[partition].Settle(consumer.Members[partition], kind, taken.DeliveryId, first, count, kind == SettleKind.Abandon ? delay : 0, Now, hasExpired);
+            Assert.Equal(expected, GroupHost.Settle(consumer.Members[partition], kind, taken, first, count, kind == SettleKind.Abandon ? delay : 0));
+        }
+
+        private void Advance(TimeSpan by)
+        {
+            DateTimeOffset until = Now + by;
+            _host.Time.Advance(by);
+            // A delivery with open messages whose lock has run out is remembered as such; one that is settled is not known any more.
+            for (int partition = 0; partition < _models.Length; partition++)
+            {
+                foreach (Consumer consumer in _consumers)
+                    consumer.Expired.UnionWith(_models[partition].ExpiredOf(consumer.Members[partition], until).Select(id => (partition, id)));
+                _models[partition].Expire(until);
+            }
+        }
+
+        private async Task DrainAsync()
+        {
+            if (_consumers.Count == 0)
+                Join();
+            for (int rounds = 0; _models.Any(m => m.Left.Any()); rounds++)
+            {
+                Assert.True(rounds < 10_000, "the group does not come to an end");
+                bool any = false;
+                foreach (Consumer consumer in _consumers)
+                {
+                    for (int partition = 0; partition < _models.Length; partition++)
+                    {
+                        while (Take(consumer, partition))
+                        {
+                            any = true;
+                            GroupDelivery taken = consumer.Taken[partition][^1].Delivery;
+                            Settle(consumer, partition, SettleKind.Complete, taken, taken.FirstOffset, taken.Count, 0);
+                        }
+                    }
+                }
+                if (!any && _models.Select(m => m.NextTime(Now)).Min() is { } next)
+                    Advance(next - Now);
+            }
+            await Task.CompletedTask;
+        }
+
+        private async Task CheckEndAsync()
+        {
+            for (int partition = 0; partition < _models.Length; partition++)
+            {
+                GroupModel model = _models[partition];
+                Group group = _host.GroupOf(_topic, partition);
+                await GroupHost.EventuallyAsync(() => group.Committed == model.Count);
+                Assert.Equal(model.Count, model.Committed);
+                Assert.Equal(Enumerable.Range(0, model.Count).Select(i => (long)i), _host.ReadAllBroadcast(_topic, partition));
+            }
+            (int Partition, long Offset)[] given = [.. _models.SelectMany((m, partition) => m.GivenUp.Select(offset => (partition, offset))).Order()];
+            if (given.Length != 0)
+                Assert.Equal(given, await _host.ReadDeadLettersAsync(_topic, given.Length));
+        }
+
+        private T Any<T>(List<T> items) => items[_random.Next(items.Count)];
+
+        private sealed record Consumer(uint Number, uint MaxInFlight, int Partitions)
+        {
+            public Subscription[] Members { get; } = new Subscription[Partitions];
+
+            public List<(GroupDelivery Delivery, DateTimeOffset Time)>[] Taken { get; } = [.. Enumerable.Range(0, Partitions).Select(_ => new List<(GroupDelivery, DateTimeOffset)>())];
+
+            public HashSet<(int Partition, uint DeliveryId)> Expired { get; } = [];
+        }
+    }
+}
