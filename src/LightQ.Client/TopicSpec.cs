@@ -71,7 +71,7 @@ public sealed record TopicSpec
     public TimeSpan? LockDuration { get; init => field = NotNegative(value); }
 
     /// <summary>Durable topics: how often a group delivers a message before it goes to the dead-letter topic; 0 is without end. Default null: the broker's choice, 10.</summary>
-    public int? MaxDeliveries { get; init => field = value is { } deliveries ? NotNegative(deliveries) : null; }
+    public int? MaxDeliveries { get; init => field = value is { } deliveries ? (int)NotNegative(deliveries) : null; }
 
     /// <summary>
     /// Durable topics: how long a message that was abandoned, or whose lock ran out, stays away for the first time; each time twice as long.

@@ -111,6 +111,7 @@ public sealed class ExplicitGroup : Group
                 _leases.Return(lease);
             }
             leaving.Clear();
+            IsDirty = true;
         }
         WakeMembers();
     }

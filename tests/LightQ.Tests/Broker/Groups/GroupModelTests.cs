@@ -133,7 +133,15 @@ public sealed class GroupModelTests
         {
             while (_consumers.Count > 0)
                 Leave(_consumers[0], isOrderly: _random.Next(2) == 0);
+            // What is on its way to the dead-letter topic when a broker stops comes again.
+            for (int i = 0; i < _models.Length; i++)
+            {
+                int partition = i;
+                await GroupHost.EventuallyAsync(() => _host.GroupOf(_topic, partition).Figures().DeadLettersWaiting == 0);
+            }
             await _host.RestartAsync();
+            foreach (LightQ.Broker.Topics.Partition partition in _host.Broker.GetTopic(_topic).Partitions)
+                Assert.Equal(_models[partition.Index].Committed, _host.Broker.Groups.Find(partition.Topic, GroupHost.GroupName).Single(g => g.Partition == partition).Committed);
         }
 
         private void Take()
