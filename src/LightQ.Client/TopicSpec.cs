@@ -24,7 +24,7 @@ public sealed record TopicSpec
     /// <summary>Where its messages are kept. Cannot be changed later. Default: transient.</summary>
     public TopicKind Kind { get; init; }
 
-    /// <summary>How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1.</summary>
+    /// <summary>How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1. Ring, segments and retention are each partition's own.</summary>
     public int Partitions
     {
         get;

@@ -15,7 +15,7 @@ internal sealed record CatalogRecord
     /// <summary>A topic as created or changed; a later one with the same id replaces it.</summary>
     internal sealed record TopicEntry(string Name, Guid Id, DateTimeOffset Created, TopicSettings Settings, TopicCredentials? Credentials = null);
 
-    /// <summary>A named producer's id on a topic and the epoch last given out.</summary>
+    /// <summary>A named producer's id on a topic and the highest epoch that may have been given out.</summary>
     internal sealed record ProducerEntry(Guid TopicId, string Name, ulong Id, uint Epoch);
 }
 

@@ -12,9 +12,13 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>The journal is written anew at start when it is this large and mostly history.</summary>
     private const long CompactBytes = 4 * 1024 * 1024;
 
+    /// <summary>Epochs of a name that are noted ahead: so many partitions can be opened for one sync.</summary>
+    private const uint EpochsNoted = 64;
+
     private readonly Lock _lock = new();
     private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
     private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
+    private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
     private readonly RecordJournal _journal;
     private ulong _lastProducerId;
 
@@ -56,17 +60,23 @@ internal sealed class TopicCatalog : IDisposable
         }
     }
 
-    /// <summary>Gives a named producer its id and the next epoch; both are on disk when this returns.</summary>
+    /// <summary>Gives a named producer its id and the next epoch. The id is on disk when this returns, and that no later start gives this epoch again.</summary>
     public (ulong Id, uint Epoch) NextEpoch(Guid topic, string name)
     {
         lock (_lock)
         {
             CatalogRecord.ProducerEntry entry = _producers.TryGetValue((topic, name), out CatalogRecord.ProducerEntry? known)
-                ? known with { Epoch = known.Epoch + 1 }
-                : new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 1);
-            Append(new CatalogRecord { Producer = entry });
-            _producers[(topic, name)] = entry;
-            return (entry.Id, entry.Epoch);
+                ? known
+                : new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 0);
+            uint epoch = _lastEpochs.GetValueOrDefault((topic, name), entry.Epoch) + 1;
+            if (epoch > entry.Epoch)
+            {
+                entry = entry with { Epoch = entry.Epoch + EpochsNoted };
+                Append(new CatalogRecord { Producer = entry });
+                _producers[(topic, name)] = entry;
+            }
+            _lastEpochs[(topic, name)] = epoch;
+            return (entry.Id, epoch);
         }
     }
 
@@ -98,6 +108,9 @@ internal sealed class TopicCatalog : IDisposable
     {
         _topics.Remove(id);
         foreach ((Guid Topic, string Name) key in _producers.Keys.Where(k => k.Topic == id).ToArray())
+        {
             _producers.Remove(key);
+            _lastEpochs.Remove(key);
+        }
     }
 }

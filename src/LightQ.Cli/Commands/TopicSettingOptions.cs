@@ -33,7 +33,7 @@ internal sealed class TopicSettingOptions
         _maxRetryDelay.Description = "The longest it stays away. Default 1m.";
         _deadLetters.Description = "Where messages go that were given up. Default: the topic's name and .dead.";
         _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient.";
-        _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}; cannot be changed later. Messages with the same key are in one, in their order. Default: 1.";
+        _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}; cannot be changed later. Messages with the same key are in one, in their order; ring, segments and retention are of each. Default: 1.";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
         _read.Description = "How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory.";
         _slow.Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).";

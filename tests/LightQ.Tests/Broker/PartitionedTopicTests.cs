@@ -162,6 +162,31 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     }
 
     [Fact]
+    public async Task A_name_opens_64_partitions_for_one_sync_and_no_epoch_is_given_twice()
+    {
+        var files = new FaultyFileSystem(PlatformFileSystem.Choose());
+        int syncs = 0;
+        uint last = 0;
+        for (int start = 1; start <= 3; start++)
+        {
+            files.Before = static (_, _) => { };
+            await using LightQBroker broker = await OpenAsync(files);
+            if (start == 1)
+                Create(broker, "orders", 1);
+            syncs = 0;
+            files.Before = (operation, path) => syncs += operation == "sync" && path.Contains("/catalog/", StringComparison.Ordinal) ? 1 : 0;
+            for (int i = 0; i < 65; i++)
+            {
+                ProducerStream producer = Open(broker, 0, out ProducerOpenedFrame opened, "billing");
+                Assert.True(opened.ProducerEpoch > last, $"epoch {opened.ProducerEpoch} after {last}");
+                last = opened.ProducerEpoch;
+                producer.Release();
+                Assert.Equal(i < 64 ? 1 : 2, syncs);
+            }
+        }
+    }
+
+    [Fact]
     public async Task A_name_that_is_open_is_not_forgotten_on_a_partition_that_it_does_not_use()
     {
         await using LightQBroker broker = await OpenAsync();
