@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs the benches and writes their figures into benchmarks/RESULTS.md, between its markers; everything else there is written by hand.
 #   benchmarks/results.sh                     everything, under an hour on an idle machine
-#   benchmarks/results.sh latency inprocess   some parts: throughput durable latency startup scale nats reference fanout inprocess parts
+#   benchmarks/results.sh latency inprocess   some parts: throughput durable latency startup scale settle nats reference fanout inprocess parts
 #   LIGHTQ_BENCH_DATA=/mnt/disk benchmarks/results.sh durable   where durable topics and mapped files lie; default the temporary directory
 # The figures are kept in benchmarks/results, a file for each command, with version and date. A part that is not run keeps its figures; a bench that fails ends the script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-all="throughput durable latency startup scale nats reference fanout inprocess parts"
+all="throughput durable latency startup scale settle nats reference fanout inprocess parts"
 parts=${*:-$all}
 for part in $parts; do
     case " $all " in *" $part "*) ;; *) echo "There is no part '$part'; there are: $all" >&2; exit 2 ;; esac
@@ -20,7 +20,7 @@ out=benchmarks/results
 bench() {
     local file=$1 report; shift
     local shown="lightq bench $*"
-    case "$*" in *durable* | startup* | scale* | reference* | inprocess*) set -- "$@" --data "$data" ;; esac
+    case "$*" in *durable* | startup* | scale* | settle* | reference* | inprocess*) set -- "$@" --data "$data" ;; esac
     echo "=== $shown ($SECONDS s)" >&2
     report=$(dotnet run -c Release --no-build --project src/LightQ.Cli -- bench "$@" --output json)
     printf '{"command":"%s","version":"%s","date":"%s","report":%s}\n' "$shown" "$version" "$(date +%F)" "$report" >"$out/$file.json"
@@ -39,6 +39,7 @@ for part in $parts; do
             bench latency.2 latency --size 512 --rate 10000
             bench latency.3 latency --size 512 --rate 1000 --kind durable ;;
         startup) bench startup.1 startup --topics 1000 --backlog 10GiB ;;
+        settle) bench settle.1 settle ;;
         scale) bench scale.1 scale --backlog 10GiB ;;
         nats)
             bench nats-throughput.1 throughput --sizes 100,1024 --against nats

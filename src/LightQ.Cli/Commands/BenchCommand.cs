@@ -18,5 +18,6 @@ internal static class BenchCommand
         BenchStartupCommand.Create(),
         BenchInProcessCommand.Create(),
         BenchScaleCommand.Create(),
+        BenchSettleCommand.Create(),
     };
 }

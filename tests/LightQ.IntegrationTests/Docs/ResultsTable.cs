@@ -43,6 +43,7 @@ internal static class ResultsTable
         "startup" => ["command", "ready ms", "empty directory ms", "MiB when ready", "peak MiB"],
         "inprocess" => ["command", "through", "size", "p50 ns", "p90", "p99", "p99.9", "p99.99", "max", "line ns", "p50 of line", "p99 of line"],
         "scale" => ["command", "what grows", "from", "to", "measured", "with few", "with many", "ratio", "KiB each", "idle CPU %", "at rest MiB"],
+        "settle" => ["command", "size", "settled", "messages/s", "yardstick", "its messages/s", "ratio"],
         "fanout" => ["command", "size", "messages", "lost", "p50 us", "p99 us", "max us", "broker peak MiB"],
         _ => throw new InvalidOperationException($"There is no table for {scenario}."),
     };
@@ -57,6 +58,7 @@ internal static class ResultsTable
         ],
         "startup" => [[Number(r, "ready_ms"), Number(r, "yardstick_ready_ms"), MiB(r, "broker_ready_rss_bytes"), MiB(r, "broker_peak_rss_bytes")]],
         "scale" => [[.. Scale(r.GetProperty("scale"), Ratio(r, "ratio"))]],
+        "settle" => [[Size(r), Word(r, "api"), Number(r, "messages_per_second"), Word(r, "yardstick"), Number(r, "yardstick_messages_per_second"), Ratio(r, "ratio")]],
         "inprocess" => [[Word(r, "kind"), Size(r), .. Nanoseconds(r), Ratio(r, "ratio"), Ratio(r, "ratio_p99")]],
         _ => [[Size(r), Number(r, "messages"), Number(r, "lost"), .. Latency(r, "latency_us").Where((_, i) => i != 2), MiB(r, "broker_peak_rss_bytes")]],
     };

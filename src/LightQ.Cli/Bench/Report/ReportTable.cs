@@ -148,9 +148,9 @@ internal static class ReportTable
 
     private static string[] Yardsticks(IReadOnlyList<BenchResult> results) => [.. results.Select(r => r.Yardstick).Distinct()];
 
-    /// <summary>The results of each size and kind, in the yardsticks' order.</summary>
+    /// <summary>The results of each size, kind and way to use the product, in the yardsticks' order.</summary>
     private static IEnumerable<BenchResult[]> BySize(IReadOnlyList<BenchResult> results, string[] yardsticks) =>
-        results.GroupBy(r => (r.Size, r.Kind)).Select(g => g.OrderBy(r => Array.IndexOf(yardsticks, r.Yardstick)).ToArray());
+        results.GroupBy(r => (r.Size, r.Kind, r.Api)).Select(g => g.OrderBy(r => Array.IndexOf(yardsticks, r.Yardstick)).ToArray());
 
     private static IEnumerable<string> Row(LatencyFigures figures) => figures.Points().Skip(1).Select(p => Text($"{p.Value:N1}"));
 
