@@ -73,14 +73,16 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, SettleMode.Explicit)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async, SettleMode.Explicit)]
-    public async Task Messages_one_by_one_allocate_nothing(ClientTopicKind kind, ReceiveMode mode, SettleMode settle = SettleMode.Automatic)
+    [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread, SettleMode.Explicit, "workers")]
+    [InlineData(ClientTopicKind.Durable, ReceiveMode.Async, SettleMode.Explicit, "workers")]
+    public async Task Messages_one_by_one_allocate_nothing(ClientTopicKind kind, ReceiveMode mode, SettleMode settle = SettleMode.Automatic, string? group = null)
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
         await using IAsyncEnumerator<Message> messages =
-            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = settle }).GetAsyncEnumerator(Cancelled);
+            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = settle, Group = group }).GetAsyncEnumerator(Cancelled);
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
 
