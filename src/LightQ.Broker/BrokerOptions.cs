@@ -13,12 +13,33 @@ public sealed record BrokerOptions
         init => field = value is >= 64 * 1024 and <= 64 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(PublishWindowBytes), value, "64 KiB to 64 MiB");
     } = 1024 * 1024;
 
-    /// <summary>How long a blocking subscription may stand still while producers wait. Default 10 s.</summary>
+    /// <summary>How long a blocking subscription that names no time-out may stand still while producers wait. Default 10 s.</summary>
     public TimeSpan SlowTimeout
     {
         get;
         init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(SlowTimeout), value, "above zero");
     } = TimeSpan.FromSeconds(10);
+
+    /// <summary>Most bytes that one subscription may spill to disk; beyond, it is ended. Default 1 GiB.</summary>
+    public long SpillBytesPerSubscription
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(SpillBytesPerSubscription), value, "1 or more");
+    } = 1L << 30;
+
+    /// <summary>Most bytes that all subscriptions together may spill to disk; who would pass that is ended. Default 4 GiB.</summary>
+    public long SpillBytes
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(SpillBytes), value, "1 or more");
+    } = 4L << 30;
+
+    /// <summary>Most memory for what slow subscriptions keep outside their rings, what the disk has not taken of spills included. Default 64 MiB.</summary>
+    public long BacklogMemoryBytes
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(BacklogMemoryBytes), value, "1 or more");
+    } = 64L << 20;
 
     /// <summary>After how long without producers and subscriptions a transient topic gives its memory back; what it held is gone then. Default 5 min.</summary>
     public TimeSpan RestAfter

@@ -10,6 +10,7 @@ using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
+using LightQ.Storage.Spilling;
 using LightQ.Storage.State;
 
 namespace LightQ.Broker;
@@ -27,6 +28,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly OffsetStore _positions;
     private readonly DeadLetterOffice _deadLetters;
     private readonly PartitionOpener _opener;
+    private readonly SpillStore _spills;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Lock _changes = new();
     private readonly ITimer _housekeeping;
@@ -49,6 +51,12 @@ public sealed class LightQBroker : IAsyncDisposable
                 ScrubInterval = options.ScrubInterval,
                 TimeProvider = time,
             });
+            _spills = new SpillStore(Path.Combine(directory, "spill"), _environment, new SpillOptions
+            {
+                MaxQueueBytes = options.SpillBytesPerSubscription,
+                MaxBytes = options.SpillBytes,
+                MaxMemoryBytes = options.BacklogMemoryBytes,
+            });
             Id = BrokerIdentity.ReadOrCreate(directory);
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
@@ -60,6 +68,7 @@ public sealed class LightQBroker : IAsyncDisposable
         {
             _positions?.Dispose();
             _catalog?.Dispose();
+            _spills?.Dispose();
             _environment?.Dispose();
             _lock.Dispose();
             throw;
@@ -81,6 +90,12 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>The groups.</summary>
     public GroupRegistry Groups { get; }
+
+    /// <summary>Bytes of backlogs that slow subscriptions spill, in memory and on the disk.</summary>
+    public long SpilledBytes => _spills.Bytes;
+
+    /// <summary>Bytes of memory lent for what slow subscriptions keep outside their rings.</summary>
+    public long BacklogMemoryBytes => _spills.Memory.Used;
 
     /// <summary>The topics, in no order.</summary>
     public IEnumerable<Topic> Topics => _topics.Values;
@@ -227,20 +242,25 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement can limit its messages in flight; others are limited by their credit.");
         if (request.Start == StartKind.Offset && request.StartValue < 0)
             throw new BrokerException(ErrorCode.InvalidArgument, $"The start offset is {request.StartValue}; allowed: 0 or more.");
+        if (request.SlowTimeoutMilliseconds is not 0 and (< ProtocolLimits.MinSlowTimeoutMilliseconds or > ProtocolLimits.MaxSlowTimeoutMilliseconds))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"The slow-consumer time-out is {request.SlowTimeoutMilliseconds} ms; allowed: 0 (the broker's default) or {ProtocolLimits.MinSlowTimeoutMilliseconds} to {ProtocolLimits.MaxSlowTimeoutMilliseconds}.");
         SlowPolicy policy = request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
         Subscription subscription;
         if (request.Group.Length != 0)
         {
             if (!TopicName.IsValid(request.Group))
                 throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}.");
+            if (request.SlowPolicy is not (SlowPolicy.TopicDefault or SlowPolicy.Block))
+                throw new BrokerException(ErrorCode.NotSupported, $"A group's slow-consumer policy is block, whatever the topic's is; {request.SlowPolicy} is for subscriptions without a group.");
             subscription = Groups.Join(owner, id, partition, request);
         }
         else
         {
             if (request.Start == StartKind.Committed)
                 throw new BrokerException(ErrorCode.InvalidArgument, "Only a group has a committed position; a broadcast subscription starts at earliest, latest, an offset or a time.");
-            subscription = new BroadcastSubscription(owner, id, partition, request, policy) { Member = request.Member };
+            subscription = new BroadcastSubscription(owner, id, partition, request, policy, _spills) { Member = request.Member };
         }
+        subscription.SlowTimeout = TimeSpan.FromMilliseconds(request.SlowTimeoutMilliseconds);
         partition.Attach(subscription);
         subscribed = new SubscribedFrame(
             partition.Topic.Id, partition.Topic.Settings.Partitions, partition.Log.Incarnation, partition.Log.Epoch,
@@ -262,6 +282,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _positions.Flush();
         _positions.Dispose();
         _catalog.Dispose();
+        _spills.Dispose();
         _environment.Dispose();
         _lock.Dispose();
     }

@@ -31,6 +31,9 @@ internal static partial class ClientLog
     [LoggerMessage(9, LogLevel.Warning, "{Messages} of {Topic} cannot be completed: they were completed before.")]
     public static partial void NotSettled(ILogger logger, string messages, string topic);
 
+    [LoggerMessage(10, LogLevel.Error, "The broker ended the subscription to {Topic}, which was too slow: {Reason}.")]
+    public static partial void EndedAsSlow(ILogger logger, string topic, string reason);
+
     [LoggerMessage(8, LogLevel.Error, "A handler of {Event} threw.")]
     public static partial void HandlerFailed(ILogger logger, Exception exception, string @event);
 }

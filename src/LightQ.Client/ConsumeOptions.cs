@@ -49,8 +49,34 @@ public sealed record ConsumeOptions
         }
     } = ProtocolLimits.DefaultCreditBytes;
 
-    /// <summary>What happens when this subscriber is slower than the topic. Default: what the topic says.</summary>
-    public SlowPolicy SlowPolicy { get; init; }
+    /// <summary>
+    /// What happens when this subscriber is slower than a transient topic. Default: what the topic says. A member of a group holds up producers
+    /// (<see cref="SlowPolicy.Block"/>); any other policy is <see cref="ErrorCode.NotSupported"/> there. What ends the subscription ends the
+    /// enumeration with <see cref="ErrorCode.SlowConsumer"/>, and the message says what was not sent.
+    /// </summary>
+    public SlowPolicy SlowPolicy
+    {
+        get;
+        init => field = Enum.IsDefined(value) ? value : throw new ArgumentOutOfRangeException(nameof(value), value, $"one of {string.Join(", ", Enum.GetNames<SlowPolicy>())}");
+    }
+
+    /// <summary>
+    /// How long this subscriber may stand still under <see cref="SlowPolicy.Block"/> while producers wait for it, before it is ended: 500 ms to 24 h;
+    /// null (the default) for the broker's default, 10 s. The broker looks twice a second.
+    /// </summary>
+    public TimeSpan? SlowTimeout
+    {
+        get;
+        init
+        {
+            if (value is { } timeout)
+            {
+                ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.FromMilliseconds(ProtocolLimits.MinSlowTimeoutMilliseconds), nameof(value));
+                ArgumentOutOfRangeException.ThrowIfGreaterThan(timeout, TimeSpan.FromMilliseconds(ProtocolLimits.MaxSlowTimeoutMilliseconds), nameof(value));
+            }
+            field = value;
+        }
+    }
 
     /// <summary>
     /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most once. With <see cref="SettleMode.Explicit"/>

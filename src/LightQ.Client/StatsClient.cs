@@ -5,6 +5,7 @@ using LightQ.Client.Administration;
 using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
 using WireTopicStats = LightQ.Protocol.Control.TopicStats;
 
 namespace LightQ.Client;
@@ -100,7 +101,7 @@ public sealed class StatsClient
         return
         [
             .. response.Subscriptions.Select(s => new SubscriptionInfo(
-                s.ConnectionId, s.Stream, s.Topic, s.Group, s.NextOffset, (long)s.Lag, s.CreditBytes, (int)s.Partition)),
+                s.ConnectionId, s.Stream, s.Topic, s.Group, s.NextOffset, (long)s.Lag, s.CreditBytes, (int)s.Partition, (SlowPolicy)s.SlowConsumerPolicy, (long)s.Drops, (long)s.BacklogBytes)),
         ];
     }
 

@@ -1,3 +1,5 @@
+using LightQ.Protocol.Frames;
+
 namespace LightQ.Client;
 
 /// <summary>An open subscription as the broker sees it.</summary>
@@ -9,4 +11,18 @@ namespace LightQ.Client;
 /// <param name="Lag">Messages appended and not yet sent to it, or to its group.</param>
 /// <param name="CreditBytes">Credit left; may be below zero.</param>
 /// <param name="Partition">The partition.</param>
-public sealed record SubscriptionInfo(long ConnectionId, long Stream, string Topic, string Group, long NextOffset, long Lag, long CreditBytes, int Partition);
+/// <param name="SlowPolicy">What happens when it is slower than the topic; <see cref="SlowPolicy.Block"/> for a member of a group.</param>
+/// <param name="Drops">Messages it has lost by that policy.</param>
+/// <param name="BacklogBytes">Bytes of its backlog that the broker keeps outside the ring, in memory or in temporary files.</param>
+public sealed record SubscriptionInfo(
+    long ConnectionId,
+    long Stream,
+    string Topic,
+    string Group,
+    long NextOffset,
+    long Lag,
+    long CreditBytes,
+    int Partition,
+    SlowPolicy SlowPolicy,
+    long Drops,
+    long BacklogBytes);

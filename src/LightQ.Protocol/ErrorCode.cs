@@ -81,7 +81,7 @@ public enum ErrorCode : ushort
     /// <summary>The disk is full: nothing is appended until space returns. Reads go on.</summary>
     DiskFull = 24,
 
-    /// <summary>The subscription stood still for too long while others waited for it.</summary>
+    /// <summary>The subscription was slower than its policy allows; the message says what it has not been sent.</summary>
     SlowConsumer = 25,
 
     /// <summary>The topic's journal failed: nothing is appended until a restart with recovery. Reads go on.</summary>

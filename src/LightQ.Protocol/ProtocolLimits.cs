@@ -39,6 +39,12 @@ public static class ProtocolLimits
     /// <summary>Credit that the SDK grants a subscription, in bytes; it refills at half.</summary>
     public const int DefaultCreditBytes = 4 * 1024 * 1024;
 
+    /// <summary>Shortest time-out that a blocking subscription may choose, in milliseconds.</summary>
+    public const uint MinSlowTimeoutMilliseconds = 500;
+
+    /// <summary>Longest time-out that a blocking subscription may choose, in milliseconds: a day.</summary>
+    public const uint MaxSlowTimeoutMilliseconds = 24 * 60 * 60 * 1000;
+
     /// <summary>How many of a named producer's last batches the broker remembers.</summary>
     public const int RememberedBatches = 1024;
 

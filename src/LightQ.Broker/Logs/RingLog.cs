@@ -11,6 +11,7 @@ internal sealed class RingLog : ITopicLog
 {
     private readonly Lock _appendLock;
     private readonly RingMemory _memory;
+    private YieldingReader[] _yielding = [];
     private long _endOffset;
     private uint _previousCrc;
 
@@ -62,7 +63,8 @@ internal sealed class RingLog : ITopicLog
 
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
     {
-        if (Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed)
+        if (Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed
+            && !(TryMakeRoom(batch.Length) && Ring.TryClaim(batch.Length, out claim) == ClaimResult.Claimed))
         {
             baseOffset = -1;
             return AppendResult.Full;
@@ -100,6 +102,37 @@ internal sealed class RingLog : ITopicLog
         }
     }
 
+    /// <summary>Puts a reader that yields in its place; what it has not read is asked for when the room is needed.</summary>
+    internal void Open(YieldingReader reader, StartKind start, long value)
+    {
+        lock (_appendLock)
+        {
+            reader.Start(Find(Ring.AddGate(reader.Gate, Ring.Tail), start, value));
+            _yielding = [.. _yielding, reader];
+        }
+    }
+
+    /// <summary>Takes a reader off; no error when it is.</summary>
+    internal void Close(YieldingReader reader)
+    {
+        lock (_appendLock)
+        {
+            _yielding = [.. _yielding.Where(r => r != reader)];
+            Ring.RemoveGate(reader.Gate);
+        }
+    }
+
+    /// <summary>Has a reader go on at the end.</summary>
+    /// <returns>Where it stood.</returns>
+    internal LogCursor SkipToEnd(YieldingReader reader, out LogCursor end)
+    {
+        lock (_appendLock)
+        {
+            end = new LogCursor(_endOffset, Ring.Published);
+            return reader.SkipTo(end);
+        }
+    }
+
     public long Truncate(long beforeOffset)
     {
         // Memory is reused by the ring itself: nothing is gained by cutting it, and readers find their own place.
@@ -124,6 +157,23 @@ internal sealed class RingLog : ITopicLog
     {
         _memory.Dispose();
         return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Asks the readers that yield for the room of an entry; the caller holds the append lock.</summary>
+    private bool TryMakeRoom(int length)
+    {
+        long start = Ring.Published;
+        int toLapEnd = Ring.Capacity - (int)(start & (Ring.Capacity - 1));
+        long needed = start + length + (length > toLapEnd ? toLapEnd : 0) - Ring.Capacity;
+        bool asked = false;
+        foreach (YieldingReader reader in _yielding)
+        {
+            if (reader.Gate.Value >= needed)
+                continue;
+            reader.Yield(needed);
+            asked = true;
+        }
+        return asked;
     }
 
     /// <summary>The offset of the batch at <paramref name="position"/>; the caller holds the append lock.</summary>

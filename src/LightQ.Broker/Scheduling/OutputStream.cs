@@ -5,6 +5,7 @@ public abstract class OutputStream
 {
     private int _queued;
     private int _released;
+    private bool _awaitsOpening;
     private StreamClose? _close;
 
     private protected OutputStream(IStreamOwner owner, uint id)
@@ -29,6 +30,17 @@ public abstract class OutputStream
             Owner.Schedule(this);
     }
 
+    /// <summary>The owner calls this once the peer knows that the stream is open: turns come from now on.</summary>
+    public void Opened()
+    {
+        if (!_awaitsOpening)
+            return;
+        _awaitsOpening = false;
+        BeginTurn();
+        if (CloseRequested is not null)
+            Schedule();
+    }
+
     /// <summary>The owner calls this when it takes the stream from its queue, before it looks what there is to send.</summary>
     public void BeginTurn() => Interlocked.Exchange(ref _queued, 0);
 
@@ -50,6 +62,13 @@ public abstract class OutputStream
     {
         if (Interlocked.Exchange(ref _released, 1) == 0)
             LeaveTopic();
+    }
+
+    /// <summary>For a stream that may end as soon as it exists: no turn comes before <see cref="Opened"/>.</summary>
+    private protected void HoldTurns()
+    {
+        _awaitsOpening = true;
+        _queued = 1; // As if it were in the queue already.
     }
 
     private protected abstract void LeaveTopic();

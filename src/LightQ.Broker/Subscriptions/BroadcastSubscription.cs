@@ -4,6 +4,7 @@ using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
+using LightQ.Storage.Spilling;
 
 namespace LightQ.Broker.Subscriptions;
 
@@ -12,7 +13,7 @@ namespace LightQ.Broker.Subscriptions;
 internal sealed class BroadcastSubscription : Subscription
 {
     private readonly LogReader _reader;
-    private readonly bool _blocks;
+    private readonly YieldingReader? _yielding;
     private readonly Queue<LogGap> _openingGaps = new();
     private readonly UnsettledMessages? _unsettled;
     private readonly Lock _settling = new();
@@ -22,11 +23,12 @@ internal sealed class BroadcastSubscription : Subscription
     /// <param name="id">The stream id.</param>
     /// <param name="partition">The partition.</param>
     /// <param name="request">Where to begin, and what the client saw before.</param>
-    /// <param name="policy">Block or DropOldest.</param>
-    public BroadcastSubscription(IStreamOwner owner, uint id, Partition partition, in SubscribeFrame request, SlowPolicy policy)
+    /// <param name="policy">What happens when it is slower than a transient topic; never the topic's default. A durable topic's log is its backlog whatever the policy.</param>
+    /// <param name="spills">Where it keeps what has to leave the ring.</param>
+    public BroadcastSubscription(IStreamOwner owner, uint id, Partition partition, in SubscribeFrame request, SlowPolicy policy, SpillStore spills)
         : base(owner, id, partition)
     {
-        _blocks = policy == SlowPolicy.Block && partition.Log is RingLog;
+        SlowPolicy = policy;
         _unsettled = request.SettleMode == SettleMode.Explicit ? new UnsettledMessages() : null;
         (StartKind start, long value) = (request.Start, request.StartValue);
         bool resumes = start == StartKind.Offset && request.LastIncarnation != 0;
@@ -36,7 +38,8 @@ internal sealed class BroadcastSubscription : Subscription
             _openingGaps.Enqueue(cut);
             value = Math.Min(value, cut.FirstOffset);
         }
-        _reader = partition.Log.OpenReader(start, value, holds: policy == SlowPolicy.Block, Schedule);
+        _yielding = partition.Log is RingLog ring ? OpenYielding(ring, start, value, spills) : null;
+        _reader = _yielding ?? partition.Log.OpenReader(start, value, holds: policy == SlowPolicy.Block, Schedule);
         // The log may begin inside a batch, which then comes whole.
         long held = Math.Max(_reader.Cursor.Offset, partition.Log.StartOffset);
         FirstOffset = start == StartKind.Offset ? Math.Max(value, held) : held;
@@ -48,7 +51,11 @@ internal sealed class BroadcastSubscription : Subscription
 
     public override long NextOffset => Volatile.Read(ref _nextOffset);
 
-    private protected override bool Blocks => _blocks;
+    public override SlowPolicy SlowPolicy { get; }
+
+    public override long KeptBytes => _yielding?.KeptBytes ?? 0;
+
+    private protected override bool Blocks => SlowPolicy == SlowPolicy.Block && Partition.Log is RingLog;
 
     public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8)
     {
@@ -62,6 +69,24 @@ internal sealed class BroadcastSubscription : Subscription
         }
         Partition.Counters.Settled(range.Count);
         return SettleOutcome.Done;
+    }
+
+    /// <summary>A reader that no producer waits for; null for the policies that need none.</summary>
+    private YieldingReader? OpenYielding(RingLog ring, StartKind start, long value, SpillStore spills)
+    {
+        YieldingReader? reader = SlowPolicy switch
+        {
+            SlowPolicy.DropNewest => new DropNewestReader(ring, RequestClose, spills.Memory),
+            SlowPolicy.Disconnect => new DisconnectingReader(ring, RequestClose),
+            SlowPolicy.SpillToDisk => new SpillingReader(ring, RequestClose, Schedule, spills),
+            _ => null,
+        };
+        if (reader is not null)
+        {
+            HoldTurns(); // It can be ended from now on, and the client must learn first that it was opened.
+            ring.Open(reader, start, value);
+        }
+        return reader;
     }
 
     private protected override void LeaveTopic()

@@ -1,3 +1,4 @@
+using System.Globalization;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
@@ -13,6 +14,7 @@ public abstract class Subscription : OutputStream
 {
     private readonly Partition _partition;
     private long _credit;
+    private long _drops;
     private long _stoodStillSince;
     private long _lastSeen = -1;
 
@@ -37,6 +39,18 @@ public abstract class Subscription : OutputStream
     /// <summary>Bytes that may be sent; below zero after a batch longer than what was left.</summary>
     public long Credit => Volatile.Read(ref _credit);
 
+    /// <summary>What happens when it is slower than a transient topic.</summary>
+    public virtual SlowPolicy SlowPolicy => SlowPolicy.Block;
+
+    /// <summary>After how long of standing still while producers wait it is ended; zero for the broker's default.</summary>
+    public TimeSpan SlowTimeout { get; internal set; }
+
+    /// <summary>Messages it has lost by its policy.</summary>
+    public long Drops => Volatile.Read(ref _drops);
+
+    /// <summary>Bytes of its backlog that are kept outside the ring, in memory or on the disk.</summary>
+    public virtual long KeptBytes => 0;
+
     /// <summary>Whether producers of a transient topic wait for this subscription.</summary>
     private protected abstract bool Blocks { get; }
 
@@ -60,7 +74,9 @@ public abstract class Subscription : OutputStream
                 delivery = new Delivery(run, default, TakenRange);
                 return DeliveryResult.Run;
             case ReadResult.Gap:
-                _partition.Counters.Gap(gap.Reason == GapReason.Dropped ? gap.LastOffset - gap.FirstOffset + 1 : 0);
+                long dropped = gap.Reason == GapReason.Dropped ? gap.LastOffset - gap.FirstOffset + 1 : 0;
+                _partition.Counters.Gap(dropped);
+                Volatile.Write(ref _drops, _drops + dropped);
                 delivery = new Delivery(default, gap, default);
                 return DeliveryResult.Gap;
             case ReadResult.Failed:
@@ -92,10 +108,11 @@ public abstract class Subscription : OutputStream
             Schedule();
     }
 
-    /// <summary>Ends the subscription when it has not moved for <paramref name="timeout"/> while producers wait for it.</summary>
-    internal void CheckProgress(TimeProvider time, long now, bool producersWait, TimeSpan timeout)
+    /// <summary>Ends the subscription when it has not moved for its time-out while producers wait for it.</summary>
+    internal void CheckProgress(TimeProvider time, long now, bool producersWait, TimeSpan defaultTimeout)
     {
         long next = NextOffset;
+        TimeSpan timeout = SlowTimeout > TimeSpan.Zero ? SlowTimeout : defaultTimeout;
         if (!Blocks || !producersWait || next != _lastSeen || next >= _partition.Log.EndOffset)
         {
             _lastSeen = next;
@@ -103,7 +120,7 @@ public abstract class Subscription : OutputStream
         }
         else if (time.GetElapsedTime(_stoodStillSince, now) >= timeout)
         {
-            RequestClose(new StreamClose(ErrorCode.SlowConsumer, $"nothing was taken for {timeout.TotalSeconds:0} s while producers waited"));
+            RequestClose(new StreamClose(ErrorCode.SlowConsumer, string.Create(CultureInfo.InvariantCulture, $"nothing was taken for {timeout.TotalSeconds} s while producers waited; messages {next} to {_partition.Log.EndOffset - 1} were not sent")));
         }
     }
 

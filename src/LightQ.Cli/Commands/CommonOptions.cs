@@ -2,6 +2,7 @@ using System.CommandLine;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Commands;
 
@@ -16,6 +17,33 @@ internal static class CommonOptions
     {
         Description = $"The broker: lightq://[user[:password]@]host[:data-port][?control=PORT]. Default: {ServerVariable}, then {DefaultServer}.",
         HelpName = "URL",
+    };
+
+    /// <summary>The slow-consumer policies, for descriptions.</summary>
+    public const string SlowPolicyText =
+        "producers wait for it (block), it loses the oldest messages (drop-oldest) or those that arrive (drop-newest), it is ended (disconnect), or its backlog goes to the broker's disk (spill-to-disk).";
+
+    /// <summary>What happens to a slow subscriber.</summary>
+    public static Option<SlowPolicy> SlowPolicy() => ValueOptions.HyphenatedChoice(
+        "--slow-policy",
+        Protocol.Frames.SlowPolicy.Block,
+        Protocol.Frames.SlowPolicy.DropOldest,
+        Protocol.Frames.SlowPolicy.DropNewest,
+        Protocol.Frames.SlowPolicy.Disconnect,
+        Protocol.Frames.SlowPolicy.SpillToDisk);
+
+    /// <summary>How long a blocking subscriber may stand still.</summary>
+    public static Option<TimeSpan?> SlowTimeout() => new("--slow-timeout")
+    {
+        Description = "With block: end this subscriber when it has stood still this long while producers waited; 500ms to 24h. Default: the broker's, 10s.",
+        HelpName = "TIME",
+        CustomParser = result =>
+        {
+            string text = result.Tokens[0].Value;
+            bool ok = DurationText.TryParse(text, out TimeSpan timeout)
+                && timeout.TotalMilliseconds is >= ProtocolLimits.MinSlowTimeoutMilliseconds and <= ProtocolLimits.MaxSlowTimeoutMilliseconds;
+            return ValueOptions.Parsed<TimeSpan?>(result, ok, timeout, $"'{text}' is not a duration from 500ms to 24h.");
+        },
     };
 
     /// <summary>Table or JSON.</summary>

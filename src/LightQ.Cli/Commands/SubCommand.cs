@@ -49,6 +49,9 @@ internal static class SubCommand
                 }
             },
         };
+        Option<SlowPolicy> slowPolicy = CommonOptions.SlowPolicy();
+        slowPolicy.Description = $"What happens when this subscriber is slower than a transient topic: {CommonOptions.SlowPolicyText} Default: what the topic says.";
+        Option<TimeSpan?> slowTimeout = CommonOptions.SlowTimeout();
         Option<OutputFormat> output = CommonOptions.Output();
         Option<string?> server = CommonOptions.Server();
         var command = new ExampleCommand(
@@ -61,7 +64,7 @@ internal static class SubCommand
             "lightq sub jobs --group workers --max-in-flight 1",
             "lightq sub orders --from earliest --count 1000 --format raw > lines.txt")
         {
-            topic, group, from, maxInFlight, count, idleExit, filter, format, output, server,
+            topic, group, from, maxInFlight, count, idleExit, filter, slowPolicy, slowTimeout, format, output, server,
         };
         command.Validators.Add(result =>
         {
@@ -80,7 +83,17 @@ internal static class SubCommand
             {
                 Client = CommonOptions.ClientOptions(parsed.GetValue(server)),
                 Topic = address.Topic,
-                Options = new ConsumeOptions { Group = parsed.GetValue(group), Partition = address.Partition, Start = parsed.GetValue(from) ?? default, Filter = parsed.GetValue(filter), MaxInFlight = held, SettleMode = held != 0 ? SettleMode.Explicit : SettleMode.Automatic },
+                Options = new ConsumeOptions
+                {
+                    Group = parsed.GetValue(group),
+                    Partition = address.Partition,
+                    Start = parsed.GetValue(from) ?? default,
+                    Filter = parsed.GetValue(filter),
+                    MaxInFlight = held,
+                    SettleMode = held != 0 ? SettleMode.Explicit : SettleMode.Automatic,
+                    SlowPolicy = parsed.GetValue(slowPolicy),
+                    SlowTimeout = parsed.GetValue(slowTimeout),
+                },
                 Count = parsed.GetValue(count) ?? long.MaxValue,
                 IdleExit = parsed.GetValue(idleExit),
                 Format = parsed.GetValue(output) == OutputFormat.Json ? MessageFormat.Json : parsed.GetValue(format),

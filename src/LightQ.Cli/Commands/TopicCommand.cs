@@ -50,7 +50,7 @@ internal static class TopicCommand
             "ensure",
             "Create a topic if it is missing, otherwise change the given settings that may be changed.",
             "lightq topic ensure orders --kind durable --retention-age 7d",
-            "lightq topic ensure ticks --ring 64MiB --slow-consumer dropoldest")
+            "lightq topic ensure ticks --ring 64MiB --slow-policy drop-oldest")
         {
             topic, server, output,
         };

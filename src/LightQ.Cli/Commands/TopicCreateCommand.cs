@@ -24,7 +24,7 @@ internal static class TopicCreateCommand
             "Create a topic; it is an error if there is one of that name.",
             "lightq topic create orders --kind durable --retention-age 7d",
             "lightq topic create clicks --partitions 16",
-            "lightq topic create ticks --ring 64MiB --slow-consumer dropoldest",
+            "lightq topic create ticks --ring 64MiB --slow-policy drop-oldest",
             "lightq topic create -n 1 -s file")
         {
             topic, topics, storage, server, output,

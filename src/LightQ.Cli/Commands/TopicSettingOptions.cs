@@ -17,7 +17,7 @@ internal sealed class TopicSettingOptions
     private readonly Option<Durability> _ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
     private readonly Option<Durability> _read = ValueOptions.Choice("--read", Durability.Memory, Durability.Written, Durability.Fsync);
     private readonly Option<long?> _maxMessage = ValueOptions.Size("--max-message");
-    private readonly Option<SlowPolicy> _slow = ValueOptions.Choice("--slow-consumer", SlowPolicy.Block, SlowPolicy.DropOldest);
+    private readonly Option<SlowPolicy> _slow = CommonOptions.SlowPolicy();
 
     private readonly Option<TimeSpan?> _lock = ValueOptions.Duration("--lock");
     private readonly Option<int?> _maxDeliveries = ValueOptions.Number("--max-deliveries", 0);
@@ -36,7 +36,7 @@ internal sealed class TopicSettingOptions
         _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}; cannot be changed later. Messages with the same key are in one, in their order; ring, segments and retention are of each. Default: 1.";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
         _read.Description = "How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory.";
-        _slow.Description = "Producers wait for slow subscribers (block, the default), or those lose the oldest messages (dropoldest).";
+        _slow.Description = $"What happens to subscribers that are slower than a transient topic and do not say: {CommonOptions.SlowPolicyText} Default: block.";
         _ring.Description = "Size of the ring in memory. Default 8MiB.";
         _segment.Description = "Size of the journal's files. Default 64MiB.";
         _retentionBytes.Description = "Keep at most this much; none: no limit, as a new topic has without it.";

@@ -37,7 +37,7 @@ internal sealed record TopicView
 
     public long MaxMessageBytes { get; init; }
 
-    public required string SlowConsumer { get; init; }
+    public required string SlowPolicy { get; init; }
 
     public double LockSeconds { get; init; }
 
@@ -74,7 +74,7 @@ internal sealed record TopicView
         AckLevel = Lower(info.Spec.AckLevel),
         ReadLevel = Lower(info.Spec.ReadLevel),
         MaxMessageBytes = info.Spec.MaxMessageBytes,
-        SlowConsumer = Lower(info.Spec.SlowPolicy),
+        SlowPolicy = ValueOptions.Hyphenated(info.Spec.SlowPolicy),
         LockSeconds = (info.Spec.LockDuration ?? TimeSpan.Zero).TotalSeconds,
         MaxDeliveries = info.Spec.MaxDeliveries ?? 0,
         RetryDelaySeconds = (info.Spec.RetryDelay ?? TimeSpan.Zero).TotalSeconds,
@@ -121,7 +121,7 @@ internal sealed record TopicView
         }
         yield return ("ack level", AckLevel);
         yield return ("max message", Bytes(MaxMessageBytes));
-        yield return ("slow consumer", SlowConsumer);
+        yield return ("slow policy", SlowPolicy);
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
         foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
             yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", $"{start} to {end}");

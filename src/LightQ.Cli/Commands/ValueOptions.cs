@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
 using System.Numerics;
+using System.Text.Json;
 
 namespace LightQ.Cli.Commands;
 
@@ -14,9 +15,21 @@ internal static class ValueOptions
     /// <param name="name">The option's name.</param>
     /// <param name="values">The values it may have, in the order of the help.</param>
     public static Option<T> Choice<T>(string name, params T[] values)
+        where T : struct, Enum => Choice(name, [.. values.Select(v => v.ToString().ToLowerInvariant())], values);
+
+    /// <summary>One of some words, where a value's name has several, with hyphens between them.</summary>
+    /// <param name="name">The option's name.</param>
+    /// <param name="values">The values it may have, in the order of the help.</param>
+    public static Option<T> HyphenatedChoice<T>(string name, params T[] values)
+        where T : struct, Enum => Choice(name, [.. values.Select(Hyphenated)], values);
+
+    /// <summary>A value's name in lower case, with hyphens between its words.</summary>
+    public static string Hyphenated<T>(T value)
+        where T : struct, Enum => JsonNamingPolicy.KebabCaseLower.ConvertName(value.ToString());
+
+    private static Option<T> Choice<T>(string name, string[] words, T[] values)
         where T : struct, Enum
     {
-        string[] words = [.. values.Select(v => v.ToString().ToLowerInvariant())];
         return new(name)
         {
             HelpName = string.Join('|', words),

@@ -101,7 +101,8 @@ internal sealed class Subscription : ClientStream
                     Options.SettleMode,
                     Options.SlowPolicy,
                     (uint)Options.MaxInFlight,
-                    _consumer.Member),
+                    _consumer.Member,
+                    (uint)(Options.SlowTimeout?.TotalMilliseconds ?? 0)),
                 _stream,
                 _stream);
             long credit = Math.Max(1, _creditBytes - _heldBytes);
@@ -343,7 +344,10 @@ internal sealed class Subscription : ClientStream
         }
         if (_firstSubscribed.TrySetException(reason))
             return; // Whoever opens it hears of it.
-        ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
+        if (reason.Code == ErrorCode.SlowConsumer)
+            ClientLog.EndedAsSlow(_link.Logger, Topic, reason.Message);
+        else
+            ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
         _consumer.End(reason);
     }
 

@@ -3,7 +3,7 @@ namespace LightQ.Protocol.Frames;
 /// <summary>Why offsets do not come.</summary>
 public enum GapReason : byte
 {
-    /// <summary>The subscriber was too slow and its policy is DropOldest.</summary>
+    /// <summary>The subscriber was too slow and its policy is to drop.</summary>
     Dropped = 1,
 
     /// <summary>The log no longer holds them.</summary>

@@ -22,7 +22,10 @@ public static class ServerSettings
         Number("DataPlane:MaxConnections", null, "Most data-plane connections.", (o, v) => o with { DataPlane = o.DataPlane with { MaxConnections = v } }, o => o.DataPlane.MaxConnections),
         Number("DataPlane:MaxStreams", null, "Most streams of one connection.", (o, v) => o with { DataPlane = o.DataPlane with { MaxStreams = v } }, o => o.DataPlane.MaxStreams),
         Number("Broker:PublishWindowBytes", null, "Publish window of a producer stream in bytes.", (o, v) => o with { Broker = o.Broker with { PublishWindowBytes = v } }, o => o.Broker.PublishWindowBytes),
-        Time("Broker:SlowTimeout", null, "How long a blocking subscription may stand still while producers wait.", (o, v) => o with { Broker = o.Broker with { SlowTimeout = v } }, o => o.Broker.SlowTimeout),
+        Time("Broker:SlowTimeout", null, "How long a blocking subscription that names no time-out may stand still while producers wait.", (o, v) => o with { Broker = o.Broker with { SlowTimeout = v } }, o => o.Broker.SlowTimeout),
+        Bytes("Broker:SpillBytesPerSubscription", "Most bytes that one subscription may spill to disk.", (o, v) => o with { Broker = o.Broker with { SpillBytesPerSubscription = v } }, o => o.Broker.SpillBytesPerSubscription),
+        Bytes("Broker:SpillBytes", "Most bytes that all subscriptions together may spill to disk.", (o, v) => o with { Broker = o.Broker with { SpillBytes = v } }, o => o.Broker.SpillBytes),
+        Bytes("Broker:BacklogMemoryBytes", "Most memory for what slow subscriptions keep outside their rings.", (o, v) => o with { Broker = o.Broker with { BacklogMemoryBytes = v } }, o => o.Broker.BacklogMemoryBytes),
         Time("Broker:RestAfter", null, "After how long unused a transient topic gives its memory, and what it held, back.", (o, v) => o with { Broker = o.Broker with { RestAfter = v } }, o => o.Broker.RestAfter),
         Time("Broker:ProducerExpiry", null, "After how long without a batch a named producer is forgotten.", (o, v) => o with { Broker = o.Broker with { ProducerExpiry = v } }, o => o.Broker.ProducerExpiry),
         Time("Broker:PositionInterval", null, "How often group positions reach the disk.", (o, v) => o with { Broker = o.Broker with { PositionInterval = v } }, o => o.Broker.PositionInterval),
@@ -39,6 +42,10 @@ public static class ServerSettings
     private static ServerSetting Number(
         string key, string? flag, string description, Func<LightQServerOptions, int, LightQServerOptions> apply, Func<LightQServerOptions, int> read) =>
         new(key, flag, description, (o, t) => apply(o, ReadNumber(t)), o => Write(read(o)));
+
+    private static ServerSetting Bytes(
+        string key, string description, Func<LightQServerOptions, long, LightQServerOptions> apply, Func<LightQServerOptions, long> read) =>
+        new(key, null, description, (o, t) => apply(o, ReadBytes(t)), o => Write(read(o)));
 
     private static ServerSetting Switch(
         string key, string? flag, string description, Func<LightQServerOptions, bool, LightQServerOptions> apply, Func<LightQServerOptions, bool> read) =>

@@ -11,6 +11,9 @@ internal static class SettingText
     public static int ReadNumber(string text) =>
         int.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int value) ? value : throw new FormatException("a whole number");
 
+    public static long ReadBytes(string text) =>
+        long.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long value) ? value : throw new FormatException("a whole number of bytes");
+
     public static bool ReadSwitch(string text) => bool.TryParse(text, out bool value) ? value : throw new FormatException("true or false");
 
     public static IPAddress ReadAddress(string text)
@@ -38,7 +41,7 @@ internal static class SettingText
         throw new FormatException("a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10");
     }
 
-    public static string Write(int value) => value.ToString(CultureInfo.InvariantCulture);
+    public static string Write(long value) => value.ToString(CultureInfo.InvariantCulture);
 
     public static string Write(bool value) => value ? "true" : "false";
 

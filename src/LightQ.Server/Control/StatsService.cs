@@ -101,6 +101,9 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
                 NextOffset = s.NextOffset,
                 Lag = (ulong)Math.Max(0, s.Partition.Log.EndOffset - s.NextOffset),
                 CreditBytes = s.Credit,
+                SlowConsumerPolicy = (SlowConsumerPolicy)s.SlowPolicy,
+                Drops = (ulong)s.Drops,
+                BacklogBytes = (ulong)s.KeptBytes,
             });
         return Task.FromResult(new ListSubscriptionsResponse { Subscriptions = { subscriptions } });
     }

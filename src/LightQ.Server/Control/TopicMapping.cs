@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
@@ -25,7 +26,7 @@ internal static class TopicMapping
         new("ack_level", false, p => p.AckLevel != 0, (s, p) => s with { AckLevel = (Durability)Read(p.AckLevel, "ack_level") }, s => Text(s.AckLevel)),
         new("read_level", true, p => p.ReadLevel != 0, (s, p) => s with { ReadLevel = (Durability)Read(p.ReadLevel, "read_level") }, s => Text(s.ReadLevel)),
         new("max_message_bytes", true, p => p.MaxMessageBytes != 0, (s, p) => s with { MaxMessageBytes = (int)Read(p.MaxMessageBytes, TopicSettings.MaxMessageLimit, "max_message_bytes") }, s => Text(s.MaxMessageBytes)),
-        new("slow_consumer_policy", false, p => p.SlowConsumerPolicy != 0, (s, p) => s with { SlowPolicy = (SlowPolicy)Read(p.SlowConsumerPolicy, "slow_consumer_policy") }, s => s.SlowPolicy == SlowPolicy.DropOldest ? "drop_oldest" : Text(s.SlowPolicy)),
+        new("slow_consumer_policy", false, p => p.SlowConsumerPolicy != 0, (s, p) => s with { SlowPolicy = (SlowPolicy)Read(p.SlowConsumerPolicy, "slow_consumer_policy") }, s => JsonNamingPolicy.SnakeCaseLower.ConvertName(s.SlowPolicy.ToString())),
         new("lock_duration", false, p => p.LockDuration is not null, (s, p) => s with { Delivery = s.Delivery with { LockDuration = Read(p.LockDuration, "lock_duration") } }, s => s.Delivery.LockDuration.ToString("c")),
         new("max_deliveries", false, p => p.HasMaxDeliveries, (s, p) => s with { Delivery = s.Delivery with { MaxDeliveries = (int)Read(p.MaxDeliveries, ushort.MaxValue, "max_deliveries") } }, s => Text(s.Delivery.MaxDeliveries)),
         new("retry_delay", false, p => p.RetryDelay is not null, (s, p) => s with { Delivery = s.Delivery with { RetryDelay = Read(p.RetryDelay, "retry_delay") } }, s => s.Delivery.RetryDelay.ToString("c")),

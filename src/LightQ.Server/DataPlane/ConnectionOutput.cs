@@ -42,6 +42,7 @@ internal sealed class ConnectionOutput : WorkItem
     private bool _endAfterAnswers;
     private bool _sendingEnded;
     private volatile bool _inputEnded;
+    private bool _isSending;
     private bool _failed;
     private bool _finished;
 
@@ -66,6 +67,9 @@ internal sealed class ConnectionOutput : WorkItem
 
     /// <summary>When a send last began, as a timestamp of the clock.</summary>
     public long LastSend { get; private set; }
+
+    /// <summary>Whether a send is under way.</summary>
+    public bool IsSending => Volatile.Read(ref _isSending);
 
     /// <summary>Puts a stream into the queue and sees that a turn comes.</summary>
     public void Schedule(OutputStream stream)
@@ -155,6 +159,7 @@ internal sealed class ConnectionOutput : WorkItem
             }
             bytes += _filled + tail.Length;
             LastSend = _time.GetTimestamp();
+            Volatile.Write(ref _isSending, true);
             switch (_sender.TrySend(_buffer.AsMemory(0, _filled), tail))
             {
                 case SendResult.Pending:
@@ -209,6 +214,7 @@ internal sealed class ConnectionOutput : WorkItem
 
     private void Sent()
     {
+        Volatile.Write(ref _isSending, false);
         _filled = 0;
         if (_sending is null)
             return;

@@ -98,6 +98,10 @@ internal sealed class DataConnection
         {
             Expire("was silent for three heartbeats");
         }
+        else if (unsent >= Linger && _output.IsSending && Session.HasEndToTell())
+        {
+            Expire("does not read, so that a stream which the broker has ended could not leave its topic");
+        }
         else if (unsent >= _options.Heartbeat)
         {
             _output.Answer(new PingFrame((ulong)now));

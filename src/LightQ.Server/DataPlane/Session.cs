@@ -67,6 +67,13 @@ internal sealed class Session : IStreamOwner
         }
     }
 
+    /// <summary>Whether the broker has ended a stream and the peer has not yet been told.</summary>
+    public bool HasEndToTell()
+    {
+        lock (_streams)
+            return _streams.Values.Any(s => s.CloseRequested is { Code: not ErrorCode.None });
+    }
+
     /// <inheritdoc/>
     public void Schedule(OutputStream stream) => _output.Schedule(stream);
 
@@ -308,6 +315,7 @@ internal sealed class Session : IStreamOwner
             Subscription subscription = _broker.Subscribe(this, id, request, out SubscribedFrame subscribed);
             Add(subscription);
             Answer(subscribed, id, tag);
+            subscription.Opened();
         }
         catch (BrokerException e)
         {

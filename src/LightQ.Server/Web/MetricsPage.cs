@@ -65,6 +65,8 @@ internal static class MetricsPage
         writer.Gauge("lightq_topic_damaged_bytes", "Bytes of these ranges.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Damage.Sum(d => d.Damage.Bytes), "topic", topic.Name);
+        writer.Gauge("lightq_spilled_bytes", "Bytes of backlogs that slow subscriptions spill, in memory and on disk.").Sample(broker.SpilledBytes);
+        writer.Gauge("lightq_backlog_memory_bytes", "Bytes of memory for what slow subscriptions keep outside their rings.").Sample(broker.BacklogMemoryBytes);
         writer.Counter("lightq_scrubbed_bytes_total", "Bytes of durable topics that were read again to find damage.").Sample(broker.ScrubbedBytes);
         writer.Counter("lightq_scrub_passes_total", "Complete passes of that over everything.").Sample(broker.ScrubPasses);
         WriteProcess(writer);

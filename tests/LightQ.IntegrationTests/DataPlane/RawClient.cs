@@ -73,9 +73,10 @@ internal sealed class RawClient : IAsyncDisposable
         return FrameCodec.Read<ProducerOpenedFrame>(await ReadAsync(FrameType.ProducerOpened));
     }
 
-    public async Task<SubscribedFrame> SubscribeAsync(string topic, uint stream, uint credit, StartKind start = StartKind.Earliest, SettleMode settle = SettleMode.Automatic)
+    public async Task<SubscribedFrame> SubscribeAsync(
+        string topic, uint stream, uint credit, StartKind start = StartKind.Earliest, SettleMode settle = SettleMode.Automatic, SlowPolicy slow = SlowPolicy.TopicDefault, uint slowTimeout = 0)
     {
-        await SendAsync(new SubscribeFrame(topic, 0, "", start, 0, -1, 0, 0, settle, SlowPolicy.TopicDefault, 0), stream, stream);
+        await SendAsync(new SubscribeFrame(topic, 0, "", start, 0, -1, 0, 0, settle, slow, 0, SlowTimeoutMilliseconds: slowTimeout), stream, stream);
         if (credit != 0)
             await SendAsync(new CreditFrame(credit), stream);
         return FrameCodec.Read<SubscribedFrame>(await ReadAsync(FrameType.Subscribed));

@@ -8,6 +8,9 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Storage.Files;
+using LightQ.Storage.Spilling;
+using LightQ.Tests.Shared;
 
 namespace LightQ.Tests.Broker;
 
@@ -17,6 +20,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     private protected const int RingBytes = 64 * 1024;
     private protected const int Window = 16 * 1024;
     private readonly Queue<OutputStream> _scheduled = new();
+    private readonly string _spillDirectory = Path.Combine(Path.GetTempPath(), $"lightq-spill-{Guid.NewGuid():N}");
 
     private protected EngineTest()
     {
@@ -26,6 +30,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         Log = new RingLog(RingBytes, 8 * 1024, 7, Partition.AppendLock);
         Partition.Log = Log;
         topic.Partitions = [Partition];
+        Spills = OpenSpills(new SpillOptions());
     }
 
     uint IStreamOwner.ConnectionId => 1;
@@ -36,13 +41,25 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
 
     private protected RingLog Log { get; }
 
+    /// <summary>The disk behind <see cref="Spills"/>.</summary>
+    private protected FaultyFileSystem Disk { get; } = new(PlatformFileSystem.Choose());
+
+    /// <summary>Driven by hand with <see cref="SpillStore.RunOnce"/>: it has no thread.</summary>
+    private protected SpillStore Spills { get; set; }
+
+    /// <summary>Files of spills that exist now.</summary>
+    private protected string[] SpillFiles => Directory.Exists(_spillDirectory) ? Directory.GetFiles(_spillDirectory) : [];
+
     void IStreamOwner.Schedule(OutputStream stream) => _scheduled.Enqueue(stream);
 
     public async ValueTask DisposeAsync()
     {
+        Spills.Dispose();
         await Log.DisposeAsync();
         GC.SuppressFinalize(this);
     }
+
+    private protected SpillStore OpenSpills(SpillOptions options, bool ownThread = false) => new(_spillDirectory, Disk, options, ownThread);
 
     private protected static byte[] Batch(ulong sequence, int records, int bodyBytes = 100, ulong producerId = 0, uint epoch = 0)
     {
@@ -74,8 +91,9 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     private protected Subscription Subscribe(StartKind start, long value = 0, SlowPolicy policy = SlowPolicy.Block, uint credit = 1 << 20, SettleMode settle = SettleMode.Automatic)
     {
         var request = new SubscribeFrame("test", 0, "", start, value, -1, 0, 0, settle, policy, 0);
-        var subscription = new BroadcastSubscription(this, 100, Partition, request, policy);
+        var subscription = new BroadcastSubscription(this, 100, Partition, request, policy, Spills);
         Partition.Attach(subscription);
+        subscription.Opened();
         subscription.Grant(credit);
         return subscription;
     }

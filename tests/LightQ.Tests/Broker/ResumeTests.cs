@@ -152,7 +152,7 @@ public sealed class ResumeTests : IStreamOwner, IAsyncDisposable
     {
         Attach();
         var request = new SubscribeFrame("test", 0, "", StartKind.Offset, last + 1, last, epoch, incarnation, SettleMode.Automatic, SlowPolicy.Block, 0);
-        var subscription = new BroadcastSubscription(this, 1, Partition, request, SlowPolicy.Block);
+        var subscription = new BroadcastSubscription(this, 1, Partition, request, SlowPolicy.Block, spills: null!); // A durable topic spills nothing.
         subscription.Grant(1 << 20);
         (List<LogGap> gaps, List<(long, int)> batches) = Take(subscription);
         long first = subscription.FirstOffset;

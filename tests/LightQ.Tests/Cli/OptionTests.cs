@@ -16,7 +16,7 @@ public sealed class OptionTests
 {
     [Theory]
     [InlineData("server --data x --data-port 0 --require-auth --insecure false --output json")]
-    [InlineData("topic create orders --kind durable --ring 16MiB --retention-age 7d --ack written --slow-consumer dropoldest")]
+    [InlineData("topic create orders --kind durable --ring 16MiB --retention-age 7d --ack written --slow-policy drop-oldest")]
     [InlineData("topic ensure orders --retention-bytes none --retention-age none")]
     [InlineData("topic truncate orders/0 --before 10")]
     [InlineData("pub orders hello --key 1 --header a=b --header c=d --ack fsync")]

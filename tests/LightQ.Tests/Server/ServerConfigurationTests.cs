@@ -58,6 +58,9 @@ public sealed class ServerConfigurationTests : IDisposable
             {
                 PublishWindowBytes = 65536,
                 SlowTimeout = TimeSpan.FromSeconds(3),
+                SpillBytesPerSubscription = 11,
+                SpillBytes = 12,
+                BacklogMemoryBytes = 13,
                 RestAfter = TimeSpan.FromDays(4),
                 ProducerExpiry = TimeSpan.FromHours(5),
                 PositionInterval = TimeSpan.FromMilliseconds(6),

@@ -75,7 +75,8 @@ public sealed class ReadBackTests
         from slow in Enum<SlowPolicy>()
         from most in U32
         from member in U32
-        select new SubscribeFrame(topic, partition, consumers, start, value, last, epoch, incarnation, settle, slow, most, member));
+        from timeout in U32
+        select new SubscribeFrame(topic, partition, consumers, start, value, last, epoch, incarnation, settle, slow, most, member, timeout));
 
     [Fact]
     public void Subscribed() => Frame(

@@ -1,0 +1,55 @@
+using LightQ.Broker.Scheduling;
+using LightQ.Disruptor;
+using LightQ.Protocol;
+using LightQ.Storage;
+using LightQ.Storage.Spilling;
+
+namespace LightQ.Broker.Logs;
+
+/// <summary>Keeps what has to leave the ring in temporary files, reads it back in order, and goes on in the ring where the files end.</summary>
+internal sealed class SpillingReader : YieldingReader
+{
+    private readonly SpillStore _store;
+    private readonly SpillQueue _queue;
+
+    public SpillingReader(RingLog log, Action<StreamClose> end, Action ready, SpillStore store)
+        : base(log, end)
+    {
+        _store = store;
+        _queue = store.Open(ready, OnFailed);
+    }
+
+    public override long KeptBytes => _queue.Bytes;
+
+    protected override void MakeRoom(long position) => Evacuate(position);
+
+    protected override ReadResult TryReadKept(out LogRun run)
+    {
+        ReadResult result = _queue.TryTake(out run);
+        return result == ReadResult.Failed ? ReadResult.Pending : result; // The end is on its way, with the reason.
+    }
+
+    protected override void ReleaseKept() => _queue.Release();
+
+    protected override void DropKept() => _queue.Dispose();
+
+    protected override bool TryKeep(in RingRun run, long nextOffset)
+    {
+        SpillResult result = _queue.TryAdd(run.Span, Held.Offset, nextOffset);
+        if (result == SpillResult.Kept)
+            return true;
+        string reason = result switch
+        {
+            SpillResult.QueueFull => $"a subscription may spill {_store.Options.MaxQueueBytes} bytes (Broker:SpillBytesPerSubscription)",
+            SpillResult.StoreFull => $"all subscriptions together may spill {_store.Options.MaxBytes} bytes (Broker:SpillBytes)",
+            SpillResult.DiskBehind => $"the disk does not take the backlog as fast as it grows, and {_store.Options.MaxMemoryBytes} bytes (Broker:BacklogMemoryBytes) wait for it",
+            _ => "its backlog was lost",
+        };
+        End(Lost(reason));
+        return false;
+    }
+
+    private void OnFailed(Exception reason) => EndFromOutside(Lost($"its backlog cannot be kept on the disk: {reason.Message}"));
+
+    private StreamClose Lost(string reason) => new(ErrorCode.SlowConsumer, $"from message {Cursor.Offset} on nothing was sent: {reason}");
+}
