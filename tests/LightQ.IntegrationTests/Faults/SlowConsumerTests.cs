@@ -157,7 +157,7 @@ public sealed class SlowConsumerTests
     private static async Task<long> ConsumeAsync(LightQClient client, int messages)
     {
         long next = 0;
-        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, GapAction = GapAction.Throw }, TestContext.Current.CancellationToken))
+        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, GapAction = GapAction.Throw }).WithCancellation(TestContext.Current.CancellationToken))
         {
             Assert.Equal(next, message.Offset);
             Assert.Equal(next, BitConverter.ToInt32(message.Body.Span));

@@ -1,4 +1,3 @@
-using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
