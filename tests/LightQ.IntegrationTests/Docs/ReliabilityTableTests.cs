@@ -42,7 +42,8 @@ public sealed class ReliabilityTableTests
 
     private static IEnumerable<Row> Rows() => Directory.EnumerateFiles(SourceTree.PathOf("tests/reliability"), "*.json")
         .Select(file => JsonSerializer.Deserialize<Row>(File.ReadAllText(file), JsonSerializerOptions.Web)!)
-        .OrderBy(row => int.TryParse(row.Id[1..].Split('.')[0], CultureInfo.InvariantCulture, out int number) ? number : int.MaxValue)
+        .OrderBy(row => row.Id[0])
+        .ThenBy(row => int.TryParse(row.Id[1..].Split('.')[0], CultureInfo.InvariantCulture, out int number) ? number : int.MaxValue)
         .ThenBy(row => row.Id, StringComparer.Ordinal)
         .ThenBy(row => row.Tier, StringComparer.Ordinal);
 
