@@ -93,6 +93,13 @@ public sealed record BrokerOptions
     /// <summary>Told of damage that is found while the broker runs, once for every range. Must not block, and must not throw.</summary>
     public Action<Partition, JournalDamage> OnDamaged { get; init; } = static (_, _) => { };
 
+    /// <summary>Most delayed batches that wait in one partition, some 100 bytes of memory each. Default 100,000.</summary>
+    public int MaxDelayedBatches
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxDelayedBatches), value, "1 or more");
+    } = 100_000;
+
     /// <summary>Most topics. Default 100,000.</summary>
     public int MaxTopics
     {

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Broker.Catalog;
 using LightQ.Broker.DeadLetters;
+using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
@@ -29,6 +30,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly DeadLetterOffice _deadLetters;
     private readonly PartitionOpener _opener;
     private readonly SpillStore _spills;
+    private readonly DelaySchedule _delays;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Lock _changes = new();
     private readonly ITimer _housekeeping;
@@ -40,6 +42,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _options = options;
         _time = time;
         Started = time.GetUtcNow();
+        _delays = new DelaySchedule(time);
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
@@ -61,8 +64,10 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));
-            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, options.OnDamaged);
+            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, options);
             RecoverTopics();
+            foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
+                partition.Delays?.Begin();
         }
         catch
         {
@@ -71,6 +76,7 @@ public sealed class LightQBroker : IAsyncDisposable
             _spills?.Dispose();
             _environment?.Dispose();
             _lock.Dispose();
+            _delays.Dispose();
             throw;
         }
         _housekeeping = time.CreateTimer(_ => KeepHouse(), null, HousekeepingInterval, HousekeepingInterval);
@@ -188,6 +194,8 @@ public sealed class LightQBroker : IAsyncDisposable
             await partition.Emptied().ConfigureAwait(false);
             Groups.Remove(partition);
         }
+        foreach (Partition partition in topic.Partitions)
+            partition.Delays?.Stop();
         await Task.WhenAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask())).ConfigureAwait(false);
         _opener.Remove(topic.Id);
     }
@@ -278,6 +286,9 @@ public sealed class LightQBroker : IAsyncDisposable
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await _deadLetters.DisposeAsync().ConfigureAwait(false);
         Groups.Keep(_topics.Values);
+        _delays.Dispose();
+        foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
+            partition.Delays?.Stop();
         await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
         _positions.Flush();
         _positions.Dispose();

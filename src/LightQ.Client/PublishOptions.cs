@@ -1,3 +1,5 @@
+using LightQ.Protocol;
+
 namespace LightQ.Client;
 
 /// <summary>When a message is delivered and how long it is of use. The default value: at once, and as long as the producer's options say.</summary>
@@ -15,6 +17,25 @@ namespace LightQ.Client;
 public readonly record struct PublishOptions
 {
     internal static readonly TimeSpan ShortestTimeToLive = TimeSpan.FromMilliseconds(1);
+
+    /// <summary>
+    /// How long from now the message is delivered: zero, which is the default and means at once, to 365 days. Durable topics only; others refuse it with
+    /// <see cref="ErrorCode.NotSupported"/>, and the producer is of no more use then. It is acknowledged at once, and delivered as a message at the end of
+    /// the log, with another offset than its ack says, at that time or shortly after.
+    /// </summary>
+    public TimeSpan Delay
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, TimeSpan.Zero);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, ProtocolLimits.LongestDelay);
+            field = value;
+        }
+    }
+
+    /// <summary>When the message is delivered, like <see cref="Delay"/>; in the past means at once. Null (the default): as the delay says.</summary>
+    public DateTimeOffset? DeliverAt { get; init; }
 
     /// <summary>
     /// How long the message is of use, from when it is published or due: 1 ms or more, <see cref="Timeout.InfiniteTimeSpan"/> for ever. Null (the default):

@@ -126,5 +126,6 @@ public sealed class StatsClient
         Gaps = (long)stats.Gaps,
         Drops = (long)stats.Drops,
         StoredBytes = (long)stats.StoredBytes,
+        DelayedMessages = (long)stats.DelayedMessages,
     };
 }

@@ -59,6 +59,9 @@ public sealed record TopicStats
     /// <summary>Messages that subscribers lost because they were too slow.</summary>
     public long Drops { get; init; }
 
+    /// <summary>Messages that were published with a due time and are not due yet.</summary>
+    public long DelayedMessages { get; init; }
+
     /// <summary>Bytes the topic occupies, in its ring or on disk.</summary>
     public long StoredBytes { get; init; }
 }

@@ -27,6 +27,9 @@ public static class ProtocolLimits
     /// <summary>Most bytes of records for each byte of a compressed batch's payload; what compresses better is padded.</summary>
     public const int InflationRatio = 256;
 
+    /// <summary>The longest time for which messages may be delayed.</summary>
+    public static readonly TimeSpan LongestDelay = TimeSpan.FromDays(365);
+
     /// <summary>Largest run of batches in one Deliver frame, in bytes, unless its first batch alone is longer.</summary>
     public const int DeliverRunBytes = 256 * 1024;
 

@@ -167,15 +167,16 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
             return start;
         LogEnd end = _log.Durable.Read();
         long oldest = options.RetentionAge is { } age ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
+        long mostOffset = options.KeepFrom?.Invoke() ?? long.MaxValue;
         if (end.AppendTime != 0 && end.AppendTime < oldest)
-            return end.Offset;
+            return Math.Min(end.Offset, mostOffset);
         ReadOnlySpan<Segment> segments = _log.Segments.All;
         for (int i = 1; i < segments.Length; i++)
         {
             Segment next = segments[i];
             bool tooMuch = options.RetentionBytes is { } bytes && end.Position - next.BasePosition >= bytes;
             bool tooOld = next.Header.PreviousTime < oldest;
-            if ((!tooMuch && !tooOld) || next.BaseOffset > end.Offset)
+            if ((!tooMuch && !tooOld) || next.BaseOffset > Math.Min(end.Offset, mostOffset))
                 break;
             start = Math.Max(start, next.BaseOffset);
         }

@@ -139,11 +139,11 @@ public sealed class ProducerStream : OutputStream
     /// <summary>There may be room in the log again.</summary>
     internal void OnRoom() => TurnScope.Post(_resume);
 
-    private static bool CheckOne(ReadOnlySpan<byte> run, int maxBatchBytes, out int length, out ErrorCode error, out string reason)
+    private bool CheckOne(ReadOnlySpan<byte> run, out int length, out ErrorCode error, out string reason)
     {
-        error = BatchValidator.CheckPublished(run, maxBatchBytes, out BatchView batch, out reason);
-        if (error == ErrorCode.None && (batch.Flags & BatchLayout.HasDueTime) != 0)
-            (error, reason) = (ErrorCode.NotSupported, "delayed delivery is not supported yet");
+        error = BatchValidator.CheckPublished(run, _partition.MaxBatchBytes, out BatchView batch, out reason);
+        if (error == ErrorCode.None && (batch.Flags & BatchLayout.HasDueTime) != 0 && _partition.Delays is null)
+            (error, reason) = (ErrorCode.NotSupported, $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later");
         length = error == ErrorCode.None ? batch.Length : 0;
         return error == ErrorCode.None;
     }
@@ -155,7 +155,7 @@ public sealed class ProducerStream : OutputStream
         reason = "";
         while (valid < run.Length)
         {
-            if (!CheckOne(run[valid..], _partition.MaxBatchBytes, out int length, out error, out reason))
+            if (!CheckOne(run[valid..], out int length, out error, out reason))
                 return false;
             valid += length;
         }
@@ -240,6 +240,8 @@ public sealed class ProducerStream : OutputStream
                     break;
                 if (offset < 0)
                 {
+                    if ((batch.Flags & BatchLayout.HasDueTime) != 0 && (error = _partition.Delays!.Check(batch)) != ErrorCode.None)
+                        break;
                     AppendResult result = _partition.Append(batch, time, out offset);
                     if (result == AppendResult.Full)
                         break;
@@ -293,8 +295,9 @@ public sealed class ProducerStream : OutputStream
         RequestClose(new StreamClose(error, reason));
     }
 
-    private static string Describe(ErrorCode error) => error switch
+    private string Describe(ErrorCode error) => error switch
     {
+        ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error),
         ErrorCode.Fenced => "a newer producer of this name has taken over",
         ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
         ErrorCode.SequenceOverlap => "the batch overlaps what is stored of this producer without being equal to it, or is older than the broker remembers",

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
@@ -27,12 +28,13 @@ public sealed class Partition
     private long _lastAppendTime;
     private long _restingSince;
 
-    internal Partition(Topic topic, uint index, TimeProvider time)
+    internal Partition(Topic topic, uint index, TimeProvider time, DelaySchedule? delays = null, int maxDelayedBatches = 0)
     {
         Topic = topic;
         Index = index;
         _time = time;
         MaxBatchBytes = topic.Settings.MaxBatchBytes;
+        Delays = delays is null ? null : new DelayedDelivery(this, delays, maxDelayedBatches);
     }
 
     /// <summary>The topic.</summary>
@@ -59,6 +61,12 @@ public sealed class Partition
     /// <summary>Held while a batch is checked for duplicates, stamped and copied.</summary>
     internal Lock AppendLock { get; } = new();
 
+    /// <summary>Messages that were published and are not due yet.</summary>
+    public long DelayedMessages => Delays?.Messages ?? 0;
+
+    /// <summary>Delivers what was published for later; null for a transient topic, which takes no such messages.</summary>
+    internal DelayedDelivery? Delays { get; }
+
     /// <summary>The named producers; guarded by <see cref="AppendLock"/>.</summary>
     internal ProducerTable NamedProducers { get; } = new();
 
@@ -83,10 +91,19 @@ public sealed class Partition
     internal AppendResult Append(in BatchView batch, long appendTime, out long baseOffset)
     {
         AppendResult result = Log.TryAppend(batch.Bytes, appendTime, out baseOffset);
-        if (result == AppendResult.Appended)
-            Counters.Received(batch.RecordCount, batch.Length);
+        if (result != AppendResult.Appended)
+            return result;
+        Counters.Received(batch.RecordCount, batch.Length);
+        if ((batch.Flags & BatchLayout.HasDueTime) != 0)
+            Delays!.OnAppended(batch, baseOffset);
         return result;
     }
+
+    /// <summary>What recovery need not find out from batches: named producers, and what is not due yet. Under the append lock.</summary>
+    internal byte[] SaveState() => Delays?.Save() is { Length: > 0 } delays ? [.. delays, .. NamedProducers.Save()] : NamedProducers.Save();
+
+    /// <summary>Reads what <see cref="SaveState"/> wrote.</summary>
+    internal void LoadState(ReadOnlySpan<byte> state) => NamedProducers.Load(Delays is null ? state : Delays.Load(state));
 
     /// <summary>Whether readers are served before the producer's ack.</summary>
     /// <remarks>
@@ -121,6 +138,7 @@ public sealed class Partition
         if (!readersFirst)
             Wake();
         RoomMade();
+        Delays?.OnProgress();
     }
 
     /// <summary>The journal failed.</summary>

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using LightQ.Broker.Delays;
 using LightQ.Broker.Logs;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -8,7 +9,7 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>Makes or recovers the logs behind the partitions of topics.</summary>
 /// <remarks>Opening a journal waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</remarks>
-internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, Action<Partition, JournalDamage> onDamaged)
+internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, DelaySchedule delays, BrokerOptions broker)
 {
     private const int Threads = 8;
 
@@ -57,7 +58,9 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     private Partition OpenOne(Topic topic, uint index, bool isNew)
     {
-        var partition = new Partition(topic, index, time);
+        Partition partition = topic.Settings.Kind == TopicKind.Durable
+            ? new Partition(topic, index, time, delays, broker.MaxDelayedBatches)
+            : new Partition(topic, index, time);
         partition.Log = topic.Settings.Kind == TopicKind.Durable
             ? new JournalLog(OpenJournal(partition, isNew))
             : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
@@ -86,8 +89,9 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             RetentionBytes = settings.RetentionBytes == 0 ? null : settings.RetentionBytes,
             RetentionAge = settings.RetentionAge == TimeSpan.Zero ? null : settings.RetentionAge,
             ReadLevel = settings.ReadLevel,
-            ProducerSnapshot = partition.NamedProducers.Save,
-            Listener = new Listener(partition, onDamaged),
+            ProducerSnapshot = partition.SaveState,
+            KeepFrom = () => partition.Delays?.FirstOffset ?? long.MaxValue,
+            Listener = new Listener(partition, broker.OnDamaged),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
@@ -112,10 +116,11 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     private sealed class Recovery(Partition partition) : IRecoveredBatchVisitor
     {
-        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.NamedProducers.Load(snapshot);
+        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.LoadState(snapshot);
 
         public void OnBatch(in BatchView header)
         {
+            partition.Delays?.OnRecovered(header);
             if (header.ProducerId != 0)
             {
                 partition.NamedProducers.Open(header.ProducerId, header.ProducerEpoch)

@@ -23,8 +23,9 @@ internal static class PubCommand
         Option<Durability> ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
         ack.Description = "Wait until messages are this safe. Default: what the topic says.";
         Option<string?> producerName = new("--producer-name") { Description = "Makes the producer idempotent: what is sent again after a reconnect is stored once.", HelpName = "NAME" };
-        Option<TimeSpan?> timeToLive = ValueOptions.Duration("--ttl");
-        timeToLive.Description = "How long the messages are of use, for example 10s.";
+        Option<TimeSpan?> timeToLive = Between("--ttl", "How long the messages are of use, for example 10s.", TimeSpan.FromMilliseconds(1), TimeSpan.MaxValue, "1ms or longer");
+        Option<TimeSpan?> delay = Between(
+            "--delay", "Deliver the messages so much later, for example 5m; durable topics only.", TimeSpan.Zero, ProtocolLimits.LongestDelay, $"at most {ProtocolLimits.LongestDelay.TotalDays}d");
         Option<BatchCodec> compression = ValueOptions.Choice("--compression", BatchCodec.None, BatchCodec.Brotli, BatchCodec.Deflate);
         compression.Description = "How batches are compressed. Default: none.";
         Option<string?> server = CommonOptions.Server();
@@ -35,16 +36,15 @@ internal static class PubCommand
             "lightq pub orders 'hello'",
             "lightq pub orders --file lines.txt --key 42 --header origin=import",
             "lightq pub orders --file lines.txt --ttl 10s --compression brotli",
+            "lightq pub orders 'do not forget' --delay 5m",
             "tail -f app.log | lightq pub logs -")
         {
-            topic, message, file, wholeFile, key, header, rate, ack, producerName, timeToLive, compression, server, output,
+            topic, message, file, wholeFile, key, header, rate, ack, producerName, timeToLive, delay, compression, server, output,
         };
         command.Validators.Add(result =>
         {
             if (result.GetValue(message) is not (null or "-") && result.GetResult(file) is not null)
                 result.AddError("Give a MESSAGE or --file, not both.");
-            if (result.GetValue(timeToLive) < TimeSpan.FromMilliseconds(1))
-                result.AddError("--ttl: a message lives 1ms or longer.");
             if (result.GetValue(wholeFile) && result.GetResult(file) is null)
                 result.AddError("--whole-file needs --file.");
         });
@@ -61,8 +61,8 @@ internal static class PubCommand
                     AckLevel = parsed.GetValue(ack),
                     Name = parsed.GetValue(producerName),
                     Compression = parsed.GetValue(compression),
-                    TimeToLive = parsed.GetValue(timeToLive),
                 },
+                Options = new PublishOptions { Delay = parsed.GetValue(delay) ?? TimeSpan.Zero, TimeToLive = parsed.GetValue(timeToLive) },
                 Message = parsed.GetValue(message) is { } text and not "-" ? text : null,
                 File = parsed.GetValue(file) is { } path and not "-" ? path : null,
                 WholeFile = parsed.GetValue(wholeFile),
@@ -74,6 +74,18 @@ internal static class PubCommand
             return job.RunAsync(cancellationToken);
         });
         return command;
+    }
+
+    private static Option<TimeSpan?> Between(string name, string description, TimeSpan least, TimeSpan most, string allowed)
+    {
+        Option<TimeSpan?> option = ValueOptions.Duration(name);
+        option.Description = description;
+        option.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<TimeSpan?>() is { } time && (time < least || time > most))
+                result.AddError($"{name}: the time is {allowed}.");
+        });
+        return option;
     }
 
     private static Option<string[]> Header() => new("--header", "-H")

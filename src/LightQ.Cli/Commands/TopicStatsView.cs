@@ -46,6 +46,8 @@ internal sealed record TopicStatsView
 
     public long StoredBytes { get; init; }
 
+    public long DelayedMessages { get; init; }
+
     public static TopicStatsView From(TopicStats stats) => new()
     {
         Topic = stats.Topic,
@@ -67,6 +69,7 @@ internal sealed record TopicStatsView
         Gaps = stats.Gaps,
         Drops = stats.Drops,
         StoredBytes = stats.StoredBytes,
+        DelayedMessages = stats.DelayedMessages,
     };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
@@ -78,6 +81,7 @@ internal sealed record TopicStatsView
         ("publishers", Number(PublishersCount)),
         ("subscribers", Number(SubscribersCount)),
         ("queue size", Number(QueueSize)),
+        ("delayed", Number(DelayedMessages)),
         ("bytes written", Number(TotalBytesWritten)),
         ("bytes read", Number(TotalBytesRead)),
         ("offsets", $"{StartOffset} to {EndOffset}"),

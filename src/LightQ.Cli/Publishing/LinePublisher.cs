@@ -11,19 +11,21 @@ internal sealed class LinePublisher
     private const int MaxMessageBytes = 64 * 1024 * 1024;
 
     private readonly Producer _producer;
+    private readonly PublishOptions _options;
     private readonly MessageKey _key;
     private readonly MessageHeaders? _headers;
     private readonly PublishPace? _pace;
     private readonly bool _isPlain;
     private readonly LineBuffer _lines = new(BlockBytes, MaxMessageBytes);
 
-    public LinePublisher(Producer producer, MessageKey key, MessageHeaders? headers, PublishPace? pace)
+    public LinePublisher(Producer producer, PublishOptions options, MessageKey key, MessageHeaders? headers, PublishPace? pace)
     {
         _producer = producer;
+        _options = options;
         _key = key;
         _headers = headers;
         _pace = pace;
-        _isPlain = !key.HasValue && headers is null;
+        _isPlain = !key.HasValue && headers is null && options == default;
     }
 
     /// <summary>Messages published so far.</summary>
@@ -84,7 +86,7 @@ internal sealed class LinePublisher
     {
         try
         {
-            if (!(_isPlain ? _producer.TryPublish(line) : _producer.TryPublish(line, _key, _headers)))
+            if (!(_isPlain ? _producer.TryPublish(line) : _producer.TryPublish(line, _options, _key, _headers)))
                 return false;
         }
         catch (LightQException e) when (e.Code == Protocol.ErrorCode.MessageTooLarge)

@@ -18,6 +18,9 @@ internal sealed record PublishJob
 
     public required ProducerOptions Producer { get; init; }
 
+    /// <summary>When messages are delivered.</summary>
+    public PublishOptions Options { get; init; }
+
     /// <summary>One message; null to read lines.</summary>
     public string? Message { get; init; }
 
@@ -47,7 +50,7 @@ internal sealed record PublishJob
         if (source is null || WholeFile)
         {
             byte[] body = source is null ? Encoding.UTF8.GetBytes(Message!) : await ReadAllAsync(source, cancellationToken);
-            await producer.PublishAsync(body, Key, Headers, cancellationToken);
+            await producer.PublishAsync(body, Options, Key, Headers, cancellationToken);
             bytes = body.Length;
         }
         else
@@ -67,7 +70,7 @@ internal sealed record PublishJob
 
     private async Task<(long Messages, long Bytes)> PublishLinesAsync(Producer producer, Stream source, CancellationToken cancellationToken)
     {
-        var publisher = new LinePublisher(producer, Key, Headers, Rate is { } rate ? new PublishPace(rate) : null);
+        var publisher = new LinePublisher(producer, Options, Key, Headers, Rate is { } rate ? new PublishPace(rate) : null);
         var console = new CommandConsole();
         await using var progress = new Timer(
             _ => console.Progress($"Published {Plural.Of(publisher.Messages, "message")} ..."),

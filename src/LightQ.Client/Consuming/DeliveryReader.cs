@@ -212,6 +212,12 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private bool Open(Subscription source, in BatchView batch)
     {
         long first = batch.BaseOffset + BatchSkip;
+        if (batch.DueAt != 0)
+        {
+            // It comes again when it is due.
+            PassOver(first, (int)(batch.NextOffset - first));
+            return false;
+        }
         if (batch.ExpiresAt <= source.Now)
         {
             PassOver(first, BatchCount);

@@ -75,6 +75,25 @@ public static class BatchWriter
         return WriteHeaderCrc(batch[..BinaryPrimitives.ReadUInt16LittleEndian(batch[BatchLayout.HeaderLength..])]);
     }
 
+    /// <summary>
+    /// Makes of a delayed batch the delivery of it: no due time but the offset of the original, and no producer, because no producer
+    /// sends it. The payload and everything else stay as they are; the checksum of the header comes with the stamp.
+    /// </summary>
+    /// <param name="batch">A whole delayed batch, as it was stamped.</param>
+    /// <param name="originOffset">Its base offset.</param>
+    public static void MakeDelivery(Span<byte> batch, long originOffset)
+    {
+        var view = new BatchView(batch);
+        ReadOnlySpan<byte> left = view.Extensions;
+        int at = BatchLayout.HeaderSize;
+        for (; left[0] != BatchExtension.DueTime; left = batch[at..view.HeaderLength])
+            at += 2 + left[1];
+        BatchTiming.Write(batch[at..], BatchExtension.OriginOffset, originOffset);
+        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], (view.Flags & ~BatchLayout.HasDueTime) | BatchLayout.HasOrigin);
+        BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.ProducerId..], 0);
+        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);
+    }
+
     private static Span<byte> Begin(Span<byte> batch, int headerLength, int payloadBytes, int recordCount, in BatchOrigin origin, long timestamp)
     {
         int end = headerLength + payloadBytes;

@@ -33,6 +33,7 @@ public static class ServerSettings
         Number("Broker:JournalWriters", null, "Threads that write journals.", (o, v) => o with { Broker = o.Broker with { JournalWriters = v } }, o => o.Broker.JournalWriters),
         Number("Broker:ScrubBytesPerSecond", null, "Bytes of durable topics read again per second to find damage early; 0 for none.", (o, v) => o with { Broker = o.Broker with { ScrubBytesPerSecond = v } }, o => o.Broker.ScrubBytesPerSecond),
         Time("Broker:ScrubInterval", null, "From the beginning of one such pass over everything to that of the next.", (o, v) => o with { Broker = o.Broker with { ScrubInterval = v } }, o => o.Broker.ScrubInterval),
+        Number("Broker:MaxDelayedBatches", null, "Most delayed batches that wait in one partition.", (o, v) => o with { Broker = o.Broker with { MaxDelayedBatches = v } }, o => o.Broker.MaxDelayedBatches),
         Number("Broker:MaxTopics", null, "Most topics.", (o, v) => o with { Broker = o.Broker with { MaxTopics = v } }, o => o.Broker.MaxTopics),
     ];
 

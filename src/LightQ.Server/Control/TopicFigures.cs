@@ -21,6 +21,7 @@ internal readonly record struct TopicFigures
             Publishers += (uint)partition.Producers.Length;
             Subscribers += (uint)partition.Subscriptions.Length;
             QueueSize += (ulong)partition.QueueSize;
+            DelayedMessages += (ulong)partition.DelayedMessages;
             StoredBytes += (ulong)partition.Log.StoredBytes;
             StartOffset += partition.Log.StartOffset;
             EndOffset += partition.Log.EndOffset;
@@ -57,6 +58,9 @@ internal readonly record struct TopicFigures
 
     /// <summary>Messages that the slowest subscriber has not been sent.</summary>
     public ulong QueueSize { get; }
+
+    /// <summary>Messages that are not due yet.</summary>
+    public ulong DelayedMessages { get; }
 
     /// <summary>Bytes held.</summary>
     public ulong StoredBytes { get; }

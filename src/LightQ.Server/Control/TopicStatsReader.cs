@@ -36,6 +36,7 @@ internal sealed class TopicStatsReader(Topic topic, Partition? partition, TimePr
             Gaps = figures.Gaps,
             Drops = figures.Drops,
             StoredBytes = figures.StoredBytes,
+            DelayedMessages = figures.DelayedMessages,
         };
         if (partition is not null)
             stats.Partition = partition.Index;

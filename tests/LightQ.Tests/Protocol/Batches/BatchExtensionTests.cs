@@ -134,6 +134,28 @@ public sealed class BatchExtensionTests
         Assert.Equal(ErrorCode.NotSupported, Assert.Throws<ProtocolException>(() => _ = new BatchView(batch).Records).Code);
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(Expiry)]
+    public void The_delivery_of_a_delayed_batch_names_its_origin_and_nobody_sent_it(long expiry)
+    {
+        byte[] delayed = Timed(new BatchTiming(Due, expiry));
+        BatchWriter.Stamp(delayed, Sample.Stamp);
+        byte[] delivery = [.. delayed];
+        BatchWriter.MakeDelivery(delivery, Sample.Stamp.BaseOffset);
+        BatchWriter.Stamp(delivery, new BatchStamp(2000, Sample.Time + 9, 4, 1, 2));
+        var before = new BatchView(delayed);
+        var after = new BatchView(delivery);
+        Assert.True(after.VerifyHeader() && after.VerifyPayload());
+        Assert.Equal((0L, 1000L, 2000L, 0ul, 0u), (after.DueAt, after.OriginOffset, after.BaseOffset, after.ProducerId, after.ProducerEpoch));
+        Assert.Equal(expiry == 0 ? long.MaxValue : expiry, after.ExpiresAt);
+        Assert.Equal(before.Payload, after.Payload);
+        Assert.Equal(before.Timestamp, after.Timestamp);
+        // A producer that sends such a batch is refused.
+        BatchWriter.Stamp(delivery, default);
+        Refused(ErrorCode.NotSupported, "flags", delivery);
+    }
+
     private static byte[] Timed(BatchTiming timing)
     {
         byte[] buffer = new byte[256];
