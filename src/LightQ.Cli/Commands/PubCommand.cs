@@ -36,7 +36,7 @@ internal static class PubCommand
             "lightq pub orders 'hello'",
             "lightq pub orders --file lines.txt --key 42 --header origin=import",
             "lightq pub orders --file lines.txt --ttl 10s --compression brotli",
-            "lightq pub orders 'do not forget' --delay 5m",
+            "lightq pub orders 'later' --delay 5m",
             "tail -f app.log | lightq pub logs -")
         {
             topic, message, file, wholeFile, key, header, rate, ack, producerName, timeToLive, delay, compression, server, output,

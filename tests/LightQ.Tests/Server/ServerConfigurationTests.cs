@@ -68,6 +68,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 JournalWriters = 7,
                 ScrubBytesPerSecond = 9,
                 ScrubInterval = TimeSpan.FromHours(10),
+                MaxDelayedBatches = 11,
                 MaxTopics = 8,
             },
         };
