@@ -2,7 +2,6 @@ using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;
@@ -137,13 +136,13 @@ public sealed class DelayedDeliveryTests
 
         async Task FillAsync(string topic, string? later)
         {
-            await Task.Run(() => server.Broker.CreateTopic(topic, new TopicSettings
+            server.Broker.CreateTopic(topic, new TopicSettings
             {
                 Kind = LightQ.Broker.Topics.TopicKind.Durable,
                 MaxMessageBytes = 1024,
                 SegmentBytes = 4 * (1024 + ProtocolLimits.BatchOverheadBytes),
                 RetentionBytes = 1,
-            }));
+            });
             await using Producer producer = await client.CreateProducerAsync(topic, cancellationToken: Cancelled);
             if (later is not null)
                 await PublishAsync(producer, later, 3600);
