@@ -4,6 +4,7 @@ using LightQ.Client.Consuming;
 using LightQ.Client.Publishing;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client;
 
@@ -77,6 +78,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Looks into consumer groups, and moves, pauses and deletes them.</summary>
     public GroupsClient Groups { get; }
 
+    /// <summary>Where everything of this client logs.</summary>
+    internal ILogger Logger => _link.Logger;
+
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
     /// <exception cref="LightQException">The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.</exception>
@@ -131,6 +135,19 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </code>
     /// </example>
     public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
+
+    /// <summary>Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet.</summary>
+    /// <param name="topic">The name of a durable topic: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="group">The group to be a member of.</param>
+    /// <param name="options">How it works; null for the defaults.</param>
+    /// <exception cref="ArgumentException">A name is none.</exception>
+    public LightQProcessor CreateProcessor(string topic, string group, ProcessorOptions? options = null) => new(this, topic, group, options ?? new ProcessorOptions());
+
+    /// <summary>Makes a consumer that is asked for messages, some at a time, instead of being enumerated; opens nothing yet.</summary>
+    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <exception cref="ArgumentException">The name is none, or the options contradict each other.</exception>
+    public MessageConsumer CreateConsumer(string topic, ConsumeOptions? options = null) => new(Consume(topic, options), Options.TimeProvider);
 
     /// <summary>Closes the connection. Publishes under way fail with <see cref="ErrorCode.Closed"/>, enumerations end with it; dispose producers before.</summary>
     public async ValueTask DisposeAsync()

@@ -69,6 +69,9 @@ public readonly struct Message
     /// </summary>
     public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
+    /// <summary>With explicit settlement: cancelled when the connection on which the message came has ended; what is said of it then reaches nobody.</summary>
+    internal CancellationToken DeliveryEnded => _lock.Ended;
+
     private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
 
     private int KeyField => BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_record + 4));

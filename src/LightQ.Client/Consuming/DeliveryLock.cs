@@ -9,6 +9,9 @@ namespace LightQ.Client.Consuming;
 /// <param name="LockedUntil">When their lock runs out, by the client's clock, in ticks of UTC.</param>
 internal readonly record struct DeliveryLock(Settlements? Settlements, uint DeliveryId, ushort DeliveryCount, long LockedUntil)
 {
+    /// <summary>Cancelled when the connection that the messages came on has ended, and with it the lock.</summary>
+    public CancellationToken Ended => Settlement.Ended;
+
     private Settlements Settlement => Settlements ?? throw Consuming.Settlements.NotExplicit();
 
     public void Complete(long first, int count) => Settlement.Complete(DeliveryId, first, count);

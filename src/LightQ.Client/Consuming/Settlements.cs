@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using LightQ.Client.Connections;
 using LightQ.Protocol;
@@ -10,10 +11,12 @@ namespace LightQ.Client.Consuming;
 /// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other messages with the same offsets.
 /// The range that waits to be sent is the outbox's to guard.
 /// </remarks>
+[SuppressMessage("Design", "CA1001", Justification = "A source without a timer or a wait handle holds nothing but memory.")]
 internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool isGroup)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
+    private CancellationTokenSource? _ended;
     private LightQException? _end;
     private uint _lastTag;
 
@@ -30,6 +33,16 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
         {
             lock (_gate)
                 return _unanswered.Count > 0;
+        }
+    }
+
+    /// <summary>Cancelled when the subscription has ended on this connection; its callbacks run on the thread pool.</summary>
+    public CancellationToken Ended
+    {
+        get
+        {
+            lock (_gate)
+                return _end is not null ? new CancellationToken(canceled: true) : (_ended ??= new CancellationTokenSource()).Token;
         }
     }
 
@@ -101,6 +114,8 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
             left = [.. _unanswered.Values];
             _unanswered.Clear();
         }
+        // Nobody else cancels it, and its callbacks do not throw.
+        _ = _ended?.CancelAsync();
         foreach (TaskCompletionSource<SettleOutcome> answered in left)
             answered.SetException(new LightQException(ErrorCode.OutcomeUnknown, $"The connection ended before the broker answered: {reason.Message}", reason));
     }

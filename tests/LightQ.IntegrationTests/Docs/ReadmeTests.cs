@@ -1,4 +1,3 @@
-using System.Text;
 using LightQ.Server;
 using Xunit;
 
@@ -15,7 +14,7 @@ public sealed class ReadmeTests
         string source = SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ReadmeExamples.cs");
         string[] shown = [.. Document.Read("README.md").Blocks("csharp").Select(WithoutUsings)];
         Assert.Equal(2, shown.Length);
-        Assert.Equal(Examples(source), shown);
+        Assert.Equal(Snippets.Between(source, Marker), shown);
     }
 
     [Fact]
@@ -60,25 +59,4 @@ public sealed class ReadmeTests
 
     private static string WithoutUsings(string block) =>
         string.Join('\n', block.Split('\n').SkipWhile(line => line.StartsWith("using LightQ.", StringComparison.Ordinal) || line.Length == 0));
-
-    /// <summary>The parts between markers, moved to the left margin.</summary>
-    private static IEnumerable<string> Examples(string source)
-    {
-        StringBuilder? example = null;
-        int indent = 0;
-        foreach (string line in source.Split('\n'))
-        {
-            if (line.TrimStart().StartsWith(Marker, StringComparison.Ordinal))
-            {
-                if (example is not null)
-                    yield return example.ToString();
-                example = example is null ? new StringBuilder() : null;
-                indent = line.IndexOf('/', StringComparison.Ordinal);
-            }
-            else
-            {
-                example?.Append(line.Length < indent ? line : line[indent..]).Append('\n');
-            }
-        }
-    }
 }

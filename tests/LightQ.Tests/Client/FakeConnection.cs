@@ -116,6 +116,15 @@ internal sealed class FakeConnection : IDisposable
         return WriteRawAsync(frame);
     }
 
+    /// <summary>Delivers a range of a batch to a member of a group with explicit settlement.</summary>
+    public Task DeliverAsync(uint stream, GroupDelivery delivery, byte[] batch)
+    {
+        byte[] frame = new byte[GroupDeliverFrame.HeadSize + batch.Length];
+        GroupDeliverFrame.WriteHead(frame, stream, delivery, batch.Length);
+        batch.CopyTo(frame, GroupDeliverFrame.HeadSize);
+        return WriteRawAsync(frame);
+    }
+
     /// <summary>A batch as a broker sends it.</summary>
     public static byte[] Batch(long baseOffset, params byte[][] bodies)
     {

@@ -1,0 +1,154 @@
+using LightQ.Client.Processing;
+using LightQ.Protocol;
+
+namespace LightQ.Client;
+
+/// <summary>Hands the messages of a group to a handler, several at a time, and settles them by what became of it.</summary>
+/// <remarks>
+/// <para>Thread-safe. For durable topics. Each message is handed out at least once: again when its handler threw, when its lock was lost, and when this program ended before it was
+/// completed. While a handler runs, its message's lock is renewed. Reconnects by itself, and subscribes again when the broker ended the subscription.</para>
+/// <para>Order, if it is asked for, is that in which the broker delivers: a message that was abandoned comes again later, behind others that were delivered meanwhile. A
+/// handler for which that is too late tries again itself before it throws. Across the members of a group the order of a key holds on topics of several partitions,
+/// where a partition belongs to one member.</para>
+/// </remarks>
+/// <example>
+/// <code>
+/// await using LightQProcessor processor = client.CreateProcessor("orders", "billing", new() { MaxConcurrency = 8 });
+/// processor.ProcessMessageAsync += async args => await BillAsync(args.Message.Body, args.CancellationToken);
+/// processor.ProcessErrorAsync += args => { Console.Error.WriteLine(args.Exception); return Task.CompletedTask; };
+/// await processor.StartAsync();
+/// </code>
+/// </example>
+public sealed class LightQProcessor : IAsyncDisposable
+{
+    private readonly LightQClient _client;
+    private readonly SemaphoreSlim _turn = new(1, 1);
+    private Func<ProcessMessageEventArgs, Task>? _handle;
+    private Func<ProcessErrorEventArgs, Task>? _onError;
+    private ProcessorRun? _run;
+    private bool _isDisposed;
+
+    internal LightQProcessor(LightQClient client, string topic, string group, ProcessorOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(group);
+        AddressArgument.Parse(topic, null);
+        if (!TopicName.IsValid(group))
+            throw new ArgumentException($"'{group}' is not a group's name: {TopicName.Rule}.", nameof(group));
+        (_client, Topic, Group, Options) = (client, topic, group, options);
+    }
+
+    /// <summary>
+    /// The handler: one, set before the start. Called at most <see cref="ProcessorOptions.MaxConcurrency"/> times at once, on the thread pool. When it throws, the
+    /// message is abandoned: it comes again after the topic's retry delay, and goes to the dead-letter topic when it came as often as the topic allows.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">There is one already, or the processor runs.</exception>
+    public event Func<ProcessMessageEventArgs, Task> ProcessMessageAsync
+    {
+        add => Set(ref _handle, value, nameof(ProcessMessageAsync));
+        remove => Unset(ref _handle, value);
+    }
+
+    /// <summary>
+    /// Told what failed, and awaited before the message is abandoned, so it may also settle the message itself: one, set before the start. Without one failures
+    /// are logged. What it throws is logged.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">There is one already, or the processor runs.</exception>
+    public event Func<ProcessErrorEventArgs, Task> ProcessErrorAsync
+    {
+        add => Set(ref _onError, value, nameof(ProcessErrorAsync));
+        remove => Unset(ref _onError, value);
+    }
+
+    /// <summary>The topic.</summary>
+    public string Topic { get; }
+
+    /// <summary>The group.</summary>
+    public string Group { get; }
+
+    /// <summary>What it was made with.</summary>
+    public ProcessorOptions Options { get; }
+
+    /// <summary>Whether it was started and not stopped.</summary>
+    public bool IsRunning => Volatile.Read(ref _run) is not null;
+
+    /// <summary>Begins. Does nothing when it runs already.</summary>
+    /// <param name="cancellationToken">Ends the wait for the subscription, and the attempt.</param>
+    /// <exception cref="InvalidOperationException"><see cref="ProcessMessageAsync"/> is not set.</exception>
+    /// <exception cref="LightQException">The broker refused the subscription, for example because the topic is unknown or not durable, or cannot be reached.</exception>
+    public async Task StartAsync(CancellationToken cancellationToken = default)
+    {
+        await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            ObjectDisposedException.ThrowIf(_isDisposed, this);
+            if (_run is not null)
+                return;
+            Func<ProcessMessageEventArgs, Task> handle = _handle ?? throw new InvalidOperationException($"Set {nameof(ProcessMessageAsync)} before the start.");
+            var run = new ProcessorRun(_client, Topic, Group, Options, handle, _onError);
+            try
+            {
+                await run.StartAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch
+            {
+                await run.StopAsync(cancellationToken).ConfigureAwait(false);
+                run.Dispose();
+                throw;
+            }
+            Volatile.Write(ref _run, run);
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    /// <summary>
+    /// Ends: takes no more, lets handlers that run end within <see cref="ProcessorOptions.DrainTimeout"/>, then cancels their tokens, waits 5 s for those that heed it, and
+    /// gives everything else back to the group at once; that delivery does not count. A handler that goes on nevertheless is left alone. Does nothing when it does not run;
+    /// it may be started again.
+    /// </summary>
+    /// <param name="cancellationToken">Ends the time that handlers have. Everything is given back as well, and nothing is thrown.</param>
+    public async Task StopAsync(CancellationToken cancellationToken = default)
+    {
+        await _turn.WaitAsync(CancellationToken.None).ConfigureAwait(false);
+        try
+        {
+            if (_run is null)
+                return;
+            await _run.StopAsync(cancellationToken).ConfigureAwait(false);
+            _run.Dispose();
+            Volatile.Write(ref _run, null);
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    /// <summary>Stops, and cannot be started again.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        _isDisposed = true;
+        await StopAsync().ConfigureAwait(false);
+    }
+
+    private void Set<T>(ref T? handler, T value, string name)
+        where T : Delegate
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        if (IsRunning)
+            throw new InvalidOperationException($"{name} is set before the start.");
+        if (Interlocked.CompareExchange(ref handler, value, null) is not null)
+            throw new InvalidOperationException($"{name} has a handler already, and takes one.");
+    }
+
+    private void Unset<T>(ref T? handler, T value)
+        where T : Delegate
+    {
+        if (IsRunning)
+            throw new InvalidOperationException("Handlers are not taken away while the processor runs.");
+        if (handler == value)
+            handler = null;
+    }
+}

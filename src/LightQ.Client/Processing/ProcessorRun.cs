@@ -1,0 +1,234 @@
+using System.Collections.Concurrent;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Client.Processing;
+
+/// <summary>One run of a processor, from start to stop: one loop that receives, and as many that handle as may run at the same time.</summary>
+/// <remarks>
+/// Everything delivered is taken at once, so that its lock is renewed also while it waits for a handler; the broker bounds how much that is. A message is settled
+/// while its loop's next handler runs already: waiting for the answer would leave the handler idle for a round trip.
+/// </remarks>
+internal sealed class ProcessorRun(
+    LightQClient client,
+    string topic,
+    string group,
+    ProcessorOptions options,
+    Func<ProcessMessageEventArgs, Task> handle,
+    Func<ProcessErrorEventArgs, Task>? onError) : IDisposable
+{
+    private static readonly TimeSpan FirstDelay = TimeSpan.FromSeconds(1), MaxDelay = TimeSpan.FromSeconds(30);
+
+    /// <summary>What handlers get to give up in once their tokens are cancelled.</summary>
+    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
+
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly ReadyMessages _ready = new(options.Ordering);
+    private readonly ConcurrentDictionary<HeldMessage, bool> _running = new();
+    private IAsyncEnumerator<Message>? _messages;
+    private Task _ended = Task.CompletedTask;
+    private volatile bool _givesUp;
+
+    private TimeProvider Time => client.Options.TimeProvider;
+
+    /// <summary>Begins, and waits for the subscription.</summary>
+    /// <exception cref="LightQException">The broker refused the subscription or cannot be reached.</exception>
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        _ended = Task.WhenAll([Task.Run(ReceiveAsync, CancellationToken.None), .. Enumerable.Range(0, options.MaxConcurrency).Select(_ => Task.Run(HandleAllAsync))]);
+        await _subscribed.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Ends: running handlers first, then the subscription, which gives back what is left.</summary>
+    /// <param name="cancellationToken">Ends the handlers' time.</param>
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        _ready.Close();
+        if (!await EndsAsync(options.DrainTimeout, cancellationToken).ConfigureAwait(false))
+        {
+            _givesUp = true;
+            foreach (HeldMessage held in _running.Keys)
+                held.Cancel();
+            await EndsAsync(Grace, CancellationToken.None).ConfigureAwait(false);
+        }
+        if (_messages is not null)
+            await _messages.DisposeAsync().ConfigureAwait(false);
+        // Looked at: where the wait for the subscription was cancelled, nobody else does.
+        _ = _subscribed.Task.Exception;
+    }
+
+    public void Dispose() => _stopping.Dispose();
+
+    private async Task<bool> EndsAsync(TimeSpan patience, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await _ended.WaitAsync(patience, Time, cancellationToken).ConfigureAwait(false);
+            return true;
+        }
+        catch (Exception e) when (e is TimeoutException or OperationCanceledException)
+        {
+            return false;
+        }
+    }
+
+    private async Task ReceiveAsync()
+    {
+        // Of its own: what still runs when a stop has left it alone may not touch the source.
+        CancellationToken stopping = _stopping.Token;
+        TimeSpan delay = FirstDelay;
+        while (true)
+        {
+            IAsyncEnumerator<Message> messages = client.ConsumeAsync(topic, ToConsumeOptions()).GetAsyncEnumerator(stopping);
+            try
+            {
+                while (await messages.MoveNextAsync().ConfigureAwait(false))
+                {
+                    _ready.Add(new HeldMessage(messages.Current.ToOwned(), Time, options.MaxLockRenewal, OnCancelFailed));
+                    delay = FirstDelay;
+                }
+            }
+            catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+            {
+                // It stays open until the handlers that run have settled their messages on it.
+                _messages = messages;
+                _subscribed.TrySetCanceled(stopping);
+                return;
+            }
+            catch (Exception e)
+            {
+                // Not only the client's: what handlers of gaps throw surfaces here, too.
+                await messages.DisposeAsync().ConfigureAwait(false);
+                if (_subscribed.TrySetException(e))
+                    return;
+                await ReportAsync(ProcessErrorSource.Receive, e, null).ConfigureAwait(false);
+            }
+            if (client.State == ConnectionState.Closed || !await WaitAsync(delay, stopping).ConfigureAwait(false))
+                return;
+            delay = delay * 2 < MaxDelay ? delay * 2 : MaxDelay;
+        }
+    }
+
+    private ConsumeOptions ToConsumeOptions() => new()
+    {
+        Group = group,
+        SettleMode = SettleMode.Explicit,
+        MaxInFlight = options.EffectiveMaxInFlight,
+        Start = options.Start,
+        Filter = options.Filter,
+        OnSubscribed = _ => _subscribed.TrySetResult(),
+    };
+
+    private async Task<bool> WaitAsync(TimeSpan delay, CancellationToken stopping)
+    {
+        try
+        {
+            await Task.Delay(delay, Time, stopping).ConfigureAwait(false);
+            return true;
+        }
+        catch (OperationCanceledException)
+        {
+            return false;
+        }
+    }
+
+    private async Task HandleAllAsync()
+    {
+        Task settled = Task.CompletedTask;
+        while (await _ready.TakeAsync().ConfigureAwait(false) is { } held)
+        {
+            if (!held.TryBegin())
+            {
+                Release(held);
+                continue;
+            }
+            Exception? error = await HandleAsync(held).ConfigureAwait(false);
+            await settled.ConfigureAwait(false);
+            settled = SettleAsync(held, error);
+        }
+        await settled.ConfigureAwait(false);
+    }
+
+    /// <returns>What the handler threw.</returns>
+    private async Task<Exception?> HandleAsync(HeldMessage held)
+    {
+        _running.TryAdd(held, true);
+        try
+        {
+            if (_givesUp)
+                held.Cancel();
+            await handle(new ProcessMessageEventArgs(held.Message, topic, group, held.Token)).ConfigureAwait(false);
+            return null;
+        }
+        catch (Exception e)
+        {
+            // Reported, and the message abandoned.
+            return e;
+        }
+        finally
+        {
+            _running.TryRemove(held, out _);
+        }
+    }
+
+    private async Task SettleAsync(HeldMessage held, Exception? error)
+    {
+        try
+        {
+            if (error is null)
+                await CompleteAsync(held).ConfigureAwait(false);
+            else if (error is not OperationCanceledException || !held.Token.IsCancellationRequested)
+                await AbandonAsync(held, error).ConfigureAwait(false);
+            // A handler that was told to give up and did has lost its message, or goes with the subscription: that delivery does not count.
+        }
+        catch (LightQException e)
+        {
+            await ReportAsync(ProcessErrorSource.Settle, e, held.Message).ConfigureAwait(false);
+        }
+        Release(held);
+    }
+
+    private async Task CompleteAsync(HeldMessage held)
+    {
+        if (!options.AutoComplete)
+            return;
+        // Unknown: the handler has settled it by itself.
+        if (await held.Message.CompleteAsync().ConfigureAwait(false) == SettleOutcome.LockExpired)
+            throw new LightQException(ErrorCode.TimedOut, $"Message {held.Message.Offset} of {topic} was handled, but its lock was lost before it could be completed: it comes again.");
+    }
+
+    private async Task AbandonAsync(HeldMessage held, Exception error)
+    {
+        await ReportAsync(ProcessErrorSource.Handler, error, held.Message).ConfigureAwait(false);
+        // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
+        await held.Message.AbandonAsync().ConfigureAwait(false);
+    }
+
+    private void Release(HeldMessage held)
+    {
+        held.Dispose();
+        _ready.Leave(held);
+    }
+
+    private void OnCancelFailed(Exception e) => ClientLog.HandlerFailed(client.Logger, e, nameof(ProcessMessageEventArgs.CancellationToken));
+
+    private async Task ReportAsync(ProcessErrorSource source, Exception exception, Message? message)
+    {
+        if (onError is null)
+        {
+            ClientLog.ProcessingFailed(client.Logger, exception, source, topic, group, message?.Partition, message?.Offset);
+            return;
+        }
+        try
+        {
+            await onError(new ProcessErrorEventArgs(source, exception, topic, group, message)).ConfigureAwait(false);
+        }
+        catch (Exception e)
+        {
+            // There is nobody left to tell.
+            ClientLog.HandlerFailed(client.Logger, e, nameof(LightQProcessor.ProcessErrorAsync));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+using System.Threading.Channels;
+
+namespace LightQ.Client.Processing;
+
+/// <summary>The messages that wait for a handler, in the order wanted: one whose lane is busy is not ready.</summary>
+/// <remarks>Thread-safe. Bounded by what the broker delivers, which is no more than the processor's most in flight for each partition.</remarks>
+internal sealed class ReadyMessages(ProcessingOrder ordering)
+{
+    private readonly Channel<HeldMessage> _ready = Channel.CreateUnbounded<HeldMessage>();
+    private readonly Dictionary<LaneKey, Lane> _lanes = [];
+    private bool _isClosed;
+
+    /// <summary>Adds a message that has just come.</summary>
+    public void Add(HeldMessage held)
+    {
+        if (TryGetKey(held.Message, out LaneKey key))
+        {
+            lock (_lanes)
+            {
+                if (!_isClosed && _lanes.TryGetValue(key, out Lane? lane))
+                {
+                    held.Lane = lane;
+                    lane.Waiting.Enqueue(held);
+                    return;
+                }
+                held.Lane = new Lane(key);
+                if (!_isClosed)
+                    _lanes.Add(key, held.Lane);
+            }
+        }
+        Offer(held);
+    }
+
+    /// <summary>A message was settled: the next one of its lane is ready.</summary>
+    public void Leave(HeldMessage held)
+    {
+        if (held.Lane is not { } lane)
+            return;
+        HeldMessage? next;
+        lock (_lanes)
+        {
+            if (!lane.Waiting.TryDequeue(out next))
+                _lanes.Remove(lane.Key);
+        }
+        if (next is not null)
+            Offer(next);
+    }
+
+    /// <summary>Waits for a message to handle.</summary>
+    /// <returns>Null when there are to be no more.</returns>
+    public async ValueTask<HeldMessage?> TakeAsync()
+    {
+        while (await _ready.Reader.WaitToReadAsync().ConfigureAwait(false))
+        {
+            if (_ready.Reader.TryRead(out HeldMessage? held))
+                return held;
+        }
+        return null;
+    }
+
+    /// <summary>Hands out no more: what waits is let go.</summary>
+    public void Close()
+    {
+        _ready.Writer.TryComplete();
+        while (_ready.Reader.TryRead(out HeldMessage? ready))
+            ready.Dispose();
+        lock (_lanes)
+        {
+            _isClosed = true;
+            foreach (Lane lane in _lanes.Values)
+            {
+                while (lane.Waiting.TryDequeue(out HeldMessage? waiting))
+                    waiting.Dispose();
+            }
+        }
+    }
+
+    private void Offer(HeldMessage held)
+    {
+        if (!_ready.Writer.TryWrite(held))
+            held.Dispose();
+    }
+
+    private bool TryGetKey(in Message message, out LaneKey key)
+    {
+        key = ordering == ProcessingOrder.Partition ? new LaneKey(message.Partition, default) : new LaneKey(message.Partition, message.Key);
+        return ordering == ProcessingOrder.Partition || (ordering == ProcessingOrder.Key && message.HasKey);
+    }
+}

@@ -1,0 +1,63 @@
+namespace LightQ.Client;
+
+/// <summary>How a <see cref="LightQProcessor"/> works. Immutable; a value outside its range throws when it is set.</summary>
+public sealed record ProcessorOptions
+{
+    private const int MostAtOnce = 10_000;
+
+    /// <summary>How many handlers run at the same time, 1 (the default) to 10,000.</summary>
+    public int MaxConcurrency
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(value, 1);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, MostAtOnce);
+            field = value;
+        }
+    } = 1;
+
+    /// <summary>
+    /// How many messages of a partition the processor holds, those that wait for a handler included. Default 0: twice <see cref="MaxConcurrency"/>. Less than
+    /// <see cref="MaxConcurrency"/> leaves handlers idle; much more keeps messages from other members, and delivers them again when this one is lost.
+    /// </summary>
+    public int MaxInFlight
+    {
+        get;
+        init
+        {
+            ArgumentOutOfRangeException.ThrowIfNegative(value);
+            field = value;
+        }
+    }
+
+    /// <summary>
+    /// Whether a message is completed when its handler returns, which is the default. Otherwise the handler settles it. In both cases a message whose handler
+    /// throws is abandoned, unless the handler had settled it before.
+    /// </summary>
+    public bool AutoComplete { get; init; } = true;
+
+    /// <summary>
+    /// How long a message's lock is renewed, counted from when its handler begins; before that, from when it came. 0 to 24 h, default 5 min; 0 never renews. Later
+    /// its lock runs out, the handler's token is cancelled, and the message goes to another member: the limit is for handlers that hang.
+    /// </summary>
+    public TimeSpan MaxLockRenewal { get; init => field = UpToADay(value); } = TimeSpan.FromMinutes(5);
+
+    /// <summary>How long <see cref="LightQProcessor.StopAsync"/> lets running handlers go on before it cancels their tokens. 0 to 24 h, default 30 s.</summary>
+    public TimeSpan DrainTimeout { get; init => field = UpToADay(value); } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Which messages run one after the other. Default: none. See there what order means when a message is abandoned.</summary>
+    public ProcessingOrder Ordering { get; init; }
+
+    /// <summary>Where the group begins if it is new. Default: as for <see cref="ConsumeOptions.Start"/>.</summary>
+    public StartPosition Start { get; init; }
+
+    /// <summary>Which messages are wanted; the others count as done. Default null: all.</summary>
+    public MessageFilter? Filter { get; init; }
+
+    internal int EffectiveMaxInFlight => MaxInFlight != 0 ? MaxInFlight : 2 * MaxConcurrency;
+
+    private static TimeSpan UpToADay(TimeSpan value) => value >= TimeSpan.Zero && value <= TimeSpan.FromDays(1)
+        ? value
+        : throw new ArgumentOutOfRangeException(nameof(value), value, "The time is 0 to 24 h.");
+}

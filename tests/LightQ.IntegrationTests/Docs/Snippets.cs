@@ -1,0 +1,28 @@
+using System.Text;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>The parts of a test's source that a document shows.</summary>
+internal static class Snippets
+{
+    /// <summary>The parts between markers, moved to the left margin.</summary>
+    public static IEnumerable<string> Between(string source, string marker)
+    {
+        StringBuilder? example = null;
+        int indent = 0;
+        foreach (string line in source.Split('\n'))
+        {
+            if (line.TrimStart().StartsWith(marker, StringComparison.Ordinal))
+            {
+                if (example is not null)
+                    yield return example.ToString();
+                example = example is null ? new StringBuilder() : null;
+                indent = line.IndexOf('/', StringComparison.Ordinal);
+            }
+            else
+            {
+                example?.Append(line.Length < indent ? line : line[indent..]).Append('\n');
+            }
+        }
+    }
+}
