@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.IntegrationTests.Docs;
 
