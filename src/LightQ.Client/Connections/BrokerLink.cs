@@ -101,8 +101,9 @@ internal sealed class BrokerLink : IAsyncDisposable
             _current?.Fail(ClosedByClient());
         }
         await running.ConfigureAwait(false);
-        CloseStreams();
+        // Before the streams: whoever hears of their end finds the client closed, and does not try again.
         _onState(ConnectionState.Closed, null);
+        CloseStreams();
     }
 
     internal static LightQException ClosedByClient() => new(ErrorCode.Closed, "The client was disposed.");

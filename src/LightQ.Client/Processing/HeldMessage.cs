@@ -3,7 +3,8 @@ namespace LightQ.Client.Processing;
 /// <summary>A message from its delivery until it is settled: renews its lock and says when the lock is lost.</summary>
 /// <remarks>
 /// A lock is renewed at half of its time. Its end by this program's clock counts from before a renewal was asked for, so it is never after the broker's, and
-/// stands armed while the answer is awaited: a broker that does not answer cannot keep a handler going.
+/// stands armed while the answer is awaited: a broker that does not answer cannot keep a handler going. The handler's token outlives this object: a cancellation may
+/// be under way on another thread when the handler returns, and its source, without a timer or a wait handle, holds nothing but memory.
 /// </remarks>
 internal sealed class HeldMessage : IDisposable
 {
@@ -79,10 +80,6 @@ internal sealed class HeldMessage : IDisposable
             // What the handler registered with its token threw: not this thread's to fail of.
             _onCancelFailed(e);
         }
-        catch (ObjectDisposedException)
-        {
-            // The handler has just returned.
-        }
     }
 
     /// <summary>The message is settled, or nobody's here any more: its lock is not renewed.</summary>
@@ -96,7 +93,6 @@ internal sealed class HeldMessage : IDisposable
         }
         _connectionEnd.Unregister();
         _timer.Dispose();
-        _cancel.Dispose();
     }
 
     private void OnTimer()
