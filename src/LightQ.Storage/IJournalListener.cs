@@ -9,6 +9,9 @@ public interface IJournalListener
     /// <summary>The journal failed for good: <see cref="Journal.Failure"/>. What was not acknowledged never will be.</summary>
     void OnFailed(Journal journal);
 
+    /// <summary>Nothing was appended for a while: <see cref="Journal.TryReleaseMemory"/> gives back what only appending needs. Housekeeping's thread calls this.</summary>
+    void OnRested(Journal journal);
+
     /// <summary>Damage was found, by a reader or by the scrubber, whose thread calls this; once for every range. The journal goes on, with a gap there.</summary>
     void OnDamaged(Journal journal, JournalDamage damage);
 }

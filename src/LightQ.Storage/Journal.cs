@@ -1,4 +1,3 @@
-using LightQ.Disruptor;
 using LightQ.Protocol;
 using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
@@ -33,14 +32,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
 
     private readonly JournalEnvironment _environment;
     private readonly LogState _log;
-    private readonly RingMemory _memory;
-    private readonly ByteRing _ring;
     private readonly SegmentSource _source;
-    private readonly LogAppender _appender;
-    private readonly JournalWriter _writer;
     private readonly WriterThread _thread;
     private readonly JournalUpkeep _upkeep;
-    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private WritePath? _active;
+    private TaskCompletionSource? _ended;
     private byte[]? _closingProducers;
     private long _fillSeen;
     private int _ending;
@@ -48,21 +44,13 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     private int _spaceWanted;
     private bool _notifyWritten;
 
-    private Journal(JournalOptions options, JournalEnvironment environment, RecoveredLog recovered, CheckpointFile checkpoints)
+    private Journal(JournalOptions options, JournalEnvironment environment, RecoveredLog recovered)
     {
         _environment = environment;
         Listener = options.Listener;
-        _log = new LogState(options, environment.Files, recovered)
-        {
-            OnSuspected = (log, segment, gap) => environment.Scrubber.Suspect(log, segment, gap),
-            OnDamaged = damage => Listener?.OnDamaged(this, damage),
-        };
-        _memory = RingMemory.Native(options.RingBytes);
-        _ring = new ByteRing(_memory, options.MaxBatchBytes);
+        _log = new LogState(this, options, environment.Files, recovered);
         _source = new SegmentSource(options, environment.Files);
-        _appender = new LogAppender(_log, _ring, environment.Options.TimeProvider);
-        _writer = new JournalWriter(this, _log, _ring, _source);
-        _upkeep = new JournalUpkeep(_log, _source, checkpoints, environment.Options, () => IsIdle && !_writer.HasWork && _log.Written.Position == _log.Durable.Position);
+        _upkeep = new JournalUpkeep(this, _log, _source, recovered.Checkpoints, environment.Options);
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
             segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
@@ -87,7 +75,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     public long StartOffset => _log.StartOffset;
 
     /// <summary>The offset that the next message gets.</summary>
-    public long EndOffset => _appender.NextOffset;
+    public long EndOffset => Active?.Appender.NextOffset ?? _log.Written.Offset;
 
     /// <summary>Below it, messages are in the page cache.</summary>
     public long WrittenOffset => _log.Written.Offset;
@@ -125,7 +113,14 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     public ulong Incarnation => Options.Incarnation;
 
     /// <summary>Bytes of batches in the segments, those still in the ring included.</summary>
-    public long StoredBytes => _appender.Position - (_log.Segments.First?.BasePosition ?? _appender.Position);
+    public long StoredBytes
+    {
+        get
+        {
+            long end = Active?.Appender.Position ?? _log.Written.Position;
+            return end - (_log.Segments.First?.BasePosition ?? end);
+        }
+    }
 
     /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
     public bool DiskFull => _log.DiskFull || !_log.IsEpochKept;
@@ -143,7 +138,20 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>Whether the writer's thread has nothing to do with this journal: for tests that go step by step.</summary>
     internal bool IsIdle => Volatile.Read(ref _scheduled) == 0;
 
+    /// <summary>Whether it has what only appending needs: for tests.</summary>
+    internal bool IsActive => Active is not null;
+
+    /// <summary>Whether everything appended is durable, and the writer's thread has nothing to do.</summary>
+    internal bool IsQuiet => IsIdle && IsDrained;
+
     internal long TailBytes => _environment.Options.TailBytes;
+
+    private bool IsDrained => !HasWork && _log.Written.Position == _log.Durable.Position;
+
+    private bool HasWork => Active is { } active && active.Writer.HasWork;
+
+    /// <summary>Null until the first append, and at rest. Made and given back under the append lock.</summary>
+    private WritePath? Active => Volatile.Read(ref _active);
 
     private JournalEnding Ending => (JournalEnding)Volatile.Read(ref _ending);
 
@@ -164,9 +172,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         if (options.MustExist && !JournalInspector.IsJournal(options.Directory, environment.Files))
             throw new JournalMissingException(options.Directory);
         environment.Files.CreateDirectory(options.Directory);
-        CheckpointFile checkpoints = CheckpointFile.Open(environment.Files, options.Directory);
-        RecoveredLog recovered = JournalRecovery.Run(options, environment.Files, checkpoints, visitor);
-        return new Journal(options, environment, recovered, checkpoints);
+        return new Journal(options, environment, JournalRecovery.Run(options, environment.Files, visitor));
     }
 
     /// <summary>Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).</summary>
@@ -186,13 +192,18 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             baseOffset = logPosition = -1;
             return AppendResult.DiskFull;
         }
-        AppendResult result = _appender.TryAppend(batch, out baseOffset, out logPosition);
+        if ((_active ?? Activate())?.Appender is not { } appender)
+        {
+            baseOffset = logPosition = -1;
+            return AppendResult.Failed;
+        }
+        AppendResult result = appender.TryAppend(batch, out baseOffset, out logPosition);
         if (result != AppendResult.Full)
             return result;
 
         // Either the writer sees the wish when it has made room, or the second try sees the room.
         Interlocked.Exchange(ref _spaceWanted, 1);
-        return _appender.TryAppend(batch, out baseOffset, out logPosition);
+        return appender.TryAppend(batch, out baseOffset, out logPosition);
     }
 
     /// <summary>Wakes the writer: once after all the batches of a receive. Cheap when it is at work already.</summary>
@@ -211,8 +222,25 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <param name="age">See <see cref="JournalOptions.RetentionAge"/>.</param>
     public void SetRetention(long? bytes, TimeSpan? age) => _log.Options = _log.Options with { RetentionBytes = bytes, RetentionAge = age };
 
-    /// <summary>Gives the ring's memory back if it is empty, for a journal that rests. Call it under the append lock.</summary>
-    public bool TryReleaseMemory() => Ending == JournalEnding.None && _ring.TryRelease();
+    /// <summary>Gives back what only appending needs, the ring above all, if everything appended is durable. Call it under the append lock.</summary>
+    /// <returns>Whether nothing of it is left.</returns>
+    public bool TryReleaseMemory()
+    {
+        // While this is 1, the writer's thread neither has the journal nor is given it.
+        if (Interlocked.CompareExchange(ref _scheduled, 1, 0) != 0)
+            return false;
+        bool isDone = IsDrained && Ending == JournalEnding.None;
+        if (isDone)
+        {
+            _active?.Dispose();
+            Volatile.Write(ref _active, null);
+        }
+        Volatile.Write(ref _scheduled, 0);
+        Interlocked.MemoryBarrier();
+        if (HasWork || Ending != JournalEnding.None)
+            Signal(); // Who did so meanwhile found it scheduled.
+        return isDone;
+    }
 
     /// <summary>Drains the ring, syncs and closes; the next start scans nothing. Call it under the append lock, or after the last append.</summary>
     /// <exception cref="IOException">What was appended could not be written.</exception>
@@ -236,7 +264,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         {
             if (Options.Flush == Durability.Written && _log.Written.Position != _log.Durable.Position)
             {
-                _writer.RequestFlush();
+                Active?.Writer.RequestFlush();
                 Signal();
             }
             if (_log.DiskFull && _source.HasRoom(SegmentGrowth.Next(_log.Segments.Last?.FileBytes ?? 0, Options)))
@@ -247,6 +275,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             if (!_log.IsEpochKept)
                 Derived("writing the epochs", _upkeep.KeepEpoch);
             _upkeep.Tend(now);
+            if (_log.AtRest && Active is not null)
+                Listener?.OnRested(this);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -270,7 +300,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         try
         {
             if (_log.Failure is null)
-                outcome = _writer.Commit();
+                outcome = Active?.Writer.Commit() ?? WriteOutcome.Drained;
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -282,11 +312,15 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         Interlocked.MemoryBarrier();
         // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
         bool canWork = _log.Failure is null && (outcome == WriteOutcome.Drained || !_log.DiskFull);
-        bool again = (canWork && _writer.HasWork) || Ending != JournalEnding.None;
+        bool again = (canWork && HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
 
     internal void LeaveRest() => _upkeep.LeaveRest();
+
+    internal void OnSuspected(Segment segment, LogGap gap) => _environment.Scrubber.Suspect(_log, segment, gap);
+
+    internal void OnDamaged(JournalDamage damage) => Listener?.OnDamaged(this, damage);
 
     internal void OnWritten()
     {
@@ -317,6 +351,22 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         });
     }
 
+    /// <returns>Null when there is no memory for it: the journal has failed then.</returns>
+    private WritePath? Activate()
+    {
+        try
+        {
+            var active = new WritePath(this, _log, _source, _environment.Options.TimeProvider);
+            Volatile.Write(ref _active, active);
+            return active;
+        }
+        catch (InsufficientMemoryException error)
+        {
+            Fail("making the ring", error);
+            return null;
+        }
+    }
+
     private bool FillStep()
     {
         long committed = _environment.CommittedBytes;
@@ -331,9 +381,10 @@ public sealed class Journal : IAsyncDisposable, IHousekept
 
     private Task EndAsync(JournalEnding ending)
     {
+        TaskCompletionSource ended = LazyInitializer.EnsureInitialized(ref _ended, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
         Interlocked.CompareExchange(ref _ending, (int)ending, (int)JournalEnding.None);
         Signal();
-        return _ended.Task;
+        return ended.Task;
     }
 
     private void Finish()
@@ -361,23 +412,22 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         {
             error ??= caught;
         }
-        _memory.Dispose();
+        Active?.Dispose();
         Listener?.OnProgress(this);
         if (error is null)
-            _ended.SetResult();
+            _ended!.SetResult();
         else
-            _ended.SetException(error);
+            _ended!.SetException(error);
     }
 
     private void WriteRest()
     {
-        WriteOutcome outcome;
-        do
+        WriteOutcome outcome = WriteOutcome.More;
+        while (outcome == WriteOutcome.More && Active is { } active)
         {
-            _writer.RequestFlush();
-            outcome = _writer.Commit();
+            active.Writer.RequestFlush();
+            outcome = active.Writer.Commit();
         }
-        while (outcome == WriteOutcome.More);
         if (outcome == WriteOutcome.Blocked)
             throw StorageIOException.DiskFull(Options.Directory);
         _upkeep.WriteClosingState(_closingProducers);

@@ -6,7 +6,7 @@ namespace LightQ.Storage;
 
 /// <summary>A journal's slow work beside the writer: retention, checkpoints, derived files, and the end of it.</summary>
 /// <remarks>One thing at a time, under a lock that appending never takes, and writing only to leave rest.</remarks>
-internal sealed class JournalUpkeep(LogState log, SegmentSource source, CheckpointFile checkpoints, JournalEnvironmentOptions environment, Func<bool> isQuiet)
+internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource source, CheckpointFile checkpoints, JournalEnvironmentOptions environment)
 {
     private const int KeptSnapshots = 2;
 
@@ -14,11 +14,11 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
     private const int ColdLooks = 1;
     private const int HotLooks = 20;
 
+    private readonly Journal _journal = journal;
     private readonly LogState _log = log;
     private readonly SegmentSource _source = source;
     private readonly CheckpointFile _checkpoints = checkpoints;
     private readonly JournalEnvironmentOptions _environment = environment;
-    private readonly Func<bool> _isQuiet = isQuiet;
     private readonly Lock _lock = new();
     private DateTimeOffset _lastCheckpoint = environment.TimeProvider.GetUtcNow();
     private long _checkpointPosition = log.Durable.Position;
@@ -134,7 +134,7 @@ internal sealed class JournalUpkeep(LogState log, SegmentSource source, Checkpoi
     {
         _log.AtRest = true;
         Interlocked.MemoryBarrier(); // Either the writer sees this and waits for the lock, or this sees the writer at work.
-        if (_isQuiet())
+        if (_journal.IsQuiet)
         {
             WriteLastIndex();
             WriteCheckpoint(clean: true);

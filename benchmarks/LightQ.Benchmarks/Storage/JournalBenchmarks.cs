@@ -75,6 +75,11 @@ public abstract class JournalBenchmarks(int bodyBytes) : IJournalListener, IDisp
 
     void IJournalListener.OnFailed(Journal journal) => ((IJournalListener)this).OnProgress(journal);
 
+    void IJournalListener.OnRested(Journal journal)
+    {
+        // The next iteration appends again.
+    }
+
     void IJournalListener.OnDamaged(Journal journal, JournalDamage damage) => throw new InvalidOperationException(damage.ToString());
 
     protected long AppendUntilDurable()

@@ -7,11 +7,14 @@ internal sealed class ProducerTable
 {
     private const int EntryHeader = 8 + 4 + 8 + 4;
     private const int RememberedSize = 8 + 4 + 8;
-    private readonly Dictionary<ulong, ProducerState> _states = [];
+    private Dictionary<ulong, ProducerState>? _states;
+
+    private IEnumerable<ProducerState> States => _states is null ? [] : _states.Values;
 
     /// <summary>The state of a producer, made if it is new. A higher epoch takes over; a lower one leaves the state alone.</summary>
     public ProducerState Open(ulong id, uint epoch)
     {
+        _states ??= []; // Most topics never see a named producer.
         if (!_states.TryGetValue(id, out ProducerState? state))
             _states.Add(id, state = new ProducerState(id, epoch));
         state.Epoch = Math.Max(state.Epoch, epoch);
@@ -27,11 +30,13 @@ internal sealed class ProducerTable
     }
 
     /// <summary>The state of a producer, if it is remembered.</summary>
-    public ProducerState? Find(ulong id) => _states.GetValueOrDefault(id);
+    public ProducerState? Find(ulong id) => _states?.GetValueOrDefault(id);
 
     /// <summary>Forgets producers without a stream that appended nothing since <paramref name="before"/> (unix microseconds).</summary>
     public void Expire(long before)
     {
+        if (_states is null)
+            return;
         foreach (ProducerState state in _states.Values)
         {
             if (state.Streams == 0 && state.LastAppend < before)
@@ -44,11 +49,11 @@ internal sealed class ProducerTable
     public byte[] Save()
     {
         int size = 0;
-        foreach (ProducerState state in _states.Values)
+        foreach (ProducerState state in States)
             size += EntryHeader + (state.Batches.Count() * RememberedSize);
         byte[] bytes = new byte[size];
         Span<byte> left = bytes;
-        foreach (ProducerState state in _states.Values)
+        foreach (ProducerState state in States)
         {
             BinaryPrimitives.WriteUInt64LittleEndian(left, state.Id);
             BinaryPrimitives.WriteUInt32LittleEndian(left[8..], state.Epoch);

@@ -108,6 +108,12 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
         public void OnFailed(Journal journal) => partition.OnFailed(journal.Failure?.Reason ?? "the journal has failed");
 
+        public void OnRested(Journal journal)
+        {
+            lock (partition.AppendLock)
+                journal.TryReleaseMemory();
+        }
+
         public void OnDamaged(Journal journal, JournalDamage damage) => onDamaged(partition, damage);
 
         /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>

@@ -48,13 +48,16 @@ public sealed class Topic
     internal ErrorCode FailureCode { get; set; } = ErrorCode.TopicFailed;
 
     /// <summary>Completes when the topic is deleted.</summary>
-    public Task Deleted => _deleted.Task;
+    public Task Deleted => Deletion.Task;
 
-    private readonly TaskCompletionSource _deleted = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    /// <summary>Made when somebody asks: few watch a topic.</summary>
+    private TaskCompletionSource Deletion => LazyInitializer.EnsureInitialized(ref _deletion, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+
+    private TaskCompletionSource? _deletion;
     private string _openFailure = "";
 
     /// <summary>A failure, with the partition where there are several.</summary>
     internal string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
 
-    internal void MarkDeleted() => _deleted.TrySetResult();
+    internal void MarkDeleted() => Deletion.TrySetResult();
 }

@@ -25,7 +25,6 @@ public sealed unsafe class MappedJournalWriter : IDisposable
 {
     private readonly JournalOptions _options;
     private readonly IFileSystem _files;
-    private readonly CheckpointFile _checkpoints;
     private readonly DataDirectoryLock _lock;
     private readonly SegmentSource _source;
     private readonly RecoveredLog _log;
@@ -42,8 +41,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     {
         (_options, _files, _lock) = (options, files, held);
         _source = new SegmentSource(options, files);
-        _checkpoints = CheckpointFile.Open(files, options.Directory);
-        _log = JournalRecovery.Run(options, files, _checkpoints, visitor: null);
+        _log = JournalRecovery.Run(options, files, visitor: null);
         if (!_log.IsEpochKept)
             throw StorageIOException.DiskFull(options.Directory);
         _epoch = _log.Epochs[^1].Epoch;
@@ -213,7 +211,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     }
 
     private void WriteCheckpoint(bool clean) =>
-        _checkpoints.Write(new Checkpoint(0, _options.Incarnation, _log.StartOffset, _durable, _epoch, clean));
+        _log.Checkpoints.Write(new Checkpoint(0, _options.Incarnation, _log.StartOffset, _durable, _epoch, clean));
 
     private string PathOf(long ordinal) => Path.Combine(_options.Directory, SegmentName.Of(ordinal, SegmentName.Log));
 }

@@ -195,7 +195,7 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
         Gap = new LogGap(target.Offset, next.Offset - 1, GapReason.Corrupt);
         Next = next;
         if (!isRepaired)
-            _log.OnSuspected(_log, segment, Gap);
+            _log.Suspect(segment, Gap);
     }
 
     /// <summary>Where reading goes on when not even the header says it: at the next batch up to the index's next entry, at that, or at the segment's end.</summary>

@@ -9,23 +9,24 @@ internal sealed class CheckpointFile
     public const string Name = "checkpoint";
 
     private readonly IFileSystem _files;
-    private readonly string _path;
+    private readonly string _directory;
     private ulong _generation;
 
-    private CheckpointFile(IFileSystem files, string path) => (_files, _path) = (files, path);
+    private CheckpointFile(IFileSystem files, string directory) => (_files, _directory) = (files, directory);
 
-    /// <summary>The newest valid slot when the file was opened; null when there was none.</summary>
-    public Checkpoint? Last { get; private set; }
-
-    /// <summary>Whether a slot was damaged then: it may have been the newest.</summary>
-    public bool HasDamagedSlot { get; private set; }
-
-    public static CheckpointFile Open(IFileSystem files, string directory)
+    /// <summary>Opens it, or makes it empty.</summary>
+    /// <param name="files">Where.</param>
+    /// <param name="directory">The journal's.</param>
+    /// <param name="last">The newest valid slot; null when there is none.</param>
+    /// <param name="hasDamagedSlot">Whether a slot is damaged: it may have been the newest.</param>
+    public static CheckpointFile Open(IFileSystem files, string directory, out Checkpoint? last, out bool hasDamagedSlot)
     {
         string path = Path.Combine(directory, Name);
         bool made = !files.Exists(path);
         using IStorageFile file = files.Open(path, OpenMode.OpenOrCreate);
-        var result = new CheckpointFile(files, path);
+        var result = new CheckpointFile(files, directory);
+        last = null;
+        hasDamagedSlot = false;
         if (made)
         {
             file.Allocate(2 * Checkpoint.SlotSize);
@@ -34,9 +35,8 @@ internal sealed class CheckpointFile
         }
         else
         {
-            result.Last = ReadNewest(file, out bool damaged);
-            result.HasDamagedSlot = damaged;
-            result._generation = result.Last?.Generation ?? 0;
+            last = ReadNewest(file, out hasDamagedSlot);
+            result._generation = last?.Generation ?? 0;
         }
         return result;
     }
@@ -48,7 +48,7 @@ internal sealed class CheckpointFile
         Span<byte> slot = stackalloc byte[Checkpoint.SlotSize];
         slot.Clear();
         checkpoint.Write(slot);
-        using IStorageFile file = _files.Open(_path, OpenMode.ReadWrite);
+        using IStorageFile file = _files.Open(Path.Combine(_directory, Name), OpenMode.ReadWrite);
         file.Write(slot, (long)(_generation % 2) * Checkpoint.SlotSize);
         file.Sync();
     }

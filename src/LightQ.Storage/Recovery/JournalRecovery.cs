@@ -19,22 +19,25 @@ internal sealed class JournalRecovery
     private List<long> _expired = [];
     private bool _isEpochKept = true;
 
-    private JournalRecovery(JournalOptions options, IFileSystem files, CheckpointFile checkpoints)
+    private readonly Checkpoint? _lastCheckpoint;
+    private readonly bool _hasDamagedSlot;
+
+    private JournalRecovery(JournalOptions options, IFileSystem files)
     {
         _options = options;
         _files = files;
-        _checkpoints = checkpoints;
+        _checkpoints = CheckpointFile.Open(files, options.Directory, out _lastCheckpoint, out _hasDamagedSlot);
     }
 
     /// <summary>Recovers the log and leaves a checkpoint that says where it ends.</summary>
     /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged or missing.</exception>
-    public static RecoveredLog Run(JournalOptions options, IFileSystem files, CheckpointFile checkpoints, IRecoveredBatchVisitor? visitor) =>
-        new JournalRecovery(options, files, checkpoints).Run(visitor);
+    public static RecoveredLog Run(JournalOptions options, IFileSystem files, IRecoveredBatchVisitor? visitor) =>
+        new JournalRecovery(options, files).Run(visitor);
 
     private RecoveredLog Run(IRecoveredBatchVisitor? visitor)
     {
         (_segments, _blank) = SegmentFiles.Find(_options, _files);
-        Checkpoint? checkpoint = _checkpoints.Last;
+        Checkpoint? checkpoint = _lastCheckpoint;
         List<(uint Epoch, long FirstOffset)>? epochs = EpochFile.Read(_files, _options.Directory);
         SetExpiredAside(checkpoint);
         CheckSequence(checkpoint);
@@ -57,13 +60,13 @@ internal sealed class JournalRecovery
         if (!clean || start != checkpoint!.Value.StartOffset || _expired.Count > 0)
             _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true)); // At rest until somebody publishes.
         RemoveExpired();
-        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept);
+        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept, _checkpoints);
     }
 
     /// <summary>Whether the log ends where its checkpoint says: it was closed, or was at rest. A slot that is lost, or old files put back, must not hide what is behind.</summary>
     private bool IsClean(Checkpoint? checkpoint)
     {
-        if (checkpoint is not { Clean: true, Durable: var end } || _checkpoints.HasDamagedSlot)
+        if (checkpoint is not { Clean: true, Durable: var end } || _hasDamagedSlot)
             return false;
         if (_segments.Count == 0)
             return end.Ordinal == 0;

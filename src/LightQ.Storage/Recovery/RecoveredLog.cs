@@ -9,4 +9,6 @@ namespace LightQ.Storage.Recovery;
 /// <param name="End">Where appending goes on.</param>
 /// <param name="Epochs">Which epoch began at which offset, oldest first; the last is that of what is appended now.</param>
 /// <param name="IsEpochKept">Whether the disk knows that last one; it had no room for it otherwise.</param>
-internal sealed record RecoveredLog(IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs, bool IsEpochKept);
+/// <param name="Checkpoints">Where its next checkpoint goes.</param>
+internal sealed record RecoveredLog(
+    IReadOnlyList<Segment> Segments, long StartOffset, LogEnd End, IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs, bool IsEpochKept, CheckpointFile Checkpoints);

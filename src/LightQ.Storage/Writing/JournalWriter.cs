@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using LightQ.Disruptor;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -16,6 +17,7 @@ internal sealed class JournalWriter
     private readonly Journal _journal;
     private readonly LogState _log;
     private readonly ByteRing _ring;
+    private readonly ConcurrentQueue<SegmentRoll> _rolls;
     private readonly SegmentSource _source;
     private readonly Sequence _gate = new();
     private Segment? _segment;
@@ -24,11 +26,12 @@ internal sealed class JournalWriter
     private long _requestAt;
     private int _flushRequested;
 
-    public JournalWriter(Journal journal, LogState log, ByteRing ring, SegmentSource source)
+    public JournalWriter(Journal journal, LogState log, ByteRing ring, ConcurrentQueue<SegmentRoll> rolls, SegmentSource source)
     {
         _journal = journal;
         _log = log;
         _ring = ring;
+        _rolls = rolls;
         _source = source;
         _segment = log.Segments.Last;
         _end = log.Written.Read();
@@ -101,7 +104,7 @@ internal sealed class JournalWriter
         long most = budget;
         if (_log.AtRest && _ring.Published != _ringPosition)
             _journal.LeaveRest();
-        if (_log.Rolls is { } rolls && rolls.TryPeek(out SegmentRoll? roll))
+        if (_rolls.TryPeek(out SegmentRoll? roll))
         {
             if (roll.Header.BasePosition == _end.Position)
                 return TryBegin(roll) ? WriteOutcome.More : WriteOutcome.Blocked;
@@ -161,7 +164,7 @@ internal sealed class JournalWriter
         }
         if (!_source.HasRoom(SegmentGrowth.Next(roll.FileBytes, _log.Options)))
             _log.DiskFull = true; // Before the appender needs the next one: what it accepts then would have to wait for space.
-        _ = _log.Rolls!.TryDequeue(out _);
+        _ = _rolls.TryDequeue(out _);
         WriteHeader(roll.Header, file);
         Segment? sealedSegment = _segment;
         _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index);

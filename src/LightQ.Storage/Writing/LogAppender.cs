@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using LightQ.Disruptor;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Segments;
@@ -10,6 +11,7 @@ internal sealed class LogAppender
 {
     private readonly LogState _log;
     private readonly ByteRing _ring;
+    private readonly ConcurrentQueue<SegmentRoll> _rolls;
     private readonly TimeProvider _clock;
     private SegmentIndex? _index;
     private long _nextOffset;
@@ -20,10 +22,11 @@ internal sealed class LogAppender
     private long _lastTime;
     private uint _chainCrc;
 
-    public LogAppender(LogState log, ByteRing ring, TimeProvider clock)
+    public LogAppender(LogState log, ByteRing ring, ConcurrentQueue<SegmentRoll> rolls, TimeProvider clock)
     {
         _log = log;
         _ring = ring;
+        _rolls = rolls;
         _clock = clock;
         LogEnd end = log.Written.Read();
         (_nextOffset, _position, _ordinal, _lastTime, _chainCrc) = (end.Offset, end.Position, end.Ordinal, end.AppendTime, end.ChainCrc);
@@ -83,7 +86,7 @@ internal sealed class LogAppender
         var header = new SegmentHeader(
             options.TopicId, options.Incarnation, _ordinal + 1, _nextOffset, _position, _lastTime, _log.Epoch, _chainCrc);
         _index = new SegmentIndex(_position, bytes);
-        _log.Add(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke()));
+        _rolls.Enqueue(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke())); // Before the first batch behind it is published.
         _ordinal++;
         _fileBytes = bytes;
         _limit = _position + bytes - SegmentHeader.PageSize;

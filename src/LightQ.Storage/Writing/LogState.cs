@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using LightQ.Protocol;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
@@ -9,6 +8,7 @@ namespace LightQ.Storage.Writing;
 /// <summary>What appender, writer, readers and housekeeping of one journal share.</summary>
 internal sealed class LogState
 {
+    private readonly Journal _journal;
     private readonly PublishedEnd _readable;
     private JournalOptions _options;
     private JournalFailure? _failure;
@@ -18,13 +18,13 @@ internal sealed class LogState
     private bool _isEpochKept;
     private JournalDamage[] _damage = [];
     private bool _atRest = true;
-    private ConcurrentQueue<SegmentRoll>? _rolls;
 
-    public LogState(JournalOptions options, IFileSystem files, RecoveredLog recovered)
+    public LogState(Journal journal, JournalOptions options, IFileSystem files, RecoveredLog recovered)
     {
+        _journal = journal;
         _options = options;
         Files = files;
-        Epochs = recovered.Epochs;
+        Epochs = recovered.Epochs.ToArray(); // A list has room for four, and nearly every log has one.
         Segments = new SegmentList(recovered.Segments);
         Written = new PublishedEnd(recovered.End);
         Durable = new PublishedEnd(recovered.End);
@@ -48,9 +48,6 @@ internal sealed class LogState
     public IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs { get; }
 
     public SegmentList Segments { get; }
-
-    /// <summary>Rolls that the writer has not reached yet; none before the first. A roll is here before the first batch behind it is published.</summary>
-    public ConcurrentQueue<SegmentRoll>? Rolls => Volatile.Read(ref _rolls);
 
     public PublishedEnd Written { get; }
 
@@ -95,14 +92,6 @@ internal sealed class LogState
         set => Volatile.Write(ref _closed, value);
     }
 
-    /// <summary>Adds a roll. On the appender's thread only.</summary>
-    public void Add(SegmentRoll roll)
-    {
-        if (_rolls is null)
-            Volatile.Write(ref _rolls, new ConcurrentQueue<SegmentRoll>()); // 800 bytes, which a topic at rest does not need.
-        _rolls.Enqueue(roll);
-    }
-
     /// <summary>Log position from which on messages are still in memory, because this process wrote them lately.</summary>
     /// <param name="tailBytes">How much that is.</param>
     public long TailStart(long tailBytes) => Math.Max(OpenedAt, Written.Position - tailBytes);
@@ -116,11 +105,8 @@ internal sealed class LogState
         return durable.Ordinal == segment.Header.Ordinal ? durable : null;
     }
 
-    /// <summary>Told of what a reader could not read.</summary>
-    public required Action<LogState, Segment, LogGap> OnSuspected { get; init; }
-
-    /// <summary>Told of every damaged range once.</summary>
-    public required Action<JournalDamage> OnDamaged { get; init; }
+    /// <summary>A reader could not read something of a segment.</summary>
+    public void Suspect(Segment segment, LogGap gap) => _journal.OnSuspected(segment, gap);
 
     /// <summary>What was found damaged since the log was opened.</summary>
     public IReadOnlyList<JournalDamage> Damage => Volatile.Read(ref _damage);
@@ -138,7 +124,7 @@ internal sealed class LogState
         foreach (JournalDamage damage in found)
         {
             if (!before.Contains(damage))
-                OnDamaged(damage);
+                _journal.OnDamaged(damage);
         }
     }
 

@@ -94,6 +94,8 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
 
     public void OnFailed(Journal journal) => Wake();
 
+    public void OnRested(Journal journal) => journal.TryReleaseMemory();
+
     public void OnDamaged(Journal journal, JournalDamage damage)
     {
         lock (_lock)

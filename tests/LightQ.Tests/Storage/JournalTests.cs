@@ -49,6 +49,47 @@ public sealed class JournalTests
     }
 
     [Fact]
+    public async Task What_only_appending_needs_is_made_at_the_first_append_and_given_back_at_rest()
+    {
+        await using var host = new JournalHost();
+        Journal journal = host.Open();
+        Assert.False(journal.IsActive);
+        int appended = 0;
+        for (int round = 0; round < 3; round++)
+        {
+            host.AppendDurable(appended, 300); // Over several segments each time.
+            appended += 300;
+            Assert.True(journal.IsActive);
+            host.Wait(() => journal.IsIdle);
+            for (int i = 0; i < 2; i++)
+            {
+                host.Clock.Advance(host.EnvironmentOptions.CheckpointInterval);
+                host.RunHousekeeping();
+            }
+            Assert.False(journal.IsActive);
+            Assert.Equal((appended, appended), (journal.EndOffset, journal.DurableOffset));
+            Assert.Equal(journal.DurablePosition, journal.StoredBytes);
+        }
+        Assert.Equal(Enumerable.Range(0, appended), host.ReadAll());
+        await host.CloseAsync();
+        host.Open();
+        Assert.Equal(Enumerable.Range(0, appended), host.ReadAll());
+    }
+
+    [Fact]
+    public async Task Nothing_is_given_back_while_something_appended_is_not_on_the_disk()
+    {
+        await using var host = new JournalHost();
+        Journal journal = host.Open();
+        Assert.Equal(AppendResult.Appended, journal.TryAppend(TestBatch.Make(1), out _, out _));
+        Assert.False(journal.TryReleaseMemory());
+        Assert.True(journal.IsActive);
+        host.WaitDurable(); // Without a signal of its own: trying has noticed that there is work.
+        host.Wait(() => journal.TryReleaseMemory());
+        Assert.Equal([1], host.ReadAll());
+    }
+
+    [Fact]
     public async Task A_reader_at_the_end_sees_only_durable_batches()
     {
         await using var host = new JournalHost();

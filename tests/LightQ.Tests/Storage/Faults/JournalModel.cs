@@ -146,6 +146,8 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
 
     public void OnFailed(Journal journal) => WasToldOfFailure = true;
 
+    public void OnRested(Journal journal) => journal.TryReleaseMemory();
+
     public void OnDamaged(Journal journal, JournalDamage damage) => WasToldOfFailure = true;
 
     private void Tell(Action<JournalView> change)

@@ -1,0 +1,91 @@
+using System.Globalization;
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Protocol.Batches;
+using LightQ.Storage;
+using LightQ.Tests.Shared;
+using LightQ.Tests.Storage;
+using Xunit;
+
+namespace LightQ.Tests.Broker;
+
+/// <summary>What a broker keeps of a durable topic that nobody uses.</summary>
+[CollectionDefinition(nameof(IdleTopicMemoryTests), DisableParallelization = true)]
+[Collection(nameof(IdleTopicMemoryTests))]
+public sealed class IdleTopicMemoryTests : IAsyncLifetime
+{
+    private const int Topics = 100;
+
+    /// <summary>Managed bytes: it has 2.0 KiB. A ring's cursors alone would be another 2.</summary>
+    private const int MostBytesEach = 3 * 1024;
+
+    /// <summary>One that holds messages also knows its segment, with a path and the beginning of an index: 1.5 KiB more.</summary>
+    private const int MostBytesEachWithMessages = 5 * 1024;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private readonly string _directory = Directory.CreateTempSubdirectory("lightq-idle-").FullName;
+    private readonly ManualTime _time = new();
+    private LightQBroker _broker = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions(), _time);
+        Create("first", Topics); // Tables grow by doubling: those of the second half have room already.
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _broker.DisposeAsync();
+        Directory.Delete(_directory, recursive: true);
+    }
+
+    [Fact]
+    public void A_topic_that_nobody_has_published_to_takes_little_memory()
+    {
+        long before = GC.GetTotalMemory(forceFullCollection: true);
+        Create("second", Topics);
+
+        Assert.InRange((GC.GetTotalMemory(forceFullCollection: true) - before) / Topics, 1, MostBytesEach);
+    }
+
+    [Fact]
+    public void A_topic_that_has_come_to_rest_takes_little_memory_again()
+    {
+        long before = GC.GetTotalMemory(forceFullCollection: true);
+        List<Partition> used = Create("second", Topics);
+        foreach (Partition partition in used)
+            Publish(partition);
+        Assert.True(SpinWait.SpinUntil(() => used.TrueForAll(p => p.Log.DurableOffset == 1), Patience));
+        Assert.True(BytesEach() > MostBytesEachWithMessages, "In use they take more, or the test shows nothing.");
+
+        TimeSpan checkpoints = new BrokerOptions().CheckpointInterval;
+        bool isSmall = SpinWait.SpinUntil(
+            () =>
+            {
+                _time.Advance(checkpoints);
+                Thread.Sleep(10); // Housekeeping has a thread of its own.
+                return BytesEach() <= MostBytesEachWithMessages;
+            },
+            Patience);
+        Assert.True(isSmall, $"{BytesEach()} bytes each");
+
+        Publish(used[0]);
+        Assert.True(SpinWait.SpinUntil(() => used[0].Log.DurableOffset == 2, Patience));
+
+        long BytesEach() => (GC.GetTotalMemory(forceFullCollection: true) - before) / Topics;
+    }
+
+    private static void Publish(Partition partition)
+    {
+        var batch = new BatchView(TestBatch.Make(1));
+        lock (partition.AppendLock)
+            Assert.Equal(AppendResult.Appended, partition.Append(batch, partition.NextAppendTime(), out _));
+        partition.FlushAndWake();
+    }
+
+    private List<Partition> Create(string name, int count) =>
+        [.. Enumerable.Range(0, count).Select(i => _broker.CreateTopic(Name(name, i), new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024 }).Partitions[0])];
+
+    private static string Name(string name, int number) => string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
+}
