@@ -6,14 +6,15 @@ namespace LightQ.Broker.Delays;
 internal sealed class PendingDelays
 {
     private const int EntrySize = 8 + 8 + 4;
-    private readonly SortedDictionary<long, Entry> _byOffset = [];
+    // Null before the first: most topics never see one, and these are 200 bytes.
+    private SortedDictionary<long, Entry>? _byOffset;
     // In the order in which they are due, then in that of their offsets; what was removed is passed over.
-    private readonly PriorityQueue<long, (long DueAt, long Offset)> _byDue = new();
+    private PriorityQueue<long, (long DueAt, long Offset)>? _byDue;
     private long _messages;
     private long _firstOffset = long.MaxValue;
 
     /// <summary>How many batches.</summary>
-    public int Count => _byOffset.Count;
+    public int Count => _byOffset?.Count ?? 0;
 
     /// <summary>How many messages they have. Any thread.</summary>
     public long Messages => Volatile.Read(ref _messages);
@@ -23,6 +24,8 @@ internal sealed class PendingDelays
 
     public void Add(long offset, long dueAt, int messages)
     {
+        _byOffset ??= [];
+        _byDue ??= new PriorityQueue<long, (long DueAt, long Offset)>();
         if (!_byOffset.TryAdd(offset, new Entry(dueAt, messages)))
             return;
         _byDue.Enqueue(offset, (dueAt, offset));
@@ -33,7 +36,7 @@ internal sealed class PendingDelays
 
     public void Remove(long offset)
     {
-        if (!_byOffset.Remove(offset, out Entry entry))
+        if (_byOffset is null || !_byOffset.Remove(offset, out Entry entry))
             return;
         Volatile.Write(ref _messages, _messages - entry.Messages);
         if (offset == _firstOffset)
@@ -43,14 +46,14 @@ internal sealed class PendingDelays
     /// <summary>The one that is due first.</summary>
     public bool TryPeek(out long offset, out long dueAt)
     {
-        while (_byDue.TryPeek(out offset, out (long DueAt, long Offset) order))
+        (offset, dueAt) = (0, 0);
+        while (_byDue is not null && _byDue.TryPeek(out offset, out (long DueAt, long Offset) order))
         {
             dueAt = order.DueAt;
-            if (_byOffset.ContainsKey(offset))
+            if (_byOffset!.ContainsKey(offset))
                 return true;
             _byDue.Dequeue();
         }
-        dueAt = 0;
         return false;
     }
 
@@ -58,7 +61,7 @@ internal sealed class PendingDelays
     /// <remarks><c>{u64 0, u32 n, n x {i64 offset, i64 due, u32 messages}}</c>, little-endian. No producer has the id 0, so its states may follow.</remarks>
     public byte[] Save()
     {
-        if (_byOffset.Count == 0)
+        if (_byOffset is null or { Count: 0 })
             return [];
         byte[] bytes = new byte[sizeof(ulong) + sizeof(uint) + (_byOffset.Count * EntrySize)];
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(8), _byOffset.Count);
@@ -93,7 +96,7 @@ internal sealed class PendingDelays
 
     private long OldestOffset()
     {
-        foreach (long offset in _byOffset.Keys)
+        foreach (long offset in _byOffset!.Keys)
             return offset;
         return long.MaxValue;
     }

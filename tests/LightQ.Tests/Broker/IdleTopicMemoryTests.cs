@@ -16,22 +16,27 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
 {
     private const int Topics = 100;
 
-    /// <summary>Managed bytes: it has 2.0 KiB. A ring's cursors alone would be another 2.</summary>
+    /// <summary>Managed bytes: it has 2.3 KiB. A ring's cursors alone would be another 2.</summary>
     private const int MostBytesEach = 3 * 1024;
 
-    /// <summary>One that holds messages also knows its segment, with a path and the beginning of an index: 1.5 KiB more.</summary>
-    private const int MostBytesEachWithMessages = 5 * 1024;
+    /// <summary>One that holds messages also knows its segment, with a path and the beginning of an index: half a KiB more.</summary>
+    private const int MostBytesEachWithMessages = 4 * 1024;
+
+    /// <summary>Topics that are used before anything is measured: writers and housekeeping keep 270 KiB from the first use on.</summary>
+    private const int WarmUps = 8;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-idle-").FullName;
     private readonly ManualTime _time = new();
     private LightQBroker _broker = null!;
+    private List<Partition> _first = null!;
 
     public async ValueTask InitializeAsync()
     {
-        _broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions(), _time);
-        Create("first", Topics); // Tables grow by doubling: those of the second half have room already.
+        // Without the scrubber, whose buffer of 256 KiB comes with the first thing it reads, and is no topic's.
+        _broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, _time);
+        _first = Create("first", Topics); // Tables grow by doubling: those of the second half have room already.
     }
 
     public async ValueTask DisposeAsync()
@@ -52,11 +57,10 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
     [Fact]
     public void A_topic_that_has_come_to_rest_takes_little_memory_again()
     {
+        Use(_first[..WarmUps]);
         long before = GC.GetTotalMemory(forceFullCollection: true);
         List<Partition> used = Create("second", Topics);
-        foreach (Partition partition in used)
-            Publish(partition);
-        Assert.True(SpinWait.SpinUntil(() => used.TrueForAll(p => p.Log.DurableOffset == 1), Patience));
+        Use(used);
         Assert.True(BytesEach() > MostBytesEachWithMessages, "In use they take more, or the test shows nothing.");
 
         TimeSpan checkpoints = new BrokerOptions().CheckpointInterval;
@@ -74,6 +78,13 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
         Assert.True(SpinWait.SpinUntil(() => used[0].Log.DurableOffset == 2, Patience));
 
         long BytesEach() => (GC.GetTotalMemory(forceFullCollection: true) - before) / Topics;
+    }
+
+    private static void Use(List<Partition> topics)
+    {
+        foreach (Partition partition in topics)
+            Publish(partition);
+        Assert.True(SpinWait.SpinUntil(() => topics.TrueForAll(p => p.Log.DurableOffset == 1), Patience));
     }
 
     private static void Publish(Partition partition)
