@@ -1,36 +1,43 @@
 using System.Globalization;
 using System.Text;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 
 namespace LightQ.Broker.DeadLetters;
 
 /// <summary>Makes the batch that goes to the dead-letter topic: the messages with key, headers and body, and headers that say where they came from and why.</summary>
-/// <remarks>The only place where the broker reads records. It never inflates: of a compressed batch, each message that is given up becomes a message whose body is that whole batch.</remarks>
+/// <remarks>With <see cref="Redrive"/> the only place where the broker reads records. Where it cannot, as it never inflates, each message that is given up becomes a message whose body is that whole batch.</remarks>
 internal static class DeadLetterBatch
 {
     /// <summary>What the headers of one letter need at most, beside the reason.</summary>
     private const int HeaderRoom = 2048;
 
-    /// <summary>Builds the batch.</summary>
+    /// <summary>Builds a batch of as many of a letter's messages, from its first, as fit.</summary>
     /// <param name="batch">The batch in which the messages lie.</param>
     /// <param name="letter">Which messages, whose, and why.</param>
     /// <param name="sequence">The producer's number of the first.</param>
     /// <param name="now">Now, in unix microseconds.</param>
-    /// <returns>The batch's bytes.</returns>
-    public static byte[] Build(ReadOnlySpan<byte> batch, in DeadLetter letter, ulong sequence, long now)
+    /// <param name="maxBytes">The largest batch the dead-letter topic takes.</param>
+    /// <returns>The batch, and how many messages it holds: none when the first is too large by itself.</returns>
+    public static (ReadOnlyMemory<byte> Batch, int Count) Build(ReadOnlySpan<byte> batch, in DeadLetter letter, ulong sequence, long now, int maxBytes)
     {
         var view = new BatchView(batch);
         int room = HeaderRoom + Encoding.UTF8.GetMaxByteCount(letter.Reason.Length);
-        bool isCompressed = (view.Flags & BatchLayout.CodecMask) != 0;
-        long size = isCompressed ? (long)letter.Range.Count * (batch.Length + room) : view.UncompressedLength + ((long)letter.Range.Count * room);
-        byte[] bytes = new byte[checked(BatchLayout.HeaderSize + size + BatchLayout.Alignment)];
+        bool isWhole = !HasReadableRecords(view);
+        long most = BatchLayout.HeaderSize + ((long)letter.Range.Count * room) + (isWhole ? (long)letter.Range.Count * batch.Length : view.UncompressedLength);
+        byte[] bytes = new byte[Math.Min(maxBytes, most) & -BatchLayout.Alignment];
         byte[] headers = new byte[ushort.MaxValue + room];
         int at = BatchLayout.HeaderSize, count = 0;
-        if (isCompressed)
+        if (isWhole)
         {
             for (long offset = letter.Range.First; offset < letter.Range.End; offset++, count++)
-                at += RecordWriter.Write(bytes.AsSpan(at), batch, default, hasKey: false, headers.AsSpan(0, WriteHeaders(headers, default, letter, offset, isWhole: true, now)));
+            {
+                int length = WriteHeaders(headers, default, letter, offset, isWhole: true, now);
+                if (RecordWriter.SizeOf(batch.Length, headersLength: length) > bytes.Length - at)
+                    break;
+                at += RecordWriter.Write(bytes.AsSpan(at), batch, default, hasKey: false, headers.AsSpan(0, length));
+            }
         }
         else
         {
@@ -39,12 +46,32 @@ internal static class DeadLetterBatch
                 if (record.Offset < letter.Range.First || record.Offset >= letter.Range.End)
                     continue;
                 int length = WriteHeaders(headers, record.HeaderBytes, letter, record.Offset, isWhole: false, now);
+                if (RecordWriter.SizeOf(record.Body.Length, record.Key.Length, length) > bytes.Length - at)
+                    break;
                 at += RecordWriter.Write(bytes.AsSpan(at), record.Body, record.Key, record.HasKey, headers.AsSpan(0, length), record.IsTombstone);
                 count++;
             }
         }
-        int total = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, count, new BatchOrigin(0, 0, sequence), now);
-        return bytes[..total];
+        int total = count == 0 ? 0 : BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, count, new BatchOrigin(0, 0, sequence), now);
+        return (bytes.AsMemory(0, total), count);
+    }
+
+    /// <summary>Whether a batch's messages can be told apart: it is not compressed, and its records agree with its header, which nobody has checked before.</summary>
+    public static bool HasReadableRecords(in BatchView batch)
+    {
+        if ((batch.Flags & BatchLayout.CodecMask) != 0)
+            return false;
+        try
+        {
+            int count = 0;
+            foreach (RecordView _ in batch.Records)
+                count++;
+            return count == batch.RecordCount;
+        }
+        catch (ProtocolException)
+        {
+            return false;
+        }
     }
 
     /// <returns>Bytes written; the message's own headers are left out when both do not fit.</returns>

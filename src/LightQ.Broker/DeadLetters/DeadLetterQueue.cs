@@ -82,18 +82,16 @@ internal sealed class DeadLetterQueue
     private async Task PublishAsync(byte[] batch, DeadLetter letter)
     {
         _producer ??= Open(letter.Group.Partition.Topic);
-        byte[] bytes = DeadLetterBatch.Build(batch, letter, _sequence, UnixMicroseconds.From(_time.GetUtcNow()));
-        if (bytes.Length <= _producer.MaxBatchBytes)
+        while (letter.Range.Count > 0)
         {
-            _sequence += (ulong)letter.Range.Count;
-            await _producer.PublishAsync(bytes, letter.Range.Count).ConfigureAwait(false);
-            return;
+            long now = UnixMicroseconds.From(_time.GetUtcNow());
+            (ReadOnlyMemory<byte> built, int count) = DeadLetterBatch.Build(batch, letter, _sequence, now, _producer.MaxBatchBytes);
+            if (count == 0)
+                throw new BrokerException(ErrorCode.MessageTooLarge, $"With what is said of it, message {letter.Range.First} of '{letter.Group.Partition.Topic.Name}' is too large for '{_topic}'.");
+            _sequence += (ulong)count;
+            await _producer.PublishAsync(built.Span, count).ConfigureAwait(false);
+            letter = letter with { Range = letter.Range with { First = letter.Range.First + count, Count = letter.Range.Count - count } };
         }
-        if (letter.Range.Count == 1)
-            throw new BrokerException(ErrorCode.MessageTooLarge, $"With what is said of it, message {letter.Range.First} of '{letter.Group.Partition.Topic.Name}' is too large for '{_topic}'.");
-        int half = letter.Range.Count / 2;
-        await PublishAsync(batch, letter with { Range = letter.Range with { Count = half } }).ConfigureAwait(false);
-        await PublishAsync(batch, letter with { Range = letter.Range with { First = letter.Range.First + half, Count = letter.Range.Count - half } }).ConfigureAwait(false);
     }
 
     /// <summary>Opens the dead-letter topic, which is made when it is missing: durable, and with room for what is said of a message.</summary>

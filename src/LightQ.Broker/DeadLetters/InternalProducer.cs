@@ -32,9 +32,13 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
         Volatile.Write(ref _left, messages);
         using (TurnScope.Enter())
         {
-            _stream.Publish(run);
+            if (!_stream.Publish(run))
+                throw new ArgumentException("The batches are more than a publish window.", nameof(run));
             _stream.Flush();
         }
+        // A stream that ended between two publishes takes nothing and says nothing more.
+        if (_stream.CloseRequested is { } close)
+            _published.TrySetException(new BrokerException(close.Code, close.Message));
         return _published.Task;
     }
 

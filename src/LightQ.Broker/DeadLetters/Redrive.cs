@@ -51,7 +51,10 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
 
     private void Take(byte[] batch, long from)
     {
-        foreach (RecordView record in new BatchView(batch).Records)
+        var view = new BatchView(batch);
+        if (!DeadLetterBatch.HasReadableRecords(view))
+            return; // Nothing that the broker wrote.
+        foreach (RecordView record in view.Records)
         {
             if (record.Offset < from || ValueOf(record, DeadLetterHeader.Group) != group || ValueOf(record, DeadLetterHeader.Topic) != topic.Name)
                 continue;

@@ -193,8 +193,9 @@ public sealed class ExplicitGroup : Group
     {
         lock (Gate)
         {
-            if (!_dying.Remove(range.First))
+            if (!_dying.TryGetValue(range.First, out Redelivery waiting) || waiting != range)
                 return; // The group was reset meanwhile.
+            _dying.Remove(range.First);
             _unsettled.TryRemove(range.First, (uint)range.Count);
             Partition.Counters.Settled((uint)range.Count);
             IsDirty = true;
@@ -251,7 +252,7 @@ public sealed class ExplicitGroup : Group
                 unsettled.Add(new Redelivery(first, count, lease.Deliveries, 0));
         }
         unsettled.Sort(static (a, b) => a.First.CompareTo(b.First));
-        return new GroupState(LowestUnsettled, Partition.Log.Epoch, _next, unsettled, IsPaused, SettleMode.Explicit);
+        return new GroupState(LowestUnsettled, Partition.Log.Epoch, _next, Redelivery.Merge(unsettled), IsPaused, SettleMode.Explicit);
     }
 
     internal override void Reset(long offset)
@@ -290,9 +291,11 @@ public sealed class ExplicitGroup : Group
         (run, delivery) = (default, default);
         if (OpeningGaps.TryDequeue(out gap))
             return ReadResult.Gap;
-        if (IsPaused || member.Room <= 0 || !MayTake(member) || (_reading is not null && _reading != member))
+        // Also when it may not take any more: whoever may must not wait for its read.
+        if (_reading == member)
+            _reading = null;
+        if (IsPaused || member.Room <= 0 || !MayTake(member) || _reading is not null)
             return ReadResult.AtEnd;
-        _reading = null;
         long now = _clock.Now;
         for (int skips = 0; skips < MostSkips; skips++)
         {

@@ -189,6 +189,85 @@ public sealed class ExplicitGroupTests
     }
 
     [Fact]
+    public async Task A_batch_that_nobody_can_read_is_given_up_as_a_whole_and_holds_up_no_other()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay with { MaxDeliveries = 1 });
+        Subscription member = host.Join();
+        await host.PublishUnreadableAsync(2);
+        await host.PublishAsync(1);
+        GroupHost.SettleAll(member, SettleKind.Abandon, host.Take(member));
+        GroupHost.SettleAll(member, SettleKind.Abandon, host.Take(member));
+
+        List<(string Body, Dictionary<string, string> Headers)> dead = await host.ReadAsync("jobs.dead", 3);
+
+        Assert.Equal(["0", "1", "2"], dead.Select(d => d.Headers[DeadLetterHeader.Offset]));
+        Assert.Equal([true, true, false], dead.Select(d => d.Headers.ContainsKey(DeadLetterHeader.Whole)));
+        await GroupHost.EventuallyAsync(() => host.Group.Committed == 3);
+    }
+
+    [Fact]
+    public async Task A_dead_letter_topic_that_is_deleted_is_made_again()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        await host.PublishAsync(2);
+        GroupDelivery taken = host.Take(member);
+        GroupHost.Settle(member, SettleKind.DeadLetter, taken, 0);
+        await host.ReadAsync("jobs.dead", 1);
+        await GroupHost.EventuallyAsync(() => host.Group.Committed == 1);
+        await host.AdvanceUntilAsync(host.Broker.DeleteTopicAsync("jobs.dead"));
+
+        GroupHost.Settle(member, SettleKind.DeadLetter, taken, 1);
+        await host.AdvanceUntilAsync(host.ReadAsync("jobs.dead", 1)); // It is tried again after a while.
+
+        Assert.Equal("1", Assert.Single(await host.ReadAsync("jobs.dead", 1)).Body);
+        await GroupHost.EventuallyAsync(() => host.Group.Committed == 2);
+    }
+
+    [Fact]
+    public async Task Dead_letters_larger_than_a_batch_may_be_are_several_batches()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        await host.PublishAsync(500, bodyBytes: 100);
+
+        GroupHost.Settle(member, SettleKind.DeadLetter, host.Take(member), 0, 500, reason: new string('r', 1000));
+
+        List<(string Body, Dictionary<string, string> Headers)> dead = await host.ReadAsync("jobs.dead", 500);
+        Assert.Equal(Enumerable.Range(0, 500).Select(i => $"{i}"), dead.Select(d => d.Body));
+    }
+
+    [Fact]
+    public async Task A_partition_that_moves_to_another_consumer_does_not_wait_for_the_reading_of_the_first()
+    {
+        await using GroupHost host = await GroupHost.OpenAsync();
+        host.CreateTopic("spread", new DeliverySettings(), partitions: 2);
+        await host.PublishAsync("spread", 0, 3);
+        await host.RestartAsync();
+        Subscription first = host.Join("spread", 0, maxInFlight: 0, consumer: 1);
+        _ = host.Join("spread", 1, maxInFlight: 0, consumer: 1);
+        host.BeginRead("spread", 0, first);
+        Subscription second = host.Join("spread", 0, maxInFlight: 0, consumer: 2);
+        _ = host.Join("spread", 1, maxInFlight: 0, consumer: 2);
+
+        Assert.Equal(DeliveryResult.Nothing, first.TryTake(out _));
+
+        Assert.Equal((0, 3u), (host.Take("spread", 0, second) is var taken ? taken.FirstOffset : -1, taken.Count));
+    }
+
+    [Fact]
+    public async Task Neighbours_that_differ_in_nothing_else_are_kept_as_one()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join(maxInFlight: 1);
+        await host.PublishAsync(100);
+        for (int i = 0; i < 50; i++)
+            GroupHost.SettleAll(member, SettleKind.Abandon, host.Take(member), delay: 60_000);
+
+        Assert.Single(host.Group.Capture().Unsettled!);
+    }
+
+    [Fact]
     public async Task What_was_settled_beyond_the_position_stays_settled_over_a_restart_and_delays_hold()
     {
         await using GroupHost host = await GroupHost.StartAsync(new DeliverySettings { LockDuration = TimeSpan.FromMinutes(10) });

@@ -82,8 +82,16 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
             BinaryPrimitives.WriteInt64LittleEndian(body, end + i);
             at += RecordWriter.Write(bytes.AsSpan(at), body);
         }
-        int length = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, messages, new BatchOrigin(0, 0, (ulong)end), timestamp: 1);
-        await producer.PublishAsync(bytes.AsSpan(0, length), messages).WaitAsync(Limit);
+        await PublishAsync(producer, bytes, at - BatchLayout.HeaderSize, messages, end);
+    }
+
+    /// <summary>Publishes a batch whose header is right and whose records are not.</summary>
+    public async Task PublishUnreadableAsync(int messages)
+    {
+        byte[] bytes = new byte[BatchLayout.HeaderSize + (messages * RecordLayout.FixedSize)];
+        bytes.AsSpan(BatchLayout.HeaderSize).Fill(0x7F);
+        using var producer = new InternalProducer(Broker, TopicName, Durability.Fsync);
+        await PublishAsync(producer, bytes, bytes.Length - BatchLayout.HeaderSize, messages, Partition.Log.EndOffset);
     }
 
     public Subscription Join(uint maxInFlight = 0, StartKind start = StartKind.Committed, uint credit = 1 << 24, SettleMode mode = SettleMode.Explicit) =>
@@ -213,6 +221,24 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return [.. letters.Select(l => (int.Parse(l.Headers[DeadLetterHeader.Partition], CultureInfo.InvariantCulture), long.Parse(l.Body, CultureInfo.InvariantCulture))).Order()];
     }
 
+    /// <summary>Has a member ask for messages that must first be read from the disk.</summary>
+    public void BeginRead(string topic, int partition, Subscription member)
+    {
+        Assert.Equal(DeliveryResult.Nothing, member.TryTake(out _));
+        Assert.True(((ExplicitGroup)GroupOf(topic, partition)).IsReading);
+    }
+
+    /// <summary>Lets the clock go on until something is done that waits for it.</summary>
+    public async Task AdvanceUntilAsync(Task done)
+    {
+        await EventuallyAsync(() =>
+        {
+            Time.Advance(TimeSpan.FromMilliseconds(100));
+            return done.IsCompleted;
+        });
+        await done;
+    }
+
     public static async Task EventuallyAsync(Func<bool> condition)
     {
         long deadline = Environment.TickCount64 + (long)Limit.TotalMilliseconds;
@@ -237,6 +263,12 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         Subscription member = Broker.Subscribe(this, ++_lastStream, request, out _);
         member.Grant(credit);
         return member;
+    }
+
+    private static Task PublishAsync(InternalProducer producer, byte[] bytes, int recordBytes, int messages, long sequence)
+    {
+        int length = BatchWriter.Complete(bytes, recordBytes, messages, new BatchOrigin(0, 0, (ulong)sequence), timestamp: 1);
+        return producer.PublishAsync(bytes.AsSpan(0, length), messages).WaitAsync(Limit);
     }
 
     private static bool IsWithin(in Delivery delivery)
