@@ -74,6 +74,9 @@ public sealed record LightQClientOptions
     /// <summary>The clock for heartbeats and delays.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
+    /// <summary>The clock of the connection: heartbeats, time-outs, delays before reconnecting. Another than <see cref="TimeProvider"/> where that one jumps, as no broker could answer in time.</summary>
+    internal TimeProvider ConnectionTime { get => field ?? TimeProvider; init; }
+
     /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</summary>
     /// <param name="connectionString">User, password and file are percent-encoded where they need it.</param>
     /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>

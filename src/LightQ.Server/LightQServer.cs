@@ -105,6 +105,9 @@ public sealed class LightQServer : IAsyncDisposable
             return _stopped ??= StopOnceAsync(timeout ?? _options.StopTimeout);
     }
 
+    /// <summary>Cuts every data-plane connection.</summary>
+    internal void DropConnections() => _listener!.DropAll();
+
     /// <summary>Stops the server if that has not been done.</summary>
     public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
 
@@ -129,7 +132,7 @@ public sealed class LightQServer : IAsyncDisposable
         try
         {
             return new DataListener(
-                new IPEndPoint(_options.Bind, _options.DataPort), broker, authenticator, _options.DataPlane, _options.TimeProvider, loggers.CreateLogger("LightQ.Server.DataPlane"));
+                new IPEndPoint(_options.Bind, _options.DataPort), broker, authenticator, _options.DataPlane, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
         }
         catch (SocketException e)
         {
@@ -158,7 +161,7 @@ public sealed class LightQServer : IAsyncDisposable
     private async Task StopOnceAsync(TimeSpan timeout)
     {
         await Task.Yield();
-        TimeProvider time = _options.TimeProvider;
+        TimeProvider time = _options.ConnectionTime;
         long began = time.GetTimestamp();
         _readiness.End(_control?.ServiceNames ?? []);
         _broker?.BeginStop();

@@ -66,6 +66,9 @@ public sealed record LightQServerOptions
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
+    /// <summary>The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps, as no peer could answer in time.</summary>
+    internal TimeProvider ConnectionTime { get => field ?? TimeProvider; init; }
+
     private static int CheckPort(int value, string name) =>
         value is >= 0 and <= ushort.MaxValue ? value : throw new ArgumentOutOfRangeException(name, value, "0 (a free port) to 65535");
 }

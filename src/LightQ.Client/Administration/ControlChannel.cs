@@ -27,7 +27,7 @@ internal sealed class ControlChannel : IDisposable
         _options = options;
         _channel = new GrpcChannel(
             new UriBuilder("http", options.Host, options.ControlPort).Uri,
-            new GrpcChannelOptions { ConnectTimeout = options.ConnectTimeout, TimeProvider = options.TimeProvider });
+            new GrpcChannelOptions { ConnectTimeout = options.ConnectTimeout, TimeProvider = options.ConnectionTime });
     }
 
     public async Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, CancellationToken cancellationToken)

@@ -17,7 +17,7 @@ internal sealed class AsyncConnection : Connection
     {
         _host = options.Host;
         _port = options.DataPort;
-        _outbox = new AsyncOutbox(Socket, OnException, options.TimeProvider);
+        _outbox = new AsyncOutbox(Socket, OnException, options.ConnectionTime);
     }
 
     public override Outbox Outbox => _outbox;

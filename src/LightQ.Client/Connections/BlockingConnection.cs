@@ -17,7 +17,7 @@ internal sealed class BlockingConnection : Connection
     {
         _host = options.Host;
         _port = options.DataPort;
-        _outbox = new BlockingOutbox(Socket, OnException, options.TimeProvider);
+        _outbox = new BlockingOutbox(Socket, OnException, options.ConnectionTime);
     }
 
     public override Outbox Outbox => _outbox;

@@ -158,7 +158,7 @@ internal sealed class BrokerLink : IAsyncDisposable
         connection.Start();
         try
         {
-            WelcomeFrame welcome = await connection.Welcomed.WaitAsync(Options.ConnectTimeout, Options.TimeProvider, _closing.Token).ConfigureAwait(false);
+            WelcomeFrame welcome = await connection.Welcomed.WaitAsync(Options.ConnectTimeout, Options.ConnectionTime, _closing.Token).ConfigureAwait(false);
             ClientLog.Connected(Logger, Options.ToString(), welcome.ConnectionId);
             return connection;
         }
@@ -220,13 +220,13 @@ internal sealed class BrokerLink : IAsyncDisposable
     {
         TimeSpan delay = Delay(Options, _failedAttempts++, Random.Shared.NextDouble());
         ClientLog.AttemptFailed(Logger, Options.ToString(), reason.Code, reason.Message, delay.TotalMilliseconds);
-        await Task.Delay(delay, Options.TimeProvider, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(delay, Options.ConnectionTime, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     private async Task ReopenAsync(ClientStream stream, Connection connection)
     {
         // Yields even without a delay: the caller holds its stream's gate, which comes after this one.
-        await Task.Delay(Delay(Options, 3, Random.Shared.NextDouble()), Options.TimeProvider, _closing.Token)
+        await Task.Delay(Delay(Options, 3, Random.Shared.NextDouble()), Options.ConnectionTime, _closing.Token)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
         lock (_gate)
         {

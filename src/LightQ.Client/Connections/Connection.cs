@@ -86,12 +86,12 @@ internal abstract class Connection : IFrameSink
         TaskCompletionSource<long> answered = _pings[payload] = new TaskCompletionSource<long>(TaskCreationOptions.RunContinuationsAsynchronously);
         try
         {
-            long sent = _options.TimeProvider.GetTimestamp();
+            long sent = _options.ConnectionTime.GetTimestamp();
             Outbox.Write(new PingFrame(payload));
             await Task.WhenAny(answered.Task, Ended).WaitAsync(cancellationToken).ConfigureAwait(false);
             if (!answered.Task.IsCompleted)
                 throw await Ended.ConfigureAwait(false);
-            return _options.TimeProvider.GetElapsedTime(sent, await answered.Task.ConfigureAwait(false));
+            return _options.ConnectionTime.GetElapsedTime(sent, await answered.Task.ConfigureAwait(false));
         }
         finally
         {
@@ -135,7 +135,7 @@ internal abstract class Connection : IFrameSink
                 break;
             case FrameType.Pong:
                 if (_pings.TryGetValue(FrameCodec.Read<PongFrame>(body).Payload, out TaskCompletionSource<long>? ping))
-                    ping.TrySetResult(_options.TimeProvider.GetTimestamp());
+                    ping.TrySetResult(_options.ConnectionTime.GetTimestamp());
                 break;
             case FrameType.Error:
                 ErrorFrame error = FrameCodec.Read<ErrorFrame>(body);
@@ -206,7 +206,7 @@ internal abstract class Connection : IFrameSink
         if (welcome.HeartbeatMilliseconds > 0)
         {
             TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);
-            _heartbeat = _options.TimeProvider.CreateTimer(static c => ((Connection)c!).OnHeartbeat(), this, half, half);
+            _heartbeat = _options.ConnectionTime.CreateTimer(static c => ((Connection)c!).OnHeartbeat(), this, half, half);
         }
         _welcomed.TrySetResult(welcome);
     }
@@ -234,12 +234,12 @@ internal abstract class Connection : IFrameSink
         IsLeaving = true;
         var reason = new LightQException(ErrorCode.ShuttingDown, $"The broker is going away: {goAway.Message}");
         TimeSpan period = TimeSpan.FromMilliseconds(20);
-        long deadline = _options.TimeProvider.GetTimestamp();
+        long deadline = _options.ConnectionTime.GetTimestamp();
         TimeSpan left = TimeSpan.FromMilliseconds(goAway.TimeLeftMilliseconds);
-        _leaving ??= _options.TimeProvider.CreateTimer(
+        _leaving ??= _options.ConnectionTime.CreateTimer(
             _ =>
             {
-                if (!_streams.Values.Any(s => s.HasUnanswered) || _options.TimeProvider.GetElapsedTime(deadline) >= left)
+                if (!_streams.Values.Any(s => s.HasUnanswered) || _options.ConnectionTime.GetElapsedTime(deadline) >= left)
                     Fail(reason);
             },
             null,

@@ -64,6 +64,13 @@ internal sealed class DataListener : IAsyncDisposable
     /// <summary>Begins to accept.</summary>
     public void Start() => _accepting = AcceptAsync();
 
+    /// <summary>Cuts the connections.</summary>
+    public void DropAll()
+    {
+        foreach (DataConnection connection in _connections.Values)
+            connection.Abort();
+    }
+
     /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
     public async Task StopAsync(TimeSpan timeout)
     {

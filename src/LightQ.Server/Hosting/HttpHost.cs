@@ -48,7 +48,7 @@ internal sealed class HttpHost : IAsyncDisposable
         }
         var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
         var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
-        WebApplication app = Build(options.TimeProvider, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        WebApplication app = Build(options.ConnectionTime, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
         try
         {
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));

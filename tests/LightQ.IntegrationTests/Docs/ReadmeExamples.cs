@@ -1,5 +1,8 @@
 using LightQ.Client;
+using LightQ.Protocol.Frames;
 using LightQ.Server;
+using LightQ.Testing;
+using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
@@ -42,27 +45,27 @@ internal sealed class ReadmeExamples
         // README: end
     }
 
-    public async Task RestartAsync(string directory)
+    public static async Task TestWithABrokerAsync()
     {
         // README: a broker inside your tests
-        LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = directory };
-        await using (LightQServer first = await LightQServer.StartAsync(options))
-        {
-            await using var client = new LightQClient(first.ConnectionString);
-            await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable });
-            await using Producer producer = await client.CreateProducerAsync("orders");
-            await producer.PublishAsync("kept"u8);
-        }
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();     // the real broker; its data go with it
+        await using LightQClient client = broker.CreateClient();
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(5), RetryDelay = TimeSpan.Zero });
+        await using Producer producer = await client.CreateProducerAsync("orders");
+        await producer.PublishAsync("order 1"u8);
 
-        await using (LightQServer second = await LightQServer.StartAsync(options))
-        {
-            await using var client = new LightQClient(second.ConnectionString);
-            await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
-            {
-                Console.WriteLine(message.GetText());
-                break;
-            }
-        }
+        await using MessageConsumer billing = client.CreateConsumer("orders", new() { Group = "billing", SettleMode = SettleMode.Explicit });
+        Message first = Assert.Single(await billing.FetchAsync(10, TimeSpan.FromSeconds(10)));
+
+        broker.Time.Advance(TimeSpan.FromMinutes(5));                                  // its lock runs out, at once
+
+        Message again = Assert.Single(await billing.FetchAsync(10, TimeSpan.FromSeconds(10)));
+        Assert.Equal(2, again.DeliveryCount);
+        Assert.Equal(SettleOutcome.LockExpired, await first.CompleteAsync());
+        Assert.Equal(SettleOutcome.Done, await again.CompleteAsync());
+
+        await broker.RestartAsync();                                                   // same ports, same data; clients reconnect
+        Assert.Empty(await billing.FetchAsync(10, TimeSpan.FromMilliseconds(200)));
         // README: end
     }
 }

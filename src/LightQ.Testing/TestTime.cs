@@ -1,0 +1,147 @@
+namespace LightQ.Testing;
+
+/// <summary>A clock that runs as the machine's does, and can be moved forward: a test of what happens after ten minutes need not take them. Thread-safe.</summary>
+/// <remarks>
+/// It never stands still, so whatever waits for a short time goes on by itself. <see cref="Advance"/> is to the program as the sleep of a machine: the clock jumps,
+/// and the timers it jumped over fire, once each and in their order, on the thread that calls it. When it returns they have fired; what they set off on other threads
+/// may be under way, so wait for that by its effect.
+/// </remarks>
+public sealed class TestTime : TimeProvider
+{
+    private readonly Lock _lock = new();
+    private readonly HashSet<TestTimer> _armed = [];
+    private long _aheadTicks;
+
+    /// <summary>How far it is ahead of the machine's clock.</summary>
+    public TimeSpan Ahead => new(Interlocked.Read(ref _aheadTicks));
+
+    /// <inheritdoc/>
+    public override DateTimeOffset GetUtcNow() => System.GetUtcNow() + Ahead;
+
+    /// <inheritdoc/>
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    /// <inheritdoc/>
+    public override long GetTimestamp() => System.GetElapsedTime(0).Ticks + Interlocked.Read(ref _aheadTicks);
+
+    /// <inheritdoc/>
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        ArgumentNullException.ThrowIfNull(callback);
+        var timer = new TestTimer(this, callback, state);
+        timer.Change(dueTime, period);
+        return timer;
+    }
+
+    /// <summary>Moves the clock forward, for everything that uses it at once.</summary>
+    /// <param name="by">By how much; zero or above. There is no way back.</param>
+    public void Advance(TimeSpan by)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(by, TimeSpan.Zero);
+        List<TestTimer> due;
+        lock (_lock)
+        {
+            Interlocked.Add(ref _aheadTicks, by.Ticks);
+            long now = GetTimestamp();
+            due = [.. _armed.Where(t => t.Due <= now).OrderBy(t => t.Due)];
+            foreach (TestTimer timer in due)
+                timer.Rearm();
+            foreach (TestTimer timer in _armed)
+                timer.Wait(); // For what is left of its time.
+        }
+        foreach (TestTimer timer in due)
+            timer.Fire();
+    }
+
+    private sealed class TestTimer : ITimer
+    {
+        /// <summary>The longest that a timer of the framework takes.</summary>
+        private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
+
+        private readonly TestTime _time;
+        private readonly TimerCallback _callback;
+        private readonly object? _state;
+        private readonly ExecutionContext? _context = ExecutionContext.Capture();
+        private readonly ITimer _real;
+        private TimeSpan _period;
+
+        public TestTimer(TestTime time, TimerCallback callback, object? state)
+        {
+            (_time, _callback, _state) = (time, callback, state);
+            _real = System.CreateTimer(static timer => ((TestTimer)timer!).OnRealTime(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
+
+        /// <summary>When it fires next, as a timestamp; of an armed timer.</summary>
+        public long Due { get; private set; }
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            lock (_time._lock)
+            {
+                _period = period;
+                _time._armed.Remove(this);
+                if (dueTime == Timeout.InfiniteTimeSpan)
+                    return _real.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+                Due = _time.GetTimestamp() + dueTime.Ticks;
+                _time._armed.Add(this);
+                return Wait();
+            }
+        }
+
+        public void Fire()
+        {
+            if (_context is null)
+                _callback(_state);
+            else
+                ExecutionContext.Run(_context, static timer => ((TestTimer)timer!)._callback(((TestTimer)timer)._state), this);
+        }
+
+        /// <summary>As it is about to fire: for its next time, if it has one. Under the clock's lock.</summary>
+        public void Rearm()
+        {
+            if (_period > TimeSpan.Zero)
+                Due = _time.GetTimestamp() + _period.Ticks;
+            else
+                _time._armed.Remove(this);
+        }
+
+        /// <summary>Has the machine's clock wake it. Under the clock's lock.</summary>
+        public bool Wait()
+        {
+            TimeSpan left = TimeSpan.FromTicks(Math.Max(0, Due - _time.GetTimestamp()));
+            return _real.Change(left < LongestWait ? left : LongestWait, Timeout.InfiniteTimeSpan);
+        }
+
+        public void Dispose()
+        {
+            lock (_time._lock)
+                _time._armed.Remove(this);
+            _real.Dispose();
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            lock (_time._lock)
+                _time._armed.Remove(this);
+            return _real.DisposeAsync();
+        }
+
+        private void OnRealTime()
+        {
+            lock (_time._lock)
+            {
+                if (!_time._armed.Contains(this))
+                    return; // Changed, or taken by Advance.
+                if (Due > _time.GetTimestamp())
+                {
+                    Wait();
+                    return;
+                }
+                Rearm();
+                if (_time._armed.Contains(this))
+                    Wait();
+            }
+            Fire();
+        }
+    }
+}
