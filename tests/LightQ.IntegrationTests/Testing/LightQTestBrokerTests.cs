@@ -21,7 +21,7 @@ public sealed class LightQTestBrokerTests
         await using Producer producer = await client.CreateProducerAsync("reminders", cancellationToken: Stop);
         await using MessageConsumer consumer = client.CreateConsumer("reminders", Worker);
         Assert.Empty(await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(50), cancellationToken: Stop));
-        await producer.PublishAsync("tomorrow"u8, new PublishOptions { Delay = TimeSpan.FromDays(1) }, Stop);
+        await producer.PublishAsync("tomorrow"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromDays(1) }, cancellationToken: Stop);
         int connections = broker.Server.ConnectionCount;
         Assert.Empty(await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(50), cancellationToken: Stop));
 
