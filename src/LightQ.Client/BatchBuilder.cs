@@ -1,4 +1,5 @@
 using LightQ.Client.Publishing;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
@@ -54,7 +55,11 @@ public sealed class BatchBuilder : IDisposable
     /// <summary>Adds a message without key and headers.</summary>
     /// <param name="body">The body; copied.</param>
     /// <returns>False when the batch has no room for it: publish first. A message larger than a whole batch never fits; publish it alone.</returns>
-    public bool TryAdd(ReadOnlySpan<byte> body) => (_batch ?? Rent(default, body.Length, null)).TryAdd(body);
+    public bool TryAdd(ReadOnlySpan<byte> body)
+    {
+        SendBatch batch = _batch ?? Rent(default, body.Length, null);
+        return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, default, null) : batch.TryAdd(body);
+    }
 
     /// <summary>Adds a message.</summary>
     /// <param name="body">The body; copied.</param>
@@ -66,7 +71,7 @@ public sealed class BatchBuilder : IDisposable
         if (_router is not null && key.HasValue && Count > 0 && _router.PartitionOf(key) != _stream.Partition)
             return false;
         SendBatch batch = _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
-        return batch.TryAdd(body, key, headers);
+        return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, key, headers) : batch.TryAdd(body, key, headers);
     }
 
     /// <summary>Gives the memory back; what was not published is gone.</summary>

@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Text;
 using LightQ.Client.Consuming;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -86,6 +88,9 @@ public readonly struct Message
 
     internal ReadOnlySpan<byte> HeaderBytes => _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
 
+    // Who settles a message after its memory has become another's says so of its offset all the same.
+    private ReadOnlySpan<byte> SettledHeaders => _record + RecordLayout.FixedSize + KeyLength + HeadersLength <= _memory.Length ? HeaderBytes : default;
+
     private BatchView BatchHeader => new(_memory.AsSpan(_batch, BatchLayout.HeaderSize));
 
     /// <summary>The value of the first header of a name.</summary>
@@ -99,7 +104,7 @@ public readonly struct Message
         {
             foreach (HeaderView header in Headers)
             {
-                if (header.Name.SequenceEqual(wanted[..length]))
+                if (header.WellKnownId == 0 ? header.Name.SequenceEqual(wanted[..length]) : WellKnownHeader.NameOf(header.WellKnownId) == name)
                 {
                     value = header.Value;
                     return true;
@@ -109,6 +114,11 @@ public readonly struct Message
         value = default;
         return false;
     }
+
+    /// <summary>Reads the W3C trace context that the message carries: that of the span which published it. A parent for what is done with the message, or a link.</summary>
+    /// <param name="context">The context, remote.</param>
+    /// <returns>False when it carries none: nobody listened to its publisher's <see cref="LightQTelemetry.ActivitySourceName"/>.</returns>
+    public bool TryGetTraceContext(out ActivityContext context) => TraceContext.TryRead(Headers, out context);
 
     /// <summary>The body as UTF-8 text.</summary>
     public string GetText() => Encoding.UTF8.GetString(BodySpan);
@@ -132,7 +142,7 @@ public readonly struct Message
     /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", cancellationToken);
+        _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", SettledHeaders, cancellationToken);
 
     /// <summary>Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
     /// <param name="delay">How long the message stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
@@ -144,7 +154,7 @@ public readonly struct Message
     /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Abandon, Offset, 1, Consuming.Settlements.Milliseconds(delay), "", cancellationToken);
+        _lock.SettleAsync(SettleKind.Abandon, Offset, 1, Consuming.Settlements.Milliseconds(delay), "", SettledHeaders, cancellationToken);
 
     /// <summary>Gives the message up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
     /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
@@ -156,7 +166,7 @@ public readonly struct Message
     /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.DeadLetter, Offset, 1, 0, Consuming.Settlements.CheckReason(reason), cancellationToken);
+        _lock.SettleAsync(SettleKind.DeadLetter, Offset, 1, 0, Consuming.Settlements.CheckReason(reason), SettledHeaders, cancellationToken);
 
     /// <summary>Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was delivered together.</summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
@@ -167,7 +177,7 @@ public readonly struct Message
     /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", cancellationToken);
+        _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", SettledHeaders, cancellationToken);
 
     /// <summary>A copy that stays valid for as long as it is referenced.</summary>
     public Message ToOwned()

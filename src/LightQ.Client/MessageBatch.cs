@@ -70,7 +70,7 @@ public readonly struct MessageBatch
     /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", cancellationToken);
+        _lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", default, cancellationToken);
 
     /// <summary>Says that its first messages are done; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.</summary>
     /// <param name="count">How many, 1 to <see cref="Count"/>.</param>
@@ -79,7 +79,7 @@ public readonly struct MessageBatch
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, Count);
-        return _lock.SettleAsync(SettleKind.Complete, BaseOffset, count, 0, "", cancellationToken);
+        return _lock.SettleAsync(SettleKind.Complete, BaseOffset, count, 0, "", default, cancellationToken);
     }
 
     /// <summary>Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
@@ -92,7 +92,7 @@ public readonly struct MessageBatch
     /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Abandon, BaseOffset, Count, Consuming.Settlements.Milliseconds(delay), "", cancellationToken);
+        _lock.SettleAsync(SettleKind.Abandon, BaseOffset, Count, Consuming.Settlements.Milliseconds(delay), "", default, cancellationToken);
 
     /// <summary>Gives the batch up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
     /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
@@ -104,7 +104,7 @@ public readonly struct MessageBatch
     /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.DeadLetter, BaseOffset, Count, 0, Consuming.Settlements.CheckReason(reason), cancellationToken);
+        _lock.SettleAsync(SettleKind.DeadLetter, BaseOffset, Count, 0, Consuming.Settlements.CheckReason(reason), default, cancellationToken);
 
     /// <summary>Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was delivered together.</summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
@@ -115,7 +115,7 @@ public readonly struct MessageBatch
     /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Renew, BaseOffset, Count, 0, "", cancellationToken);
+        _lock.SettleAsync(SettleKind.Renew, BaseOffset, Count, 0, "", default, cancellationToken);
 
     /// <summary>The messages that are wanted, in the order of their offsets.</summary>
     public MessageBatchEnumerator GetEnumerator() => new(View, _skip, Count, _filter);

@@ -20,6 +20,13 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
     private byte[] _encoded = [];
     private int _length;
 
+    /// <summary>Makes an empty set.</summary>
+    public MessageHeaders()
+    {
+    }
+
+    internal MessageHeaders(byte[] encoded, int count) => (_encoded, _length, Count) = (encoded, encoded.Length, count);
+
     /// <summary>How many headers there are.</summary>
     public int Count { get; private set; }
 

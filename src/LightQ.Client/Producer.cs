@@ -1,4 +1,5 @@
 using LightQ.Client.Publishing;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
@@ -36,6 +37,9 @@ public sealed class Producer : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly MessageClock _clock;
     private int _isDisposed;
+
+    // One look for each publish is all that tracing costs while nobody listens.
+    private static bool IsTraced => Instruments.Source.HasListeners();
 
     /// <param name="stream">The only stream, or the first of several.</param>
     /// <param name="router">Chooses among several; null when there is one, to which every call goes directly.</param>
@@ -103,7 +107,7 @@ public sealed class Producer : IAsyncDisposable
     public ValueTask<PublishAck> PublishAsync(BatchBuilder batch, CancellationToken cancellationToken = default)
     {
         SendBatch filled = FilledOf(batch);
-        ValueTask<PublishAck> ack = batch.Stream.PublishAsync(filled, cancellationToken);
+        ValueTask<PublishAck> ack = IsTraced ? TracedPublishing.PublishAsync(batch.Stream, filled, cancellationToken) : batch.Stream.PublishAsync(filled, cancellationToken);
         if (!ack.IsCanceled)
             batch.Forget();
         return ack;
@@ -114,7 +118,7 @@ public sealed class Producer : IAsyncDisposable
     /// <returns>False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits for better times.</returns>
     /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
     public bool TryPublish(ReadOnlySpan<byte> body) =>
-        _router is null && _clock.IsPlain ? _stream.TryPublish(body) : TryPublish(body, default, null, _clock.Stamp(default));
+        _router is null && _clock.IsPlain && !IsTraced ? _stream.TryPublish(body) : TryPublish(body, default, null, _clock.Stamp(default));
 
     /// <summary>Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
     /// <param name="body">The body; copied.</param>
@@ -142,7 +146,7 @@ public sealed class Producer : IAsyncDisposable
     public bool TryPublish(BatchBuilder batch)
     {
         SendBatch filled = FilledOf(batch);
-        if (!batch.Stream.TryPublish(filled))
+        if (!(IsTraced ? TracedPublishing.TryPublish(batch.Stream, filled) : batch.Stream.TryPublish(filled)))
             return _router is not null && _router.Refused(batch.Stream);
         batch.Forget();
         return true;
@@ -207,12 +211,23 @@ public sealed class Producer : IAsyncDisposable
             _router.Close();
     }
 
-    private ValueTask<PublishAck> Publish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken) =>
-        (_router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(body.Length, key, headers), timing))
-            .PublishAsync(body, key, headers, timing, cancellationToken);
+    private ValueTask<PublishAck> Publish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken)
+    {
+        ProducerStream stream = Choose(body.Length, key, headers, timing);
+        return IsTraced
+            ? TracedPublishing.PublishAsync(stream, body, key, headers, timing, cancellationToken)
+            : stream.PublishAsync(body, key, headers, timing, cancellationToken);
+    }
 
-    private bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing) =>
-        _router is null ? _stream.TryPublish(body, key, headers, timing) : _router.TryPublish(body, key, headers, timing);
+    private bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    {
+        ProducerStream stream = Choose(body.Length, key, headers, timing);
+        return (IsTraced ? TracedPublishing.TryPublish(stream, body, key, headers, timing) : stream.TryPublish(body, key, headers, timing))
+            || (_router is not null && _router.Refused(stream));
+    }
+
+    private ProducerStream Choose(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing) =>
+        _router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), timing);
 
     private Task FlushAllAsync() => _router is null ? _stream.FlushAsync() : _router.FlushAsync();
 

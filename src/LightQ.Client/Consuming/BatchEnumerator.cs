@@ -6,7 +6,7 @@ namespace LightQ.Client.Consuming;
 internal sealed class BatchEnumerator(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
     : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
-    public MessageBatch Current => new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
+    public MessageBatch Current => Batch;
 
     public ValueTask<bool> MoveNextAsync() => MoveToNextBatchAsync();
 
@@ -14,7 +14,7 @@ internal sealed class BatchEnumerator(Func<CancellationToken, Task<Consumer>> su
     {
         if (Filter is null)
             return true;
-        MessageBatch batch = Current;
+        MessageBatch batch = Batch;
         try
         {
             if (batch.GetEnumerator().MoveNext())

@@ -1,4 +1,7 @@
+using System.Diagnostics;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Consuming;
 
@@ -16,6 +19,26 @@ internal readonly record struct DeliveryLock(Settlements? Settlements, uint Deli
 
     public void Complete(long first, int count) => Settlement.Complete(DeliveryId, first, count);
 
-    public ValueTask<SettleOutcome> SettleAsync(SettleKind kind, long first, int count, uint delay, string reason, CancellationToken cancellationToken) =>
-        Settlement.SettleAsync(new SettleRange(kind, DeliveryId, first, (uint)count, delay), reason, cancellationToken);
+    /// <param name="kind">What became of them.</param>
+    /// <param name="first">The first message's offset.</param>
+    /// <param name="count">How many.</param>
+    /// <param name="delay">Milliseconds that abandoned messages stay away.</param>
+    /// <param name="reason">Why they are given up, or empty.</param>
+    /// <param name="headers">Those of a single message; they may say which trace it belongs to.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public ValueTask<SettleOutcome> SettleAsync(
+        SettleKind kind, long first, int count, uint delay, string reason, ReadOnlySpan<byte> headers, CancellationToken cancellationToken)
+    {
+        Settlements settlements = Settlement;
+        var range = new SettleRange(kind, DeliveryId, first, (uint)count, delay);
+        return Instruments.OperationDuration.Enabled || Instruments.Source.HasListeners()
+            ? SettleObservedAsync(settlements, range, reason, headers, cancellationToken)
+            : settlements.SettleAsync(range, reason, cancellationToken);
+    }
+
+    private static ValueTask<SettleOutcome> SettleObservedAsync(Settlements settlements, SettleRange range, string reason, ReadOnlySpan<byte> headers, CancellationToken cancellationToken)
+    {
+        TraceContext.TryRead(new HeaderEnumerator(headers), out ActivityContext context);
+        return settlements.Operations.SettleAsync(range, context, () => settlements.SettleAsync(range, reason, cancellationToken));
+    }
 }

@@ -1,5 +1,6 @@
 using System.Threading.Tasks.Sources;
 using LightQ.Client.Connections;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 
@@ -17,6 +18,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private CancellationTokenRegistration _registration;
     private Consumer? _consumer;
     private BatchInflater? _inflater;
+    private ReceiveRequest _request;
     private Delivery _run;
     private byte[] _runMemory = [];
     private int _received;
@@ -45,6 +47,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     /// <summary>How many of its records are handed out behind those.</summary>
     protected int BatchCount { get; private set; }
+
+    /// <summary>The batch at hand.</summary>
+    protected MessageBatch Batch => new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
 
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
@@ -94,6 +99,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             return SubscribeAndMoveAsync();
         if (_cancellationToken.IsCancellationRequested)
             return ValueTask.FromCanceled<bool>(_cancellationToken);
+        if (Instruments.Source.HasListeners())
+            _request = ReceiveRequest.Now;
         _core.Reset();
         return TryAdvance(_consumer) ? new ValueTask<bool>(true) : new ValueTask<bool>(this, _core.Version);
     }
@@ -152,8 +159,11 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         {
             while (_next < _runEnd)
             {
-                if (TakeBatch(_run.Source) && OnBatch())
-                    return true;
+                if (!TakeBatch(_run.Source) || !OnBatch())
+                    continue;
+                if (Instruments.ConsumedMessages.Enabled || Instruments.Source.HasListeners())
+                    _run.Source.Operations.OnReceived(Batch, _request);
+                return true;
             }
             EndRun();
             if (!consumer.TryTake(this, out Delivery delivery))

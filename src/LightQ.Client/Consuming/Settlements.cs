@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using LightQ.Client.Connections;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -12,7 +13,7 @@ namespace LightQ.Client.Consuming;
 /// The range that waits to be sent is the outbox's to guard.
 /// </remarks>
 [SuppressMessage("Design", "CA1001", Justification = "A source without a timer or a wait handle holds nothing but memory.")]
-internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool isGroup)
+internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
@@ -22,6 +23,9 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
 
     /// <summary>The subscription.</summary>
     public uint Stream { get; } = stream;
+
+    /// <summary>What spans and measurements say of it.</summary>
+    public ConsumeOperations Operations { get; } = operations;
 
     /// <summary>What was completed and not yet sent; no messages when there is nothing. Guarded by the outbox.</summary>
     public SettleRange Waiting { get; set; }

@@ -1,4 +1,5 @@
 using LightQ.Client.Connections;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -40,9 +41,13 @@ internal sealed class Subscription : ClientStream
         _gate = consumer.Gate;
         _partition = partition;
         _creditBytes = creditBytes;
+        Operations = new ConsumeOperations(new OperationPlace(link.Options, consumer.Topic, Partition, consumer.Options.Group));
     }
 
     public string Topic => _consumer.Topic;
+
+    /// <summary>What spans and measurements say of it.</summary>
+    public ConsumeOperations Operations { get; }
 
     /// <summary>The partition; all of them are partition 0.</summary>
     public int Partition => _partition == OpenProducerFrame.AnyPartition ? 0 : (int)_partition;
@@ -83,7 +88,7 @@ internal sealed class Subscription : ClientStream
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
-            _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic, isGroup) : null;
+            _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic, isGroup, Operations) : null;
             bool resumes = !isGroup && _firstSubscribed.Task.IsCompletedSuccessfully;
             StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
             if (isGroup && _firstSubscribed.Task.IsCompleted)

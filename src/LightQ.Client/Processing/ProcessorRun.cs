@@ -1,4 +1,6 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -26,6 +28,7 @@ internal sealed class ProcessorRun(
     private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ReadyMessages _ready = new(options.Ordering);
     private readonly ConcurrentDictionary<HeldMessage, bool> _running = new();
+    private readonly ProcessOperations _operations = new(client.Options, AddressArgument.Parse(topic, null).Topic, group);
     private IAsyncEnumerator<Message>? _messages;
     private Task _ended = Task.CompletedTask;
     private volatile bool _givesUp;
@@ -74,8 +77,12 @@ internal sealed class ProcessorRun(
         }
     }
 
+    /// <summary>The span in which the processor was started is not that of its messages.</summary>
+    private static void LeaveStartersSpan() => Activity.Current = null;
+
     private async Task ReceiveAsync()
     {
+        LeaveStartersSpan();
         // Of its own: what still runs when a stop has left it alone may not touch the source.
         CancellationToken stopping = _stopping.Token;
         TimeSpan delay = FirstDelay;
@@ -136,6 +143,7 @@ internal sealed class ProcessorRun(
 
     private async Task HandleAllAsync()
     {
+        LeaveStartersSpan();
         Task settled = Task.CompletedTask;
         while (await _ready.TakeAsync().ConfigureAwait(false) is { } held)
         {
@@ -155,16 +163,19 @@ internal sealed class ProcessorRun(
     private async Task<Exception?> HandleAsync(HeldMessage held)
     {
         _running.TryAdd(held, true);
+        ProcessObservation observation = _operations.Begin(held.Message);
         try
         {
             if (_givesUp)
                 held.Cancel();
             await handle(new ProcessMessageEventArgs(held.Message, topic, group, held.Token)).ConfigureAwait(false);
+            observation.End();
             return null;
         }
         catch (Exception e)
         {
             // Reported, and the message abandoned.
+            observation.End(e);
             return e;
         }
         finally

@@ -32,13 +32,14 @@ internal sealed class FlushWaiters
         Settle(count);
     }
 
-    /// <summary>An error of messages that nobody awaited, once.</summary>
-    public LightQException? TakeUnreported()
+    /// <summary>Tells of an error of messages that nobody awaited, once.</summary>
+    /// <exception cref="LightQException">The error.</exception>
+    public void ThrowUnreported()
     {
-        LightQException? error = _unreported;
-        if (error is not null)
-            (_unreported, _firstError) = (null, null);
-        return error;
+        if (_unreported is not { } error)
+            return;
+        (_unreported, _firstError) = (null, null);
+        throw error.Copy();
     }
 
     /// <summary>Completes when everything accepted so far is settled; fails with the first error since the last time.</summary>

@@ -31,12 +31,6 @@ internal sealed class PartitionRouter
     public static int RecordLength(int bodyLength, in MessageKey key, MessageHeaders? headers) =>
         (int)Math.Min(int.MaxValue, RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength);
 
-    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
-    {
-        ProducerStream stream = Choose(key, RecordLength(body.Length, key, headers), timing);
-        return stream.TryPublish(body, key, headers, timing) || Refused(stream);
-    }
-
     /// <summary>Remembers who had no room.</summary>
     /// <returns>False.</returns>
     public bool Refused(ProducerStream stream)

@@ -1,5 +1,6 @@
 using System.Buffers;
 using LightQ.Client.Connections;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -23,7 +24,7 @@ internal sealed class ProducerStream : ClientStream
     private readonly FlushWaiters _flushes = new();
     private readonly Compressor? _compressor;
     private readonly WaitingPublishes _waiting;
-    private readonly PublishFailures _failures;
+    private readonly PublishOutcomes _outcomes;
     private readonly TaskCompletionSource _firstOpened = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private LightQException? _fault;
     private Connection? _connection;
@@ -42,11 +43,15 @@ internal sealed class ProducerStream : ClientStream
         _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
         _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null, link.Options.TimeProvider);
         _waiting = new WaitingPublishes(_queue, _flushes);
-        _failures = new PublishFailures(_queue, _waiting, _flushes);
+        Operations = new PublishOperations(link.Options, topic);
+        _outcomes = new PublishOutcomes(_queue, _waiting, _flushes, Operations);
         Topic = topic;
     }
 
     public string Topic { get; }
+
+    /// <summary>What spans and measurements say of it.</summary>
+    public PublishOperations Operations { get; }
 
     public int Partition => (int)_opened.Partition;
 
@@ -144,7 +149,7 @@ internal sealed class ProducerStream : ClientStream
         lock (_gate)
         {
             ThrowIfFaulted();
-            ThrowUnreported();
+            _flushes.ThrowUnreported();
             if (!_waiting.IsEmpty || !_queue.TryQueue(batch))
                 return false;
             _flushes.Accept(batch.Count);
@@ -182,6 +187,9 @@ internal sealed class ProducerStream : ClientStream
         lock (_gate)
             return _waiting.IsEmpty && _queue.FitsOpen(recordLength, timing);
     }
+
+    /// <summary>Whether a record of so many bytes and these times fits any batch.</summary>
+    public bool Fits(long recordLength, in BatchTiming timing) => recordLength + timing.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
     public bool HasRoom()
@@ -231,7 +239,7 @@ internal sealed class ProducerStream : ClientStream
             if (_fault is not null)
                 return;
             Leave();
-            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
             Fault(reason, reason.Code);
         }
     }
@@ -313,7 +321,7 @@ internal sealed class ProducerStream : ClientStream
             _isOpened = _isScheduled = false;
             if (IsNamed)
                 return;
-            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
+            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
             _waiting.Admit();
         }
     }
@@ -344,7 +352,7 @@ internal sealed class ProducerStream : ClientStream
     private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
     {
         ThrowIfFaulted();
-        ThrowUnreported();
+        _flushes.ThrowUnreported();
         int length = CheckSize(body.Length, key, headers, timing);
         return _waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, timing);
     }
@@ -352,7 +360,7 @@ internal sealed class ProducerStream : ClientStream
     private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
     {
         long length = RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength;
-        if (length + timing.HeaderLength + BatchLayout.Alignment > _opened.MaxBatchBytes)
+        if (!Fits(length, timing))
             throw new LightQException(ErrorCode.MessageTooLarge, $"A message of {length} bytes does not fit a batch of {Topic}, which holds at most {_opened.MaxBatchBytes}.");
         return (int)length;
     }
@@ -361,12 +369,6 @@ internal sealed class ProducerStream : ClientStream
     {
         if (_fault is not null)
             throw _fault.Copy();
-    }
-
-    private void ThrowUnreported()
-    {
-        if (_flushes.TakeUnreported() is { } error)
-            throw error.Copy();
     }
 
     /// <summary>Claims the right to schedule this producer, if there is something to send and nobody has it.</summary>
@@ -390,7 +392,7 @@ internal sealed class ProducerStream : ClientStream
             {
                 if (batch.BaseSequence < range.FirstSequence || batch.BaseSequence + (ulong)batch.Count > end)
                 {
-                    _failures.Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
+                    _outcomes.Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
                     throw new ProtocolException(ErrorCode.OutOfOrder, $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent.");
                 }
                 if (range.Error != ErrorCode.None)
@@ -398,9 +400,8 @@ internal sealed class ProducerStream : ClientStream
                     Break(batch, range.Error, $"The broker refused messages of {Topic}: {Refusal.Describe(range.Error)}.");
                     return;
                 }
-                _flushes.Settle(batch.Count);
                 long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
-                batch.Resolve(new PublishAck(offset, batch.Count, frame.Durability, Partition));
+                _outcomes.Accept(batch, new PublishAck(offset, batch.Count, frame.Durability, Partition));
             }
         }
     }
@@ -410,13 +411,13 @@ internal sealed class ProducerStream : ClientStream
         if (_firstOpened.Task.IsCompleted && opened.PartitionCount != _opened.PartitionCount && _options.Partition is null)
         {
             Leave();
-            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, "The topic was deleted before the ack.");
+            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The topic was deleted before the ack.");
             var reason = new LightQException(ErrorCode.TopicDeleted, $"{Topic} was deleted and made again with {opened.PartitionCount} partitions, not {_opened.PartitionCount}: open another producer.");
             FaultProducer(reason, reason.Code);
             return;
         }
         bool sameLog = !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
-        (_opened, _partition) = (opened, opened.Partition);
+        (_opened, _partition, Operations.Partition) = (opened, opened.Partition, (int)opened.Partition);
         _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes);
         if (_firstOpened.Task.IsCompleted)
             Resume(opened.NextSequence, sameLog);
@@ -434,7 +435,7 @@ internal sealed class ProducerStream : ClientStream
             _queue.Resend();
             return;
         }
-        _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
+        _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
         _queue.NextSequence = expected;
     }
 
@@ -451,7 +452,7 @@ internal sealed class ProducerStream : ClientStream
             return;
         }
         if (wasOpened && !IsNamed)
-            _failures.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
+            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
         _link.ReopenLater(this, _connection);
     }
 
@@ -460,14 +461,14 @@ internal sealed class ProducerStream : ClientStream
     {
         ClientLog.ProducerFailed(_link.Logger, Topic, code, message);
         Leave();
-        _failures.Reject(first, code, message);
+        _outcomes.Reject(first, code, message);
         const string Behind = "An earlier message of this producer was refused, so this one was not stored.";
         if (code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied or ErrorCode.NotSupported)
         {
             FaultProducer(new LightQException(code, message), ErrorCode.StreamBroken);
             return;
         }
-        _failures.RejectAll(ErrorCode.StreamBroken, Behind);
+        _outcomes.RejectAll(ErrorCode.StreamBroken, Behind);
         Open(_connection!);
     }
 
@@ -493,6 +494,6 @@ internal sealed class ProducerStream : ClientStream
         _fault ??= reason;
         _isOpened = false;
         _firstOpened.TrySetException(reason);
-        _failures.RejectAll(code, reason.Message);
+        _outcomes.RejectAll(code, reason.Message);
     }
 }

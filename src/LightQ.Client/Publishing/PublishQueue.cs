@@ -1,3 +1,4 @@
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
@@ -89,6 +90,7 @@ internal sealed class PublishQueue
         if (!HasRoom(batch.Length))
             return false;
         batch.Charge = batch.Length;
+        batch.StartedAt = StampForMeasuring();
         _budget.Queue(batch.Charge);
         _sealed.Enqueue(batch);
         return true;
@@ -189,6 +191,8 @@ internal sealed class PublishQueue
 
     private SendBatchPool MakePool(int batchBytes) => new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _maxInFlight : 0), _time);
 
+    private long StampForMeasuring() => Instruments.OperationDuration.Enabled ? _time.GetTimestamp() : 0;
+
     private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
 
     private bool IsOpenFor(in BatchTiming timing) => _open is not null && _open.Timing == timing;
@@ -202,6 +206,7 @@ internal sealed class PublishQueue
         _open = _batches.Rent(bytes, timing);
         _plain = timing == default ? _open : null;
         _open.Charge = _open.BatchBytes;
+        _open.StartedAt = StampForMeasuring();
         _budget.Queue(_open.Charge);
         return true;
     }

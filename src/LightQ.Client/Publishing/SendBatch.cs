@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -44,6 +45,12 @@ internal sealed class SendBatch : IThreadPoolWorkItem
 
     /// <summary>Unix microseconds when its first record was added.</summary>
     public long Timestamp { get; private set; }
+
+    /// <summary>A stamp of the clock from when it was begun, or queued as a whole, for who measures; 0 when nobody did then.</summary>
+    public long StartedAt { get; set; }
+
+    /// <summary>The contexts that its messages carry, as far as they are known; null for none.</summary>
+    public List<ActivityLink>? Links { get; private set; }
 
     /// <summary>When its messages are due and when they expire.</summary>
     public BatchTiming Timing { get; private set; }
@@ -128,6 +135,14 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         return RecordLayout.FixedSize + key.ByteCount + headers.Length + body.Length;
     }
 
+    /// <summary>Remembers the context that the record added last carries.</summary>
+    public void Link(ActivityContext context)
+    {
+        Links ??= [];
+        if (Links.Count < TraceContext.MaxLinks)
+            Links.Add(new ActivityLink(context));
+    }
+
     /// <summary>Registers who waits for the record added last, or for all <paramref name="count"/> records.</summary>
     public void AddWaiter(PublishCompletion waiter, int count = 1)
     {
@@ -198,8 +213,8 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         _holds = 1;
         ReturnBuffer();
         (_firstWaiter, _lastWaiter, _waiterCount) = (null, null, 0);
-        (RecordBytes, Count, Charge) = (0, 0, 0);
-        IsCompleted = false;
+        (RecordBytes, Count, Charge, StartedAt) = (0, 0, 0, 0);
+        (IsCompleted, Links) = (false, null);
         _pool.Return(this);
     }
 

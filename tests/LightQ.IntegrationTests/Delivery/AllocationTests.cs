@@ -1,3 +1,4 @@
+using System.Diagnostics.Metrics;
 using LightQ.Client;
 using LightQ.Protocol.Frames;
 using Xunit;
@@ -30,8 +31,11 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async)]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread)]
-    public async Task Batches_allocate_nothing(ClientTopicKind kind, ReceiveMode mode)
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, true)]
+    public async Task Batches_allocate_nothing_measured_or_not(ClientTopicKind kind, ReceiveMode mode, bool isMeasured = false)
     {
+        long measured = 0;
+        using MeterListener? listener = isMeasured ? Listen(messages => Interlocked.Add(ref measured, messages)) : null;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
@@ -41,6 +45,7 @@ public sealed class AllocationTests
         using BatchBuilder batch = producer.CreateBatch();
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
+        Assert.True(isMeasured == (measured >= 2 * Messages), $"{measured} messages were measured");
 
         async Task PublishAsync()
         {
@@ -125,6 +130,23 @@ public sealed class AllocationTests
             for (int i = 0; i < Messages / Publishers; i++)
                 await producer.PublishAsync(body, cancellationToken: Cancelled);
         }
+    }
+
+    /// <summary>Listens to all instruments of the client, and adds up the messages that they count.</summary>
+    private static MeterListener Listen(Action<long> onMessages)
+    {
+        var listener = new MeterListener
+        {
+            InstrumentPublished = static (instrument, listener) =>
+            {
+                if (instrument.Meter.Name == LightQTelemetry.MeterName)
+                    listener.EnableMeasurementEvents(instrument);
+            },
+        };
+        listener.SetMeasurementEventCallback<long>((_, messages, _, _) => onMessages(messages));
+        listener.SetMeasurementEventCallback<double>(static (_, _, _, _) => { });
+        listener.Start();
+        return listener;
     }
 
     /// <summary>Moves round after round, until one allocates next to nothing.</summary>

@@ -1,0 +1,47 @@
+using LightQ.Client.Telemetry;
+using LightQ.Protocol;
+
+namespace LightQ.Client.Publishing;
+
+/// <summary>Tells publishers what became of their messages, and whoever measures. Guarded by their producer's gate.</summary>
+internal sealed class PublishOutcomes(PublishQueue queue, WaitingPublishes waiting, FlushWaiters flushes, PublishOperations operations)
+{
+    /// <summary>One batch is stored.</summary>
+    public void Accept(SendBatch batch, in PublishAck ack)
+    {
+        operations.Measure(batch.Count, batch.StartedAt);
+        flushes.Settle(batch.Count);
+        batch.Resolve(ack);
+    }
+
+    /// <summary>One batch that was sent fails.</summary>
+    public void Reject(SendBatch batch, ErrorCode code, string message)
+    {
+        if (Instruments.SentMessages.Enabled || Instruments.OperationDuration.Enabled)
+            operations.Measure(batch.Count, batch.StartedAt, code.ToString());
+        RejectUnsent(batch, code, message);
+    }
+
+    /// <summary>What was sent and has no ack fails.</summary>
+    public void RejectUnanswered(ErrorCode code, string message)
+    {
+        while (queue.TryTakeUnanswered(out SendBatch batch))
+            Reject(batch, code, message);
+        queue.ForgetSent();
+    }
+
+    /// <summary>Everything that has no outcome yet fails.</summary>
+    public void RejectAll(ErrorCode code, string message)
+    {
+        RejectUnanswered(code, message);
+        while (queue.TryTakeQueued(out SendBatch batch))
+            RejectUnsent(batch, code, message);
+        waiting.Fail(code, message);
+    }
+
+    private void RejectUnsent(SendBatch batch, ErrorCode code, string message)
+    {
+        flushes.Fail(batch.Count, new LightQException(code, message), batch.IsFullyAwaited);
+        batch.Reject(code, message);
+    }
+}

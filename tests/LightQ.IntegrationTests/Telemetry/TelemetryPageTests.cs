@@ -1,0 +1,33 @@
+using System.Reflection;
+using LightQ.Client;
+using LightQ.Client.Telemetry;
+using LightQ.IntegrationTests.Docs;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Telemetry;
+
+/// <summary>docs/telemetry.md lists what there is.</summary>
+public sealed class TelemetryPageTests
+{
+    private static readonly string Page = Document.Read("docs/telemetry.md").Text;
+
+    [Fact]
+    public void The_page_names_every_attribute()
+    {
+        string[] attributes = [.. typeof(Attributes).GetFields(BindingFlags.Public | BindingFlags.Static).Select(field => (string)field.GetRawConstantValue()!)];
+        Assert.Contains("messaging.system", attributes);
+        Assert.All(attributes, attribute => Assert.Contains($"`{attribute}`", Page, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void The_page_names_every_instrument_with_its_unit()
+    {
+        System.Diagnostics.Metrics.Instrument[] instruments = [Instruments.SentMessages, Instruments.ConsumedMessages, Instruments.OperationDuration, Instruments.ProcessDuration];
+        Assert.All(instruments, instrument =>
+        {
+            string kind = instrument.GetType().Name.StartsWith("Counter", StringComparison.Ordinal) ? "counter" : "histogram";
+            Assert.Contains($"| `{instrument.Name}` | {kind} | `{instrument.Unit}` |", Page, StringComparison.Ordinal);
+            Assert.Equal(LightQTelemetry.MeterName, instrument.Meter.Name);
+        });
+    }
+}
