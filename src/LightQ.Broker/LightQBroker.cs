@@ -252,6 +252,8 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(ErrorCode.InvalidArgument, $"The start offset is {request.StartValue}; allowed: 0 or more.");
         if (request.SlowTimeoutMilliseconds is not 0 and (< ProtocolLimits.MinSlowTimeoutMilliseconds or > ProtocolLimits.MaxSlowTimeoutMilliseconds))
             throw new BrokerException(ErrorCode.InvalidArgument, $"The slow-consumer time-out is {request.SlowTimeoutMilliseconds} ms; allowed: 0 (the broker's default) or {ProtocolLimits.MinSlowTimeoutMilliseconds} to {ProtocolLimits.MaxSlowTimeoutMilliseconds}.");
+        if (request.LockMilliseconds != 0)
+            CheckLock(request);
         SlowPolicy policy = request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
         Subscription subscription;
         if (request.Group.Length != 0)
@@ -274,6 +276,14 @@ public sealed class LightQBroker : IAsyncDisposable
             partition.Topic.Id, partition.Topic.Settings.Partitions, partition.Log.Incarnation, partition.Log.Epoch,
             subscription.FirstOffset, partition.Log.StartOffset, partition.Log.EndOffset);
         return subscription;
+    }
+
+    private static void CheckLock(in SubscribeFrame request)
+    {
+        if (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0)
+            throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement has locks, and so a lock duration.");
+        if (request.LockMilliseconds is < ProtocolLimits.MinLockMilliseconds or > ProtocolLimits.MaxLockMilliseconds)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"The lock duration is {request.LockMilliseconds} ms; allowed: 0 (the topic's) or {ProtocolLimits.MinLockMilliseconds} to {ProtocolLimits.MaxLockMilliseconds}.");
     }
 
     /// <summary>Accepts no new streams; call before the connections are told to go.</summary>

@@ -106,6 +106,24 @@ public sealed record ConsumeOptions
         }
     }
 
+    /// <summary>
+    /// In a group with <see cref="SettleMode.Explicit"/>: for how long a message is this member's, 1 s to 12 h; null (the default) for the topic's lock duration.
+    /// So groups whose work takes longer have longer locks. Renewals last as long.
+    /// </summary>
+    public TimeSpan? LockDuration
+    {
+        get;
+        init
+        {
+            if (value is { } duration)
+            {
+                ArgumentOutOfRangeException.ThrowIfLessThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds), nameof(value));
+                ArgumentOutOfRangeException.ThrowIfGreaterThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds), nameof(value));
+            }
+            field = value;
+        }
+    }
+
     /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
     public bool VerifyChecksums { get; init; } = true;
 

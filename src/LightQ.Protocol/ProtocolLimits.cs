@@ -48,6 +48,12 @@ public static class ProtocolLimits
     /// <summary>Longest time-out that a blocking subscription may choose, in milliseconds: a day.</summary>
     public const uint MaxSlowTimeoutMilliseconds = 24 * 60 * 60 * 1000;
 
+    /// <summary>Shortest lock of a delivered message, in milliseconds.</summary>
+    public const uint MinLockMilliseconds = 1000;
+
+    /// <summary>Longest lock of a delivered message, in milliseconds: twelve hours.</summary>
+    public const uint MaxLockMilliseconds = 12 * 60 * 60 * 1000;
+
     /// <summary>How many of a named producer's last batches the broker remembers.</summary>
     public const int RememberedBatches = 1024;
 

@@ -24,7 +24,7 @@ public sealed class ExplicitGroup : Group
     private readonly IDeadLetterSink _deadLetters;
     private readonly UnsettledMessages _unsettled = new();
     private readonly RedeliveryQueue _redeliveries = new();
-    private readonly LeaseList _leases = new();
+    private readonly LeasePool _pool = new();
     private readonly Dictionary<long, Redelivery> _dying = [];
     private readonly MonotonicMicroseconds _clock;
     private readonly ITimer _timer;
@@ -75,6 +75,9 @@ public sealed class ExplicitGroup : Group
 
     private DeliverySettings Settings => Partition.Topic.Settings.Delivery;
 
+    /// <summary>When the next lock runs out, in unix microseconds; <see cref="long.MaxValue"/> for never.</summary>
+    private long FirstDeadline => Members.Select(m => ((ExplicitMember)m).FirstLease?.Deadline ?? long.MaxValue).DefaultIfEmpty(long.MaxValue).Min();
+
     private long LowestUnsettled => Math.Min(_unsettled.First, _next);
 
     /// <summary>Adds a member. A group that never began begins where the first one says.</summary>
@@ -102,15 +105,14 @@ public sealed class ExplicitGroup : Group
             Members.Remove(member);
             if (_reading == member)
                 _reading = null;
-            foreach (Lease lease in leaving.Leases)
+            while (leaving.FirstLease is { } lease)
             {
-                _leases.Remove(lease);
                 ushort deliveries = isOrderly ? (ushort)(lease.Deliveries - 1) : lease.Deliveries;
+                leaving.Remove(lease);
                 while (lease.TryTakeOpen(out long first, out int count))
                     Return(first, count, deliveries, notBefore: 0);
-                _leases.Return(lease);
+                _pool.Return(lease);
             }
-            leaving.Clear();
             IsDirty = true;
         }
         WakeMembers();
@@ -155,9 +157,7 @@ public sealed class ExplicitGroup : Group
                 return SettleOutcome.Unknown;
             if (range.Kind == SettleKind.Renew)
             {
-                _leases.Remove(lease);
-                lease.Deadline = now + Settings.LockMicroseconds;
-                _leases.Add(lease);
+                member.Renew(lease, now + LockMicroseconds(member));
                 return SettleOutcome.Done;
             }
             wasFull = member.Room <= 0 || _unsettled.IsOverfull;
@@ -233,7 +233,7 @@ public sealed class ExplicitGroup : Group
                 RedeliveriesReady = _redeliveries.ReadyCount,
                 RedeliveriesDelayed = _redeliveries.DelayedCount,
                 NextRedelivery = _redeliveries.DelayedCount == 0 ? null : DateTimeOffset.UnixEpoch.AddMicroseconds(_redeliveries.NextTime),
-                FirstLockEnd = _leases.First is { } first ? DateTimeOffset.UnixEpoch.AddMicroseconds(first.Deadline) : null,
+                FirstLockEnd = FirstDeadline is var first and < long.MaxValue ? DateTimeOffset.UnixEpoch.AddMicroseconds(first) : null,
                 DeadLettersWaiting = _dying.Count,
                 HasTooManyPieces = _unsettled.IsOverfull,
                 IsReading = _reading is not null,
@@ -246,10 +246,10 @@ public sealed class ExplicitGroup : Group
     internal override GroupState Capture()
     {
         var unsettled = new List<Redelivery>(_redeliveries.All.Concat(_dying.Values));
-        for (Lease? lease = _leases.First; lease is not null; lease = lease.Next)
+        foreach (GroupMember member in Members)
         {
-            foreach ((long first, int count) in lease.OpenRanges())
-                unsettled.Add(new Redelivery(first, count, lease.Deliveries, 0));
+            for (Lease? lease = ((ExplicitMember)member).FirstLease; lease is not null; lease = lease.Next)
+                unsettled.AddRange(lease.OpenRanges().Select(range => new Redelivery(range.First, range.Count, lease.Deliveries, 0)));
         }
         unsettled.Sort(static (a, b) => a.First.CompareTo(b.First));
         return new GroupState(LowestUnsettled, Partition.Log.Epoch, _next, Redelivery.Merge(unsettled), IsPaused, SettleMode.Explicit);
@@ -262,11 +262,8 @@ public sealed class ExplicitGroup : Group
             foreach (GroupMember member in Members)
             {
                 var holder = (ExplicitMember)member;
-                foreach (Lease lease in holder.Leases.ToArray())
-                {
-                    _leases.Remove(lease);
+                while (holder.FirstLease is { } lease)
                     holder.Expire(lease);
-                }
             }
             OpeningGaps.Clear();
             _unsettled.Clear();
@@ -383,12 +380,12 @@ public sealed class ExplicitGroup : Group
             _next = wanted.First + count;
         }
         var deliveries = (ushort)Math.Min(wanted.Deliveries + 1, ushort.MaxValue);
-        Lease lease = _leases.Rent();
-        lease.Begin(member.NextId(), member, wanted.First, count, deliveries, now + Settings.LockMicroseconds);
-        _leases.Add(lease);
+        Lease lease = _pool.Rent();
+        long time = LockMicroseconds(member);
+        lease.Begin(member.NextId(), member, wanted.First, count, deliveries, now + time);
         member.Add(lease);
-        Arm(now);
-        return new GroupDelivery(wanted.First, (uint)count, lease.Id, deliveries, (uint)(Settings.LockMicroseconds / 1000));
+        Arm(lease.Deadline, now);
+        return new GroupDelivery(wanted.First, (uint)count, lease.Id, deliveries, (uint)(time / 1000));
     }
 
     private static LentRun RangeOf(in GroupDelivery delivery, ReadOnlyMemory<byte> batch)
@@ -397,24 +394,23 @@ public sealed class ExplicitGroup : Group
         return new LentRun(batch, new LogCursor(delivery.FirstOffset, delivery.FirstOffset), new LogCursor(end, end));
     }
 
+    private long LockMicroseconds(ExplicitMember member) => member.LockMicroseconds != 0 ? member.LockMicroseconds : Settings.LockMicroseconds;
+
     /// <summary>Takes open messages out of a lease, which ends with its last.</summary>
     private void Close(Lease lease, long first, uint count)
     {
         lease.Close(first, count);
         lease.Member.Closed(lease, count);
-        if (lease.Open != 0)
-            return;
-        _leases.Remove(lease);
-        _leases.Return(lease);
+        if (lease.Open == 0)
+            _pool.Return(lease);
     }
 
     private void Expire(Lease lease, long now)
     {
-        _leases.Remove(lease);
         lease.Member.Expire(lease);
         while (lease.TryTakeOpen(out long first, out int count))
             Return(first, count, lease.Deliveries, now + Settings.RetryMicroseconds(lease.Deliveries));
-        _leases.Return(lease);
+        _pool.Return(lease);
         IsDirty = true;
     }
 
@@ -428,7 +424,7 @@ public sealed class ExplicitGroup : Group
             return;
         }
         _redeliveries.Add(new Redelivery(first, count, deliveries, notBefore), _clock.Now);
-        Arm(_clock.Now);
+        Arm(_redeliveries.NextTime, _clock.Now);
     }
 
     private void GiveUp(long first, int count, ushort deliveries, string reason)
@@ -439,9 +435,8 @@ public sealed class ExplicitGroup : Group
     }
 
     /// <summary>Sees that the next lock that runs out, or delay that ends, is noticed.</summary>
-    private void Arm(long now)
+    private void Arm(long due, long now)
     {
-        long due = Math.Min(_leases.First?.Deadline ?? long.MaxValue, _redeliveries.NextTime);
         if (due >= _timerDue)
             return;
         _timerDue = due;
@@ -455,13 +450,16 @@ public sealed class ExplicitGroup : Group
         {
             long now = _clock.Now;
             _timerDue = long.MaxValue;
-            while (_leases.First is { } lease && lease.Deadline <= now)
+            foreach (GroupMember member in Members)
             {
-                Expire(lease, now);
-                any = true;
+                while (((ExplicitMember)member).FirstLease is { } lease && lease.Deadline <= now)
+                {
+                    Expire(lease, now);
+                    any = true;
+                }
             }
             any |= _redeliveries.Ripen(now);
-            Arm(now);
+            Arm(Math.Min(FirstDeadline, _redeliveries.NextTime), now);
         }
         if (any)
             WakeMembers();
@@ -481,6 +479,6 @@ public sealed class ExplicitGroup : Group
             _unsettled.Add(range.First, range.First + count);
             _redeliveries.Add(range with { Count = count }, _clock.Now);
         }
-        Arm(_clock.Now);
+        Arm(_redeliveries.NextTime, _clock.Now);
     }
 }

@@ -17,7 +17,8 @@ internal sealed class ExplicitMember : GroupMember
     private const int ExpiredKept = 4096;
 
     private readonly ExplicitGroup _group;
-    private readonly Dictionary<uint, Lease> _leases = [];
+    private readonly Dictionary<uint, Lease> _byId = [];
+    private readonly LeaseList _leases = new();
     private readonly HashSet<uint> _expired = [];
     private readonly Queue<uint> _expiredInOrder = new();
     private readonly uint _maxInFlight;
@@ -29,6 +30,7 @@ internal sealed class ExplicitMember : GroupMember
     {
         _group = group;
         MaxInFlight = request.MaxInFlight;
+        LockMicroseconds = request.LockMilliseconds * 1000L;
         _maxInFlight = request.MaxInFlight == 0 ? int.MaxValue : Math.Min(request.MaxInFlight, int.MaxValue);
         group.Join(this, request.Start, request.StartValue);
         FirstOffset = group.NextOffset;
@@ -37,14 +39,17 @@ internal sealed class ExplicitMember : GroupMember
     /// <summary>How many messages it may hold; 0 for no limit.</summary>
     public uint MaxInFlight { get; }
 
+    /// <summary>How long its locks last, as it asked for; 0 for as long as the topic says.</summary>
+    public long LockMicroseconds { get; }
+
     /// <summary>Messages it holds.</summary>
     public int InFlight { get; private set; }
 
     /// <summary>How many more it may hold.</summary>
-    public int Room => _leases.Count >= MostLeases ? 0 : (int)_maxInFlight - InFlight;
+    public int Room => _byId.Count >= MostLeases ? 0 : (int)_maxInFlight - InFlight;
 
-    /// <summary>Its leases.</summary>
-    public IEnumerable<Lease> Leases => _leases.Values;
+    /// <summary>Of its leases, the one whose lock runs out first.</summary>
+    public Lease? FirstLease => _leases.First;
 
     /// <summary>The batch last sent on the subscription, which need not be sent again: first offset, and one behind its last.</summary>
     public (long First, long End) LastBatch { get; set; }
@@ -62,25 +67,41 @@ internal sealed class ExplicitMember : GroupMember
 
     public void Add(Lease lease)
     {
-        _leases.Add(lease.Id, lease);
+        _byId.Add(lease.Id, lease);
+        _leases.Add(lease);
         InFlight += lease.Open;
     }
 
-    public bool TryFind(uint id, out Lease lease) => _leases.TryGetValue(id, out lease!);
+    public bool TryFind(uint id, out Lease lease) => _byId.TryGetValue(id, out lease!);
+
+    /// <summary>Moves the end of a lock.</summary>
+    public void Renew(Lease lease, long deadline)
+    {
+        _leases.Remove(lease);
+        lease.Deadline = deadline;
+        _leases.Add(lease);
+    }
 
     /// <summary>Some messages of a lease are settled.</summary>
     public void Closed(Lease lease, uint count)
     {
         InFlight -= (int)count;
         if (lease.Open == 0)
-            _leases.Remove(lease.Id);
+            Remove(lease);
+    }
+
+    /// <summary>Takes a lease away, with what is open of it.</summary>
+    public void Remove(Lease lease)
+    {
+        InFlight -= lease.Open;
+        _byId.Remove(lease.Id);
+        _leases.Remove(lease);
     }
 
     /// <summary>The lock of a lease ran out.</summary>
     public void Expire(Lease lease)
     {
-        InFlight -= lease.Open;
-        _leases.Remove(lease.Id);
+        Remove(lease);
         if (_expiredInOrder.Count == ExpiredKept)
             _expired.Remove(_expiredInOrder.Dequeue());
         _expired.Add(lease.Id);
@@ -89,13 +110,6 @@ internal sealed class ExplicitMember : GroupMember
 
     /// <summary>Whether the lock of a delivery is known to have run out.</summary>
     public bool HasExpired(uint id) => _expired.Contains(id);
-
-    /// <summary>Forgets its leases.</summary>
-    public void Clear()
-    {
-        _leases.Clear();
-        InFlight = 0;
-    }
 
     private protected override ReadResult Read(out LentRun run, out LogGap gap) => _group.Take(this, out run, out gap, out _taken);
 

@@ -81,7 +81,7 @@ public sealed record TopicSettings
 
     private void CheckDelivery()
     {
-        Check(Delivery.LockDuration >= TimeSpan.FromSeconds(1) && Delivery.LockDuration <= TimeSpan.FromHours(12), "lock_duration", Delivery.LockDuration, "1 s to 12 h");
+        Check(Delivery.LockDuration.TotalMilliseconds is >= ProtocolLimits.MinLockMilliseconds and <= ProtocolLimits.MaxLockMilliseconds, "lock_duration", Delivery.LockDuration, "1 s to 12 h");
         Check(Delivery.MaxDeliveries is >= 0 and <= ushort.MaxValue, "max_deliveries", Delivery.MaxDeliveries, $"0 (without end) to {ushort.MaxValue}");
         Check(Delivery.RetryDelay >= TimeSpan.Zero && Delivery.RetryDelay <= TimeSpan.FromHours(1), "retry_delay", Delivery.RetryDelay, "0 to 1 h");
         Check(Delivery.MaxRetryDelay >= Delivery.RetryDelay && Delivery.MaxRetryDelay <= TimeSpan.FromHours(24), "max_retry_delay", Delivery.MaxRetryDelay, "retry_delay to 24 h");

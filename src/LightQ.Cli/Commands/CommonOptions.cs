@@ -46,6 +46,20 @@ internal static class CommonOptions
         },
     };
 
+    /// <summary>How long a member's messages are its own.</summary>
+    public static Option<TimeSpan?> LockDuration() => new("--lock")
+    {
+        Description = "With --max-in-flight: how long a delivered message is this member's; 1s to 12h. Default: the topic's.",
+        HelpName = "TIME",
+        CustomParser = result =>
+        {
+            string text = result.Tokens[0].Value;
+            bool ok = DurationText.TryParse(text, out TimeSpan duration)
+                && duration.TotalMilliseconds is >= ProtocolLimits.MinLockMilliseconds and <= ProtocolLimits.MaxLockMilliseconds;
+            return ValueOptions.Parsed<TimeSpan?>(result, ok, duration, $"'{text}' is not a duration from 1s to 12h.");
+        },
+    };
+
     /// <summary>Table or JSON.</summary>
     public static Option<OutputFormat> Output()
     {

@@ -52,6 +52,7 @@ internal static class SubCommand
         Option<SlowPolicy> slowPolicy = CommonOptions.SlowPolicy();
         slowPolicy.Description = $"What happens when this subscriber is slower than a transient topic: {CommonOptions.SlowPolicyText} Default: what the topic says.";
         Option<TimeSpan?> slowTimeout = CommonOptions.SlowTimeout();
+        Option<TimeSpan?> lockDuration = CommonOptions.LockDuration();
         Option<OutputFormat> output = CommonOptions.Output();
         Option<string?> server = CommonOptions.Server();
         var command = new ExampleCommand(
@@ -64,7 +65,7 @@ internal static class SubCommand
             "lightq sub jobs --group workers --max-in-flight 1",
             "lightq sub orders --from earliest --count 1000 --format raw > lines.txt")
         {
-            topic, group, from, maxInFlight, count, idleExit, filter, slowPolicy, slowTimeout, format, output, server,
+            topic, group, from, maxInFlight, lockDuration, count, idleExit, filter, slowPolicy, slowTimeout, format, output, server,
         };
         command.Validators.Add(result =>
         {
@@ -90,6 +91,7 @@ internal static class SubCommand
                     Start = parsed.GetValue(from) ?? default,
                     Filter = parsed.GetValue(filter),
                     MaxInFlight = held,
+                    LockDuration = parsed.GetValue(lockDuration),
                     SettleMode = held != 0 ? SettleMode.Explicit : SettleMode.Automatic,
                     SlowPolicy = parsed.GetValue(slowPolicy),
                     SlowTimeout = parsed.GetValue(slowTimeout),

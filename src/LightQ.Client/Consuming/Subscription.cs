@@ -107,7 +107,8 @@ internal sealed class Subscription : ClientStream
                     Options.SlowPolicy,
                     (uint)Options.MaxInFlight,
                     _consumer.Member,
-                    (uint)(Options.SlowTimeout?.TotalMilliseconds ?? 0)),
+                    (uint)(Options.SlowTimeout?.TotalMilliseconds ?? 0),
+                    (uint)(Options.LockDuration?.TotalMilliseconds ?? 0)),
                 _stream,
                 _stream);
             long credit = Math.Max(1, _creditBytes - _heldBytes);

@@ -14,6 +14,7 @@ namespace LightQ.Protocol.Frames;
 /// <param name="MaxInFlight">Most messages delivered and not settled; 0 for no limit.</param>
 /// <param name="Member">Which consumer of this connection the stream belongs to: the same number on the streams of all its partitions; 0 for a stream that is a consumer by itself.</param>
 /// <param name="SlowTimeoutMilliseconds">How long it may stand still while producers wait for it; 0 for the broker's default.</param>
+/// <param name="LockMilliseconds">For how long a message is the member's that it was delivered to; 0 for the topic's lock duration. In groups that settle only.</param>
 public readonly record struct SubscribeFrame(
     string Topic,
     uint Partition,
@@ -27,13 +28,14 @@ public readonly record struct SubscribeFrame(
     SlowPolicy SlowPolicy,
     uint MaxInFlight,
     uint Member = 0,
-    uint SlowTimeoutMilliseconds = 0) : IFrameBody<SubscribeFrame>
+    uint SlowTimeoutMilliseconds = 0,
+    uint LockMilliseconds = 0) : IFrameBody<SubscribeFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Subscribe;
 
     /// <inheritdoc/>
-    public int MaxSize => BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4 + 4;
+    public int MaxSize => BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4 + 4 + 4;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -51,6 +53,7 @@ public readonly record struct SubscribeFrame(
         writer.WriteUInt32(MaxInFlight);
         writer.WriteUInt32(Member);
         writer.WriteUInt32(SlowTimeoutMilliseconds);
+        writer.WriteUInt32(LockMilliseconds);
     }
 
     /// <inheritdoc/>
@@ -66,6 +69,7 @@ public readonly record struct SubscribeFrame(
         reader.ReadEnum<SettleMode>(),
         reader.ReadEnum<SlowPolicy>(),
         reader.ReadUInt32(),
+        reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
         reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
         reader.Remaining == 0 ? 0 : reader.ReadUInt32());
 }

@@ -100,6 +100,40 @@ public sealed class ExplicitGroupTests
     }
 
     [Fact]
+    public async Task A_member_has_its_locks_for_as_long_as_it_asked_for()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay with { LockDuration = TimeSpan.FromSeconds(30) });
+        Subscription slow = host.Join(maxInFlight: 2, lockDuration: TimeSpan.FromMinutes(5)), quick = host.Join(maxInFlight: 2, lockDuration: TimeSpan.FromSeconds(5)), other = host.Join(maxInFlight: 2);
+        await host.PublishAsync(6);
+        GroupDelivery[] taken = [host.Take(slow), host.Take(quick), host.Take(other)];
+        Assert.Equal([300_000u, 5_000u, 30_000u], taken.Select(t => t.LockMilliseconds));
+
+        host.Time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(SettleOutcome.LockExpired, GroupHost.SettleAll(quick, SettleKind.Complete, taken[1]));
+        Assert.Equal((2, 2), (host.Take(quick) is var second ? second.FirstOffset : -1, (int)second.DeliveryCount));
+        host.Time.Advance(TimeSpan.FromSeconds(4));
+        Assert.Equal(SettleOutcome.Done, GroupHost.SettleAll(quick, SettleKind.Renew, second));
+        host.Time.Advance(TimeSpan.FromSeconds(4));
+        Assert.Equal(SettleOutcome.Done, GroupHost.SettleAll(quick, SettleKind.Complete, second));
+        host.Time.Advance(TimeSpan.FromSeconds(17));
+        Assert.Equal(SettleOutcome.LockExpired, GroupHost.SettleAll(other, SettleKind.Complete, taken[2]));
+        host.Time.Advance(TimeSpan.FromMinutes(4));
+        Assert.Equal(SettleOutcome.Done, GroupHost.SettleAll(slow, SettleKind.Complete, taken[0]));
+    }
+
+    [Theory]
+    [InlineData(999)]
+    [InlineData(43_200_001)]
+    public async Task A_lock_duration_out_of_range_or_without_locks_is_refused(int milliseconds)
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        BrokerException refused = Assert.Throws<BrokerException>(() => host.Join(lockDuration: TimeSpan.FromMilliseconds(milliseconds)));
+        Assert.Equal(ErrorCode.InvalidArgument, refused.Code);
+        Assert.Contains($"{milliseconds}", refused.Message, StringComparison.Ordinal);
+        Assert.Throws<BrokerException>(() => host.Join(mode: SettleMode.Automatic, lockDuration: TimeSpan.FromSeconds(5)));
+    }
+
+    [Fact]
     public async Task Abandoned_messages_come_again_after_their_delay_longer_each_time()
     {
         await using GroupHost host = await GroupHost.StartAsync(new DeliverySettings { RetryDelay = TimeSpan.FromSeconds(1), MaxRetryDelay = TimeSpan.FromSeconds(3) });

@@ -94,8 +94,8 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         await PublishAsync(producer, bytes, bytes.Length - BatchLayout.HeaderSize, messages, Partition.Log.EndOffset);
     }
 
-    public Subscription Join(uint maxInFlight = 0, StartKind start = StartKind.Committed, uint credit = 1 << 24, SettleMode mode = SettleMode.Explicit) =>
-        Join(new SubscribeFrame(TopicName, 0, GroupName, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, maxInFlight, 0), credit);
+    public Subscription Join(uint maxInFlight = 0, StartKind start = StartKind.Committed, uint credit = 1 << 24, SettleMode mode = SettleMode.Explicit, TimeSpan lockDuration = default) =>
+        Join(new SubscribeFrame(TopicName, 0, GroupName, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, maxInFlight, LockMilliseconds: (uint)lockDuration.TotalMilliseconds), credit);
 
     /// <summary>One of the subscriptions of a consumer.</summary>
     public Subscription Join(string topic, uint partition, uint maxInFlight, uint consumer) =>

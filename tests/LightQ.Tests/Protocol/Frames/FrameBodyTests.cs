@@ -37,7 +37,7 @@ public sealed class FrameBodyTests
     {
         byte[] body = FrameBodies.ByName["Subscribe"].Bytes;
         Assert.Equal(9u, FrameCodec.Read<SubscribeFrame>(body).Member);
-        Assert.Equal(0u, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^8)).Member);
+        Assert.Equal(0u, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^12)).Member);
     }
 
     [Fact]
@@ -190,12 +190,13 @@ public sealed class FrameBodyTests
     }
 
     [Fact]
-    public void A_Subscribe_of_a_client_that_knows_no_slow_time_out_asks_for_the_default()
+    public void A_Subscribe_of_a_client_that_knows_no_slow_time_out_or_lock_duration_asks_for_the_default()
     {
         byte[] body = FrameBodies.ByName["Subscribe"].Bytes;
-        SubscribeFrame with = FrameCodec.Read<SubscribeFrame>(body), without = FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^4));
-        Assert.Equal(2_500u, with.SlowTimeoutMilliseconds);
-        Assert.Equal(with with { SlowTimeoutMilliseconds = 0 }, without);
+        SubscribeFrame whole = FrameCodec.Read<SubscribeFrame>(body);
+        Assert.Equal((2_500u, 45_000u), (whole.SlowTimeoutMilliseconds, whole.LockMilliseconds));
+        Assert.Equal(whole with { LockMilliseconds = 0 }, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^4)));
+        Assert.Equal(whole with { LockMilliseconds = 0, SlowTimeoutMilliseconds = 0 }, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^8)));
     }
 
     private static void Refused(Action read) => Assert.Equal(ErrorCode.MalformedFrame, Assert.Throws<ProtocolException>(read).Code);

@@ -54,13 +54,13 @@ public sealed class FrameGoldenTests
 
     [Fact]
     public void Subscribe_has_its_golden_bytes() => Holds(
-        new SubscribeFrame("orders", 0, "g", StartKind.Offset, 1000, 999, 3, 5, SettleMode.Explicit, SlowPolicy.SpillToDisk, 64, 9, 2_500),
+        new SubscribeFrame("orders", 0, "g", StartKind.Offset, 1000, 999, 3, 5, SettleMode.Explicit, SlowPolicy.SpillToDisk, 64, 9, 2_500, 45_000),
         stream: 2,
         tag: 3,
         """
-        4a000000 07000000 02000000 03000000 06006f72 64657273 00000000 01006702
+        4e000000 07000000 02000000 03000000 06006f72 64657273 00000000 01006702
         e8030000 00000000 e7030000 00000000 03000000 05000000 00000000 01054000
-        00000900 0000c409 0000
+        00000900 0000c409 0000c8af 0000
         """);
 
     [Fact]
