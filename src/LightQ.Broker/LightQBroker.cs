@@ -20,7 +20,7 @@ namespace LightQ.Broker;
 /// <remarks>Methods that create, change or delete block on the disk; opening streams does so unless <see cref="IsQuick(OpenProducerFrame)"/> says otherwise.</remarks>
 public sealed class LightQBroker : IAsyncDisposable
 {
-    private static readonly TimeSpan HousekeepingInterval = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan HousekeepingGrain = TimeSpan.FromMilliseconds(500);
     private readonly BrokerOptions _options;
     private readonly TimeProvider _time;
     private readonly DataDirectoryLock _lock;
@@ -33,8 +33,8 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly DelaySchedule _delays;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Lock _changes = new();
-    private readonly ITimer _housekeeping;
-    private long _lastPositions;
+    private readonly HousekeepingSchedule _housekeeping;
+    private readonly PartitionUpkeep _upkeep;
     private volatile bool _stopping;
 
     private LightQBroker(string directory, BrokerOptions options, TimeProvider time)
@@ -43,6 +43,8 @@ public sealed class LightQBroker : IAsyncDisposable
         _time = time;
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
+        _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
+        _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, partition => Groups.Keep(partition));
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
@@ -77,9 +79,9 @@ public sealed class LightQBroker : IAsyncDisposable
             _environment?.Dispose();
             _lock.Dispose();
             _delays.Dispose();
+            _housekeeping.Dispose();
             throw;
         }
-        _housekeeping = time.CreateTimer(_ => KeepHouse(), null, HousekeepingInterval, HousekeepingInterval);
     }
 
     /// <summary>Identifies the data directory; stays the same over restarts.</summary>
@@ -159,7 +161,7 @@ public sealed class LightQBroker : IAsyncDisposable
             {
                 throw new BrokerException(ErrorCode.Internal, $"The topic's files could not be made: {e.Message}");
             }
-            _topics[name] = topic;
+            Serve(topic);
             return topic;
         }
     }
@@ -192,6 +194,7 @@ public sealed class LightQBroker : IAsyncDisposable
         foreach (Partition partition in topic.Partitions)
         {
             await partition.Emptied().ConfigureAwait(false);
+            partition.EndUpkeep();
             Groups.Remove(partition);
         }
         foreach (Partition partition in topic.Partitions)
@@ -295,7 +298,8 @@ public sealed class LightQBroker : IAsyncDisposable
         _stopping = true;
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await _deadLetters.DisposeAsync().ConfigureAwait(false);
-        Groups.Keep(_topics.Values);
+        foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
+            Groups.Keep(partition);
         _delays.Dispose();
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
             partition.Delays?.Stop();
@@ -328,7 +332,14 @@ public sealed class LightQBroker : IAsyncDisposable
         Topic[] topics = [.. _catalog.Topics.Select(e => new Topic(e.Name, e.Id, e.Created, e.Settings, e.Credentials))];
         _opener.Recover(topics);
         foreach (Topic topic in topics)
-            _topics[topic.Name] = topic;
+            Serve(topic);
+    }
+
+    private void Serve(Topic topic)
+    {
+        foreach (Partition partition in topic.Partitions)
+            partition.BeginUpkeep(_upkeep);
+        _topics[topic.Name] = topic;
     }
 
     private static Partition LeastUsed(Topic topic)
@@ -363,21 +374,6 @@ public sealed class LightQBroker : IAsyncDisposable
         (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name);
         lock (partition.AppendLock)
             return (id, epoch, partition.NamedProducers.Attach(id, epoch));
-    }
-
-    private void KeepHouse()
-    {
-        long now = _time.GetTimestamp();
-        bool positionsDue = _time.GetElapsedTime(_lastPositions, now) >= _options.PositionInterval;
-        foreach (Topic topic in _topics.Values)
-        {
-            foreach (Partition partition in topic.Partitions)
-                partition.KeepHouse(now, _options.SlowTimeout, _options.RestAfter, _options.ProducerExpiry);
-        }
-        if (!positionsDue)
-            return;
-        _lastPositions = now;
-        Groups.Keep(_topics.Values);
     }
 
     private void ThrowIfStopping()

@@ -1,57 +1,33 @@
 namespace LightQ.Storage;
 
-/// <summary>A thread that looks after things in turn, at the clock's intervals.</summary>
+/// <summary>A thread that looks after things when they are due: what may take long, and so must not be done by the clock's thread.</summary>
 internal sealed class HousekeepingThread : IDisposable
 {
     private readonly object _lock = new();
-    private readonly List<IHousekept> _tasks = [];
-    private readonly ITimer _timer;
+    private readonly HousekeepingSchedule _schedule;
     private readonly Thread _thread;
-    private readonly TimeProvider _clock;
-    private IHousekept[]? _snapshot;
     private bool _due;
     private bool _stopping;
 
-    public HousekeepingThread(TimeProvider clock, TimeSpan interval, string name)
+    public HousekeepingThread(TimeProvider clock, TimeSpan grain, string name)
     {
-        _clock = clock;
+        _schedule = new HousekeepingSchedule(clock, grain, Wake);
         _thread = new Thread(Run) { Name = name, IsBackground = true };
         _thread.Start();
-        _timer = clock.CreateTimer(_ => Wake(), null, interval, interval);
     }
 
-    public void Add(IHousekept task)
-    {
-        lock (_lock)
-        {
-            _tasks.Add(task);
-            _snapshot = null;
-        }
-    }
+    /// <inheritdoc cref="HousekeepingSchedule.Request"/>
+    public void Request(IHousekept task, TimeSpan within) => _schedule.Request(task, within);
 
-    public void Remove(IHousekept task)
-    {
-        lock (_lock)
-        {
-            _tasks.Remove(task);
-            _snapshot = null;
-        }
-    }
+    /// <inheritdoc cref="HousekeepingSchedule.Remove"/>
+    public void Remove(IHousekept task) => _schedule.Remove(task);
 
-    /// <summary>Looks after everything once, on the caller's thread.</summary>
-    public void RunOnce()
-    {
-        IHousekept[] tasks;
-        lock (_lock)
-            tasks = _snapshot ??= [.. _tasks];
-        DateTimeOffset now = _clock.GetUtcNow();
-        foreach (IHousekept task in tasks)
-            task.Tend(now);
-    }
+    /// <summary>Looks after everything that is due sooner or later, on the caller's thread: for tests.</summary>
+    public void RunOnce() => _schedule.RunAll();
 
     public void Dispose()
     {
-        _timer.Dispose();
+        _schedule.Dispose();
         lock (_lock)
         {
             _stopping = true;
@@ -81,7 +57,7 @@ internal sealed class HousekeepingThread : IDisposable
                     return;
                 _due = false;
             }
-            RunOnce();
+            _schedule.Run();
         }
     }
 }

@@ -1,8 +1,10 @@
 namespace LightQ.Storage;
 
 /// <summary>What housekeeping looks after.</summary>
-internal interface IHousekept
+public interface IHousekept
 {
     /// <summary>Does what is due. Must not throw.</summary>
-    void Tend(DateTimeOffset now);
+    /// <param name="now">The clock.</param>
+    /// <returns>Within which time it is due again; null when it is not until that is requested.</returns>
+    TimeSpan? Tend(DateTimeOffset now);
 }

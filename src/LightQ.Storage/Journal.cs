@@ -42,6 +42,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     private int _ending;
     private int _scheduled;
     private int _spaceWanted;
+    private int _attended;
     private bool _notifyWritten;
 
     private Journal(JournalOptions options, JournalEnvironment environment, RecoveredLog recovered)
@@ -53,8 +54,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         _upkeep = new JournalUpkeep(this, _log, _source, recovered.Checkpoints, environment.Options);
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
+        {
             segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
-        environment.Housekeeping.Add(this);
+            segment.Owner = this;
+        }
+        Attend();
         environment.Scrubber.Add(_log);
     }
 
@@ -220,7 +224,11 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>Changes how much is kept; null is no limit. The next housekeeping acts on it.</summary>
     /// <param name="bytes">See <see cref="JournalOptions.RetentionBytes"/>.</param>
     /// <param name="age">See <see cref="JournalOptions.RetentionAge"/>.</param>
-    public void SetRetention(long? bytes, TimeSpan? age) => _log.Options = _log.Options with { RetentionBytes = bytes, RetentionAge = age };
+    public void SetRetention(long? bytes, TimeSpan? age)
+    {
+        _log.Options = _log.Options with { RetentionBytes = bytes, RetentionAge = age };
+        Attend();
+    }
 
     /// <summary>Gives back what only appending needs, the ring above all, if everything appended is durable. Call it under the append lock.</summary>
     /// <returns>Whether nothing of it is left.</returns>
@@ -256,13 +264,15 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>As <see cref="CloseAsync"/>.</summary>
     public ValueTask DisposeAsync() => new(CloseAsync());
 
-    void IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Tend(DateTimeOffset now)
     {
+        Interlocked.Exchange(ref _attended, 0); // Before looking: what happens behind this asks again.
         if (_log.Failure is not null || _log.Closed)
-            return;
+            return null;
         try
         {
-            if (Options.Flush == Durability.Written && _log.Written.Position != _log.Durable.Position)
+            bool isUnsynced = Options.Flush == Durability.Written && _log.Written.Position != _log.Durable.Position;
+            if (isUnsynced)
             {
                 Active?.Writer.RequestFlush();
                 Signal();
@@ -274,13 +284,15 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             }
             if (!_log.IsEpochKept)
                 Derived("writing the epochs", _upkeep.KeepEpoch);
-            _upkeep.Tend(now);
+            TimeSpan? within = _upkeep.Tend(now);
             if (_log.AtRest && Active is not null)
                 Listener?.OnRested(this);
+            return isUnsynced || DiskFull ? TimeSpan.Zero : within;
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
             Fail("housekeeping", error);
+            return null;
         }
     }
 
@@ -308,6 +320,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         }
         if (outcome == WriteOutcome.More)
             return true;
+        Attend(); // A commit has opened a file, filled the disk, or made a checkpoint due.
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
         // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
@@ -317,6 +330,13 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     }
 
     internal void LeaveRest() => _upkeep.LeaveRest();
+
+    /// <summary>Has housekeeping look at the journal soon: something is open, was written, or is missing.</summary>
+    internal void Attend()
+    {
+        if (Interlocked.Exchange(ref _attended, 1) == 0)
+            _environment.Housekeeping.Request(this, TimeSpan.Zero);
+    }
 
     internal void OnSuspected(Segment segment, LogGap gap) => _environment.Scrubber.Suspect(_log, segment, gap);
 
@@ -348,6 +368,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
                 _environment.Supply.PostSteps(FillStep);
             else
                 _log.DiskFull = true;
+            Attend();
         });
     }
 

@@ -48,7 +48,7 @@ public sealed record JournalEnvironmentOptions
         init => _tailBytes = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "TailBytes is not negative.");
     }
 
-    /// <summary>How often retention, background flushes and full disks are looked at. Default 250 ms.</summary>
+    /// <summary>How exact retention, checkpoints and the closing of unused files are, and how often background flushes and a full disk are looked at. Default 250 ms.</summary>
     public TimeSpan HousekeepingInterval
     {
         get => _housekeepingInterval;

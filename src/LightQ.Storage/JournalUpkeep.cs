@@ -14,6 +14,11 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
     private const int ColdLooks = 1;
     private const int HotLooks = 20;
 
+    private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
+
+    /// <summary>When to look again at what has expired and is kept because of a message that is not due yet. Its delivery is a commit, which is looked at anyway.</summary>
+    private static readonly TimeSpan HeldWait = TimeSpan.FromMinutes(1);
+
     private readonly Journal _journal = journal;
     private readonly LogState _log = log;
     private readonly SegmentSource _source = source;
@@ -24,22 +29,18 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
     private long _checkpointPosition = log.Durable.Position;
     private bool _ended;
 
-    /// <summary>Retention and the periodic checkpoint.</summary>
-    public void Tend(DateTimeOffset now)
+    /// <summary>Retention, files that nobody uses, and the periodic checkpoint.</summary>
+    /// <returns>When the next of them is due.</returns>
+    public TimeSpan? Tend(DateTimeOffset now)
     {
         lock (_lock)
         {
             if (_ended)
-                return;
+                return null;
             MoveStart(RetentionStart(now));
             Rest(ColdLooks, HotLooks);
-            if (_log.AtRest || now - _lastCheckpoint < _environment.CheckpointInterval)
-                return;
-            _lastCheckpoint = now;
-            if (_log.Durable.Position != _checkpointPosition)
-                WriteCheckpoint(clean: false);
-            else
-                ComeToRest();
+            KeepCheckpoint(now);
+            return NextLook(now);
         }
     }
 
@@ -157,6 +158,56 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
         long hot = _log.TailStart(_environment.TailBytes);
         foreach (Segment segment in _log.Segments.All)
             segment.Rest(_log.Files.IsCrowded ? 0 : segment.EndPosition <= hot ? coldLooks : hotLooks, _log.Durable);
+    }
+
+    private void KeepCheckpoint(DateTimeOffset now)
+    {
+        if (_log.AtRest || now - _lastCheckpoint < _environment.CheckpointInterval)
+            return;
+        _lastCheckpoint = now;
+        if (_log.Durable.Position != _checkpointPosition)
+            WriteCheckpoint(clean: false);
+        else
+            ComeToRest();
+    }
+
+    /// <summary>While a file is open at the next look; else when a checkpoint is due or something expires; never for a topic at rest that keeps everything.</summary>
+    private TimeSpan? NextLook(DateTimeOffset now)
+    {
+        foreach (Segment segment in _log.Segments.All)
+        {
+            if (segment.IsOpen)
+                return TimeSpan.Zero;
+        }
+        TimeSpan? checkpoint = _log.AtRest ? null : _lastCheckpoint + _environment.CheckpointInterval - now;
+        TimeSpan? expiry = NextExpiry() is { } at ? at - now : null;
+        if (expiry < TimeSpan.Zero)
+            expiry = HeldWait;
+        TimeSpan? next = checkpoint is null || expiry < checkpoint ? expiry : checkpoint;
+        // The clock of the calendar may be set; the one that waits for this is not.
+        return next > LongestWait ? LongestWait : next;
+    }
+
+    /// <summary>When retention removes something by its age, if nothing more is appended.</summary>
+    private DateTimeOffset? NextExpiry()
+    {
+        LogEnd end = _log.Durable.Read();
+        if (_log.Options.RetentionAge is not { } age || _log.StartOffset == end.Offset)
+            return null;
+        long last = end.AppendTime;
+        foreach (Segment segment in _log.Segments.All)
+        {
+            if (segment.BaseOffset > _log.StartOffset)
+            {
+                last = segment.Header.PreviousTime;
+                break;
+            }
+        }
+        if (last == 0)
+            return null;
+        // Added to the clock's own range: "for ever" may be typed as any number.
+        TimeSpan left = DateTimeOffset.MaxValue - DateTimeOffset.UnixEpoch - TimeSpan.FromMicroseconds(last);
+        return left <= age ? null : DateTimeOffset.UnixEpoch + TimeSpan.FromMicroseconds(last) + age;
     }
 
     private long RetentionStart(DateTimeOffset now)

@@ -63,8 +63,17 @@ public abstract class Group
     /// <summary>What members are told before anything else.</summary>
     private protected Queue<LogGap> OpeningGaps { get; } = new();
 
-    /// <summary>Whether the state changed since it was last kept. Guarded by the gate.</summary>
-    private protected bool IsDirty { get; set; }
+    /// <summary>Whether the state changed since it was last kept; housekeeping learns of it when that turns true. Guarded by the gate.</summary>
+    private protected bool IsDirty
+    {
+        get;
+        set
+        {
+            if (value && !field)
+                Partition.OnPositionMoved();
+            field = value;
+        }
+    }
 
     /// <summary>Whose the partition is; of a topic with one partition, nobody's and everyone's.</summary>
     internal GroupMember? Assignee { get; private set; }

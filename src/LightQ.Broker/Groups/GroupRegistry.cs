@@ -138,17 +138,11 @@ public sealed class GroupRegistry
             _positions.Remove(key);
     }
 
-    /// <summary>Keeps what changed.</summary>
-    internal void Keep(IEnumerable<Topic> topics)
+    /// <summary>Keeps what changed of a partition's groups.</summary>
+    internal void Keep(Partition partition)
     {
-        foreach (Topic topic in topics)
-        {
-            foreach (Partition partition in topic.Partitions)
-            {
-                foreach (Group group in partition.Groups())
-                    Keep(group);
-            }
-        }
+        foreach (Group group in partition.Groups())
+            Keep(group);
     }
 
     private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);

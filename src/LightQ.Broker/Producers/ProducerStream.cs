@@ -42,6 +42,9 @@ public sealed class ProducerStream : OutputStream
     /// <summary>The durability that acks wait for.</summary>
     public Durability AckLevel { get; }
 
+    /// <summary>Whether the log remembers its producer.</summary>
+    internal bool IsNamed => _state is not null;
+
     /// <summary>The partition it appends to.</summary>
     public Partition Partition => _partition;
 

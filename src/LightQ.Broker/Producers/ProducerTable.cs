@@ -11,6 +11,9 @@ internal sealed class ProducerTable
 
     private IEnumerable<ProducerState> States => _states is null ? [] : _states.Values;
 
+    /// <summary>Whether none is remembered.</summary>
+    public bool IsEmpty => _states is null or { Count: 0 };
+
     /// <summary>The state of a producer, made if it is new. A higher epoch takes over; a lower one leaves the state alone.</summary>
     public ProducerState Open(ulong id, uint epoch)
     {
@@ -33,15 +36,20 @@ internal sealed class ProducerTable
     public ProducerState? Find(ulong id) => _states?.GetValueOrDefault(id);
 
     /// <summary>Forgets producers without a stream that appended nothing since <paramref name="before"/> (unix microseconds).</summary>
-    public void Expire(long before)
+    /// <returns>When the first of those without a stream that stay appended last; null when there are none.</returns>
+    public long? Expire(long before)
     {
-        if (_states is null)
-            return;
-        foreach (ProducerState state in _states.Values)
+        long? oldest = null;
+        foreach (ProducerState state in States)
         {
-            if (state.Streams == 0 && state.LastAppend < before)
-                _states.Remove(state.Id);
+            if (state.Streams != 0)
+                continue;
+            if (state.LastAppend < before)
+                _states!.Remove(state.Id);
+            else if (oldest is null || state.LastAppend < oldest)
+                oldest = state.LastAppend;
         }
+        return oldest;
     }
 
     /// <summary>Writes every state, for the journal to keep at a roll.</summary>

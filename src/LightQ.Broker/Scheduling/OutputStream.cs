@@ -1,3 +1,5 @@
+using LightQ.Protocol;
+
 namespace LightQ.Broker.Scheduling;
 
 /// <summary>A producer stream or a subscription: something of a connection that has frames to send now and then.</summary>
@@ -47,8 +49,11 @@ public abstract class OutputStream
     /// <summary>Ends the stream from the broker's side: the owner will send Closed with this reason and release it.</summary>
     public void RequestClose(StreamClose reason)
     {
-        if (Interlocked.CompareExchange(ref _close, reason, null) is null)
-            Schedule();
+        if (Interlocked.CompareExchange(ref _close, reason, null) is not null)
+            return;
+        Schedule();
+        if (reason.Code != ErrorCode.None)
+            Owner.OnEnding(this);
     }
 
     /// <summary>Why the stream is to end; null while it lives.</summary>

@@ -16,7 +16,7 @@ namespace LightQ.Broker.Topics;
 /// Lock order: a producer stream's lock, then <see cref="AppendLock"/>. Subscriptions and producers are immutable arrays that are
 /// swapped, so waking them takes no lock.
 /// </remarks>
-public sealed class Partition
+public sealed class Partition : IHousekept
 {
     private const int FewReaders = 4;
     private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5), LongestEnd = TimeSpan.FromSeconds(30);
@@ -26,7 +26,10 @@ public sealed class Partition
     private ImmutableArray<ProducerStream> _producers = [];
     private ImmutableArray<ProducerStream> _waiting = [];
     private long _lastAppendTime;
+    private PartitionUpkeep? _upkeep;
     private long _restingSince;
+    private int _watched;
+    private bool _waited;
 
     internal Partition(Topic topic, uint index, TimeProvider time, DelaySchedule? delays = null, int maxDelayedBatches = 0)
     {
@@ -149,8 +152,12 @@ public sealed class Partition
     }
 
     /// <summary>Registers a producer for the next room; a full fence, so the caller tries once more behind it.</summary>
-    internal void AwaitRoom(ProducerStream producer) =>
+    internal void AwaitRoom(ProducerStream producer)
+    {
         ImmutableInterlocked.Update(ref _waiting, static (waiting, p) => waiting.Contains(p) ? waiting : waiting.Add(p), producer);
+        if (Volatile.Read(ref _watched) == 0 && Interlocked.Exchange(ref _watched, 1) == 0)
+            Attend(TimeSpan.Zero);
+    }
 
     /// <summary>A reader or the writer has moved on: those that wait for room try again.</summary>
     internal void RoomMade()
@@ -169,6 +176,9 @@ public sealed class Partition
     {
         ImmutableInterlocked.Update(ref _waiting, static (all, p) => all.Remove(p), producer);
         ImmutableInterlocked.Update(ref _producers, static (all, p) => all.Remove(p), producer);
+        if (producer.IsNamed && _upkeep is { } upkeep)
+            Attend(upkeep.Options.ProducerExpiry);
+        RestWhenUnused();
     }
 
     internal void Attach(Subscription subscription) =>
@@ -178,6 +188,7 @@ public sealed class Partition
     {
         ImmutableInterlocked.Update(ref _subscriptions, static (all, s) => all.Remove(s), subscription);
         RoomMade();
+        RestWhenUnused();
     }
 
     /// <summary>Finds a group, or puts the one there that <paramref name="make"/> makes of what it finds.</summary>
@@ -224,19 +235,90 @@ public sealed class Partition
         }
     }
 
-    /// <summary>Ends subscriptions that stand still while producers wait; gives back the memory of a ring at rest.</summary>
-    internal void KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
+    /// <summary>From now on housekeeping looks after the partition whenever it has something to do later.</summary>
+    internal void BeginUpkeep(PartitionUpkeep upkeep)
+    {
+        _upkeep = upkeep;
+        lock (AppendLock)
+        {
+            if (!NamedProducers.IsEmpty)
+                Attend(TimeSpan.Zero);
+        }
+    }
+
+    /// <summary>The partition is going.</summary>
+    internal void EndUpkeep()
+    {
+        _upkeep?.Schedule.Remove(this);
+        _upkeep = null;
+    }
+
+    /// <summary>A group's position moved, for the first time since positions were kept.</summary>
+    internal void OnPositionMoved()
+    {
+        if (_upkeep is { } upkeep && Topic.Settings.Kind == TopicKind.Durable)
+            Attend(upkeep.Options.PositionInterval - upkeep.Grain); // Rounded up to the next grain, that is the interval at most.
+    }
+
+    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    {
+        if (_upkeep is not { } upkeep)
+            return null;
+        upkeep.KeepPositions(this);
+        return KeepHouse(_time.GetTimestamp(), upkeep.Options.SlowTimeout, upkeep.Options.RestAfter, upkeep.Options.ProducerExpiry);
+    }
+
+    /// <summary>Ends subscriptions that stand still while producers wait; forgets named producers; gives back the memory of a ring that nobody uses.</summary>
+    /// <returns>Within which time there is more of it to do; null when that depends on what happens.</returns>
+    internal TimeSpan? KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
+    {
+        TimeSpan? expiry = ExpireProducers(producerExpiry), rest = ReleaseUnused(now, restAfter);
+        if (CheckProgress(now, slowTimeout))
+            return TimeSpan.Zero;
+        return rest is null || expiry < rest ? expiry : rest;
+    }
+
+    private void Attend(TimeSpan within) => _upkeep?.Schedule.Request(this, within);
+
+    private TimeSpan? ExpireProducers(TimeSpan producerExpiry)
     {
         lock (AppendLock)
-            NamedProducers.Expire(UnixMicroseconds.From(_time.GetUtcNow() - producerExpiry));
+        {
+            long before = UnixMicroseconds.From(_time.GetUtcNow() - producerExpiry);
+            return NamedProducers.Expire(before) is { } oldest ? TimeSpan.FromMicroseconds(oldest - before) : null;
+        }
+    }
+
+    /// <returns>Whether producers wait, so that the next look counts.</returns>
+    private bool CheckProgress(long now, TimeSpan slowTimeout)
+    {
+        bool wait = !_waiting.IsEmpty;
+        // The first look since they wait only notes where everybody stands: how long nobody looked says nothing.
         foreach (Subscription subscription in _subscriptions)
-            subscription.CheckProgress(_time, now, producersWait: !_waiting.IsEmpty, slowTimeout);
-        bool resting = _producers.IsEmpty && _subscriptions.IsEmpty;
-        if (!resting)
-            _restingSince = 0;
-        else if (_restingSince == 0)
-            _restingSince = now;
-        else if (_time.GetElapsedTime(_restingSince, now) >= restAfter)
-            (Log as RingLog)?.TryRelease();
+            subscription.CheckProgress(_time, now, producersWait: wait && _waited, slowTimeout);
+        _waited = wait;
+        if (wait)
+            return true;
+        Interlocked.Exchange(ref _watched, 0);
+        return !_waiting.IsEmpty; // One that came meanwhile took it for watched.
+    }
+
+    private void RestWhenUnused()
+    {
+        if (Log is not RingLog || !_producers.IsEmpty || !_subscriptions.IsEmpty)
+            return;
+        Volatile.Write(ref _restingSince, _time.GetTimestamp());
+        if (_upkeep is { } upkeep)
+            Attend(upkeep.Options.RestAfter);
+    }
+
+    private TimeSpan? ReleaseUnused(long now, TimeSpan restAfter)
+    {
+        if (Log is not RingLog { StoredBytes: > 0 } ring || !_producers.IsEmpty || !_subscriptions.IsEmpty)
+            return null;
+        TimeSpan left = restAfter - _time.GetElapsedTime(Volatile.Read(ref _restingSince), now);
+        if (left > TimeSpan.Zero)
+            return left;
+        return ring.TryRelease() ? null : restAfter;
     }
 }

@@ -4,13 +4,14 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
+using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.DataPlane;
 
 #pragma warning disable CA1001 // The sender is disposed by the last turn: only then does nothing use it.
 /// <summary>One accepted socket with its session and its output, from accept to the last release.</summary>
-internal sealed class DataConnection
+internal sealed class DataConnection : IHousekept
 {
     /// <summary>How long a refused peer has to read the reason.</summary>
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(2);
@@ -22,15 +23,17 @@ internal sealed class DataConnection
     private readonly DataPlaneOptions _options;
     private readonly TimeProvider _time;
     private readonly long _accepted;
+    private readonly HousekeepingSchedule _housekeeping;
     private readonly ILogger _logger;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     public DataConnection(
-        Socket socket, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, DataPlaneBlocks blocks, uint id, TimeProvider time, ILogger logger)
+        Socket socket, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, DataPlaneBlocks blocks, uint id, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
     {
         _socket = socket;
         _options = options;
         _time = time;
+        _housekeeping = housekeeping;
         _logger = logger;
         Id = id;
         Connected = time.GetUtcNow();
@@ -38,7 +41,7 @@ internal sealed class DataConnection
         Remote = socket.RemoteEndPoint;
         _input = new SocketPipeReader(socket, blocks.Receive);
         _sender = new SocketFrameSender(socket);
-        Session = new Session(broker, authenticator, options, id, time);
+        Session = new Session(broker, authenticator, options, id, time) { EndToTell = () => housekeeping.Request(this, Linger) };
         _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote), time);
     }
 
@@ -60,6 +63,7 @@ internal sealed class DataConnection
     /// <summary>Runs the connection to its end.</summary>
     public async Task RunAsync()
     {
+        _housekeeping.Request(this, _options.HandshakeTimeout);
         try
         {
             ProtocolException? failure = await Session.RunAsync(_input, _output).ConfigureAwait(false);
@@ -80,32 +84,41 @@ internal sealed class DataConnection
     }
 
     /// <summary>Sends heartbeats, and ends a connection that is silent, slow to greet, or refused.</summary>
-    public void KeepHouse()
+    /// <returns>When one of these is due if nothing happens until then.</returns>
+    public TimeSpan? Tend(DateTimeOffset now)
     {
-        long now = _time.GetTimestamp();
-        TimeSpan unheard = _time.GetElapsedTime(Session.LastReceive, now), unsent = _time.GetElapsedTime(_output.LastSend, now);
+        long timestamp = _time.GetTimestamp();
+        TimeSpan unheard = _time.GetElapsedTime(Session.LastReceive, timestamp), unsent = _time.GetElapsedTime(_output.LastSend, timestamp);
+        if (_ended.Task.IsCompleted)
+            return null;
         if (Session.IsRefused)
         {
-            if (unheard >= Linger || unsent >= Linger)
-                Abort();
+            TimeSpan quiet = unheard > unsent ? unheard : unsent;
+            return quiet >= Linger ? Cut() : Linger - quiet;
         }
-        else if (!Session.IsWelcomed)
+        if (!Session.IsWelcomed)
         {
-            if (_time.GetElapsedTime(_accepted, now) >= _options.HandshakeTimeout)
-                Expire("said no Hello in time");
+            TimeSpan left = _options.HandshakeTimeout - _time.GetElapsedTime(_accepted, timestamp);
+            return left <= TimeSpan.Zero ? Expire("said no Hello in time") : left;
         }
-        else if (unheard >= 3 * _options.Heartbeat)
+        TimeSpan alive = (3 * _options.Heartbeat) - unheard;
+        if (alive <= TimeSpan.Zero)
+            return Expire("was silent for three heartbeats");
+        TimeSpan? told = null;
+        if (Session.HasEndToTell())
         {
-            Expire("was silent for three heartbeats");
+            if (unsent >= Linger && _output.IsSending)
+                return Expire("does not read, so that a stream which the broker has ended could not leave its topic");
+            told = unsent < Linger ? Linger - unsent : Linger;
         }
-        else if (unsent >= Linger && _output.IsSending && Session.HasEndToTell())
+        TimeSpan ping = _options.Heartbeat - unsent;
+        if (ping <= TimeSpan.Zero)
         {
-            Expire("does not read, so that a stream which the broker has ended could not leave its topic");
+            _output.Answer(new PingFrame((ulong)timestamp));
+            ping = _options.Heartbeat;
         }
-        else if (unsent >= _options.Heartbeat)
-        {
-            _output.Answer(new PingFrame((ulong)now));
-        }
+        TimeSpan next = ping < alive ? ping : alive;
+        return told < next ? told : next;
     }
 
     /// <summary>Tells the peer that the broker is going.</summary>
@@ -119,10 +132,17 @@ internal sealed class DataConnection
     /// <summary>Cuts the connection.</summary>
     public void Abort() => _socket.Dispose();
 
-    private void Expire(string what)
+    private TimeSpan? Expire(string what)
     {
         DataPlaneLog.Expired(_logger, Id, Remote, what);
+        return Cut();
+    }
+
+    /// <returns>Nothing more is due.</returns>
+    private TimeSpan? Cut()
+    {
         Abort();
+        return null;
     }
 
     private void OnClosed()
@@ -131,6 +151,7 @@ internal sealed class DataConnection
         _socket.Dispose();
         _input.Complete();
         _sender.Dispose();
+        _housekeeping.Remove(this);
         _ended.TrySetResult();
     }
 }

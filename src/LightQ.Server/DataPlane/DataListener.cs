@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Server.Security;
+using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.DataPlane;
@@ -19,7 +20,7 @@ internal sealed class DataListener : IAsyncDisposable
     private readonly DataPlaneOptions _options;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
-    private readonly ITimer _housekeeping;
+    private readonly HousekeepingSchedule _housekeeping;
     private Task _accepting = Task.CompletedTask;
     private uint _lastId;
 
@@ -48,8 +49,7 @@ internal sealed class DataListener : IAsyncDisposable
             throw;
         }
         EndPoint = (IPEndPoint)_listener.LocalEndPoint!;
-        TimeSpan every = TimeSpan.FromMilliseconds(Math.Min(500, options.Heartbeat.TotalMilliseconds / 2));
-        _housekeeping = time.CreateTimer(_ => KeepHouse(), null, every, every);
+        _housekeeping = new HousekeepingSchedule(time, TimeSpan.FromMilliseconds(Math.Min(500, options.Heartbeat.TotalMilliseconds / 2)));
     }
 
     /// <summary>Where it listens.</summary>
@@ -141,16 +141,10 @@ internal sealed class DataListener : IAsyncDisposable
     private void Begin(Socket socket)
     {
         uint id = ++_lastId;
-        var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _time, _logger);
+        var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _time, _housekeeping, _logger);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();
         _ = connection.Ended.ContinueWith(
             (_, _) => _connections.TryRemove(id, out DataConnection? _), null, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-    }
-
-    private void KeepHouse()
-    {
-        foreach (DataConnection connection in _connections.Values)
-            connection.KeepHouse();
     }
 }

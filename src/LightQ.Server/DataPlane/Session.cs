@@ -77,6 +77,9 @@ internal sealed class Session : IStreamOwner
     /// <inheritdoc/>
     public void Schedule(OutputStream stream) => _output.Schedule(stream);
 
+    /// <inheritdoc/>
+    public void OnEnding(OutputStream stream) => EndToTell?.Invoke();
+
     /// <summary>Forgets a stream that has ended.</summary>
     public void Remove(OutputStream stream)
     {
@@ -135,6 +138,7 @@ internal sealed class Session : IStreamOwner
                     failure = e;
                     left = left.Slice(left.End);
                     _refused = true;
+                    EndToTell?.Invoke();
                     _output.Answer(new ErrorFrame(e.Code, e.Message), last: true);
                 }
             }
@@ -146,6 +150,9 @@ internal sealed class Session : IStreamOwner
 
     /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
     public bool IsRefused => Volatile.Read(ref _refused);
+
+    /// <summary>Called when the peer is to be told that it must go, or that the broker ends a stream: it may be one that does not read. Any thread.</summary>
+    public Action? EndToTell { get; init; }
 
     /// <summary>Handles the whole frames in <paramref name="left"/>, flushes each producer that published once, and then runs what that posted.</summary>
     /// <returns>Work that has to be awaited before the next frame; null when all are handled.</returns>

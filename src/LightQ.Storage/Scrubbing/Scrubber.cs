@@ -13,6 +13,9 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
 {
     private const int BufferBytes = 256 * 1024;
 
+    /// <summary>The clock of the calendar may be set.</summary>
+    private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
+
     private readonly JournalEnvironmentOptions _options = options;
     private readonly Lock _lock = new();
     private readonly List<LogState> _logs = [];
@@ -41,10 +44,8 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
         lock (_lock)
         {
             _logs.Insert(Random.Shared.Next(_visited, _logs.Count + 1), log);
-            if (_thread is not null)
-                return;
-            _thread = new HousekeepingThread(_options.TimeProvider, _options.HousekeepingInterval, "lightq-scrubber");
-            _thread.Add(this);
+            _thread ??= new HousekeepingThread(_options.TimeProvider, _options.HousekeepingInterval, "lightq-scrubber");
+            _thread.Request(this, TimeSpan.Zero);
         }
     }
 
@@ -71,11 +72,14 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
         lock (_lock)
         {
             if (!log.IsDamaged(gap) && !_suspects.Exists(check => check.Segment == segment))
+            {
                 _suspects.Add(new SegmentCheck(log, segment, gap));
+                _thread?.Request(this, TimeSpan.Zero);
+            }
         }
     }
 
-    public void Tend(DateTimeOffset now)
+    public TimeSpan? Tend(DateTimeOffset now)
     {
         double seconds = Math.Clamp((now - _lastTended).TotalSeconds, 0, 1);
         _lastTended = now;
@@ -86,7 +90,7 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
             bool done = suspect.Advance(Buffer, _options.TailBytes, ref all);
             Count(long.MaxValue - all);
             if (!done)
-                return;
+                return TimeSpan.Zero;
             lock (_lock)
                 _suspects.Remove(suspect);
         }
@@ -97,6 +101,7 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
                 _check = null;
             Count(_budget - left);
         }
+        return NextLook(now);
     }
 
     /// <summary>Runs once on the caller's thread: for tests.</summary>
@@ -110,6 +115,22 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     {
         _budget -= bytes;
         Volatile.Write(ref _bytes, _bytes + bytes);
+    }
+
+    /// <summary>While a pass is under way at the next look, else when the next pass is due; never when it reads nothing.</summary>
+    private TimeSpan? NextLook(DateTimeOffset now)
+    {
+        lock (_lock)
+        {
+            if (_suspects.Count > 0)
+                return TimeSpan.Zero;
+            if (_options.ScrubBytesPerSecond == 0 || _logs.Count == 0)
+                return null;
+            if (_check is not null || _log is not null || _passing || _visited < _logs.Count)
+                return TimeSpan.Zero;
+            TimeSpan left = _passBegan + _options.ScrubInterval - now;
+            return left < LongestWait ? left : LongestWait;
+        }
     }
 
     private SegmentCheck? NextSuspect()

@@ -60,6 +60,9 @@ internal sealed class Segment
     /// <summary>Log position that no batch of this segment can pass.</summary>
     public long Limit => BasePosition + FileBytes - SegmentHeader.PageSize;
 
+    /// <summary>Whose housekeeping closes it again when nobody uses it; null while only recovery has it.</summary>
+    public Journal? Owner { get; set; }
+
     /// <summary>Whether its file or mapping is open.</summary>
     public bool IsOpen => Volatile.Read(ref _file) is not null || Volatile.Read(ref _mapping) is not null;
 
@@ -72,7 +75,9 @@ internal sealed class Segment
             if (file is not null)
                 return file;
             lock (_lock)
-                return _file ??= _files.Open(Path, OpenMode.ReadWrite);
+                file = _file ??= _files.Open(Path, OpenMode.ReadWrite);
+            Owner?.Attend();
+            return file;
         }
     }
 
@@ -87,10 +92,11 @@ internal sealed class Segment
             IStorageFile file = File;
             lock (_lock)
             {
-                _mapping ??= file.TryMap(FileBytes);
-                _unmappable = _mapping is null;
-                return _mapping;
+                mapping = _mapping ??= file.TryMap(FileBytes);
+                _unmappable = mapping is null;
             }
+            Owner?.Attend();
+            return mapping;
         }
     }
 

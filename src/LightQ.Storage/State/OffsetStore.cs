@@ -69,7 +69,6 @@ public sealed class OffsetStore : IDisposable, IHousekept
         });
         var store = new OffsetStore(environment, journal, positions);
         store.CompactIfLong(CompactFactor / 2);
-        environment.Housekeeping.Add(store);
         return store;
     }
 
@@ -93,7 +92,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
                 _liveBytes += state.Length - position.State.Length;
                 position.State = state.ToArray();
             }
-            _changed.Add(key);
+            NoteChange(key);
         }
     }
 
@@ -117,7 +116,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
             if (!_positions.Remove(key, out Position? position))
                 return false;
             _liveBytes -= OffsetEntry.SizeOf(key, position.State.Length);
-            _changed.Add(key);
+            NoteChange(key);
             return true;
         }
     }
@@ -173,17 +172,17 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
-    void IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Tend(DateTimeOffset now)
     {
         if (Failure is not null || _disposed)
-            return;
+            return null;
         try
         {
             Flush();
         }
         catch (IOException error) when (StorageIOException.IsDiskFull(error))
         {
-            // What changed stays noted as changed; the next turn tries again.
+            return TimeSpan.Zero; // What changed stays noted as changed; the next turn tries again.
         }
         catch (IOException error)
         {
@@ -193,6 +192,14 @@ public sealed class OffsetStore : IDisposable, IHousekept
         {
             // Disposed between the check and the flush, by the thread that flushed last.
         }
+        return null;
+    }
+
+    private void NoteChange(in OffsetKey key)
+    {
+        if (_changed.Count == 0)
+            _environment.Housekeeping.Request(this, TimeSpan.Zero);
+        _changed.Add(key);
     }
 
     private void WriteFlushing()

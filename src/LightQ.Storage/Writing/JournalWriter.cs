@@ -167,7 +167,7 @@ internal sealed class JournalWriter
         _ = _rolls.TryDequeue(out _);
         WriteHeader(roll.Header, file);
         Segment? sealedSegment = _segment;
-        _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index);
+        _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index) { Owner = _journal };
         _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
         _segment.Acquire();
         sealedSegment?.Release();
