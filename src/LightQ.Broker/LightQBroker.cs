@@ -44,7 +44,7 @@ public sealed class LightQBroker : IAsyncDisposable
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
-        _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, partition => Groups.Keep(partition));
+        _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, KeepPositions);
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
@@ -299,7 +299,7 @@ public sealed class LightQBroker : IAsyncDisposable
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await _deadLetters.DisposeAsync().ConfigureAwait(false);
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
-            Groups.Keep(partition);
+            KeepPositions(partition);
         _delays.Dispose();
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
             partition.Delays?.Stop();
@@ -375,6 +375,8 @@ public sealed class LightQBroker : IAsyncDisposable
         lock (partition.AppendLock)
             return (id, epoch, partition.NamedProducers.Attach(id, epoch));
     }
+
+    private void KeepPositions(Partition partition) => Groups.Keep(partition);
 
     private void ThrowIfStopping()
     {

@@ -65,6 +65,25 @@ public sealed class JournalUpkeepTests
     }
 
     [Fact]
+    public async Task What_has_expired_and_must_be_kept_is_looked_at_now_and_then_and_goes_when_it_may()
+    {
+        long keptFrom = 0;
+        await using var host = new JournalHost(options => options with { RetentionAge = Age, KeepFrom = () => keptFrom });
+        host.Open();
+        host.AppendDurable(0, 100); // Several segments.
+        await host.CloseAsync();
+        Journal journal = host.Open();
+        Assert.Equal(Age, Look(host));
+
+        host.Clock.Advance(Age + TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.FromMinutes(1), Look(host));
+        Assert.Equal(0, journal.StartOffset);
+        keptFrom = long.MaxValue;
+        Assert.Null(Look(host));
+        Assert.Equal(100, journal.StartOffset);
+    }
+
+    [Fact]
     public async Task A_new_retention_is_looked_at_without_anything_appended()
     {
         await using var host = new JournalHost();

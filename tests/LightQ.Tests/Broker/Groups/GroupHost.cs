@@ -160,6 +160,18 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         await OpenBrokerAsync();
     }
 
+    /// <summary>The data directory as it is now, as a kill would leave it.</summary>
+    /// <returns>Where the copy is; the caller deletes it.</returns>
+    public string CopyFiles()
+    {
+        string copy = Directory.CreateTempSubdirectory("lightq-groups-").FullName;
+        foreach (string directory in Directory.GetDirectories(_directory, "*", SearchOption.AllDirectories))
+            Directory.CreateDirectory(Path.Combine(copy, Path.GetRelativePath(_directory, directory)));
+        foreach (string file in Directory.GetFiles(_directory, "*", SearchOption.AllDirectories))
+            File.Copy(file, Path.Combine(copy, Path.GetRelativePath(_directory, file)));
+        return copy;
+    }
+
     /// <summary>The messages of a topic once there are so many.</summary>
     public async Task<List<(string Body, Dictionary<string, string> Headers)>> ReadAsync(string topic, int count)
     {
