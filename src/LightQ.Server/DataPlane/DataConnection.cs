@@ -57,13 +57,15 @@ internal sealed class DataConnection : IHousekept
     /// <summary>The protocol state.</summary>
     public Session Session { get; }
 
+    /// <summary>When housekeeping looks at it first. One that says Hello is due a Ping a heartbeat later, and says so to nobody.</summary>
+    public TimeSpan FirstLook => Earlier(_options.HandshakeTimeout, _options.Heartbeat);
+
     /// <summary>Completes when everything is released.</summary>
     public Task Ended => _ended.Task;
 
     /// <summary>Runs the connection to its end.</summary>
     public async Task RunAsync()
     {
-        _housekeeping.Request(this, _options.HandshakeTimeout);
         try
         {
             ProtocolException? failure = await Session.RunAsync(_input, _output).ConfigureAwait(false);
@@ -99,7 +101,7 @@ internal sealed class DataConnection : IHousekept
         if (!Session.IsWelcomed)
         {
             TimeSpan left = _options.HandshakeTimeout - _time.GetElapsedTime(_accepted, timestamp);
-            return left <= TimeSpan.Zero ? Expire("said no Hello in time") : left;
+            return left <= TimeSpan.Zero ? Expire("said no Hello in time") : Earlier(left, _options.Heartbeat);
         }
         TimeSpan alive = (3 * _options.Heartbeat) - unheard;
         if (alive <= TimeSpan.Zero)
@@ -117,8 +119,7 @@ internal sealed class DataConnection : IHousekept
             _output.Answer(new PingFrame((ulong)timestamp));
             ping = _options.Heartbeat;
         }
-        TimeSpan next = ping < alive ? ping : alive;
-        return told < next ? told : next;
+        return Earlier(Earlier(ping, alive), told ?? alive);
     }
 
     /// <summary>Tells the peer that the broker is going.</summary>
@@ -131,6 +132,8 @@ internal sealed class DataConnection : IHousekept
 
     /// <summary>Cuts the connection.</summary>
     public void Abort() => _socket.Dispose();
+
+    private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 
     private TimeSpan? Expire(string what)
     {

@@ -142,6 +142,7 @@ internal sealed class DataListener : IAsyncDisposable
     {
         uint id = ++_lastId;
         var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _time, _housekeeping, _logger);
+        _housekeeping.Request(connection, connection.FirstLook);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();
         _ = connection.Ended.ContinueWith(

@@ -167,7 +167,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         string copy = Directory.CreateTempSubdirectory("lightq-groups-").FullName;
         foreach (string directory in Directory.GetDirectories(_directory, "*", SearchOption.AllDirectories))
             Directory.CreateDirectory(Path.Combine(copy, Path.GetRelativePath(_directory, directory)));
-        foreach (string file in Directory.GetFiles(_directory, "*", SearchOption.AllDirectories))
+        foreach (string file in Directory.GetFiles(_directory, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != "LOCK"))
             File.Copy(file, Path.Combine(copy, Path.GetRelativePath(_directory, file)));
         return copy;
     }
