@@ -1,5 +1,7 @@
+using LightQ.Client;
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -18,7 +20,8 @@ public sealed class OutboxTests
     public OutboxTests()
     {
         _outbox = new DrivenOutbox(_time);
-        _settlements = new Settlements(_outbox, Stream, "t", isGroup: false);
+        var place = new OperationPlace(new LightQClientOptions(), "t", 0);
+        _settlements = new Settlements(_outbox, Stream, "t", isGroup: false, new ConsumeOperations(place));
     }
 
     [Fact]
