@@ -37,6 +37,6 @@ internal static partial class ClientLog
     [LoggerMessage(8, LogLevel.Error, "A handler of {Event} threw.")]
     public static partial void HandlerFailed(ILogger logger, Exception exception, string @event);
 
-    [LoggerMessage(10, LogLevel.Error, "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset}).")]
+    [LoggerMessage(11, LogLevel.Error, "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset}).")]
     public static partial void ProcessingFailed(ILogger logger, Exception exception, ProcessErrorSource source, string topic, string group, int? partition, long? offset);
 }

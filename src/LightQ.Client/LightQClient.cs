@@ -5,6 +5,7 @@ using LightQ.Client.Publishing;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Client;
 
@@ -27,7 +28,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 {
     private readonly BrokerLink _link;
     private readonly ControlChannel _control;
-    private long _messagesExpired;
+    private readonly ClientEvents _events;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
     /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</param>
@@ -47,27 +48,62 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         if (options.Tls)
             throw new LightQException(ErrorCode.NotSupported, "This version of the client does not support TLS yet.");
         Options = options;
-        _link = new BrokerLink(options, OnStateChanged);
+        ILogger logger = options.LoggerFactory?.CreateLogger("LightQ.Client") ?? NullLogger.Instance;
+        _events = new ClientEvents(this, logger);
+        _link = new BrokerLink(options, _events, logger);
         _control = new ControlChannel(options);
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
         Groups = new GroupsClient(_control);
     }
 
-    /// <summary>Tells of every change of <see cref="State"/>, in order. Handlers must not block.</summary>
-    public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged;
+    /// <summary>
+    /// Tells of every change of <see cref="State"/>, one after the other and in order, on the thread pool; the client goes on when the handler returns. What a handler throws is logged.
+    /// </summary>
+    public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged
+    {
+        add => _events.ConnectionStateChanged += value;
+        remove => _events.ConnectionStateChanged -= value;
+    }
 
-    /// <summary>Tells of messages that a subscription of this client will not get, on the thread that enumerates it.</summary>
-    public event EventHandler<MessageGap>? GapDetected;
+    /// <summary>
+    /// Tells that the broker is about to leave, before the change of state that follows. Nothing has to be done: producers hold back from now on, and they and subscriptions resume on
+    /// the next connection. On the receiving thread: handlers must not block. What a handler throws is logged.
+    /// </summary>
+    public event EventHandler<GoingAwayEventArgs>? GoingAway
+    {
+        add => _events.GoingAway += value;
+        remove => _events.GoingAway -= value;
+    }
+
+    /// <summary>
+    /// Tells of messages that a subscription of this client will not get: in order, between the messages before and behind them, on the thread that enumerates, and so of several
+    /// subscriptions at the same time. What a handler throws ends that enumeration.
+    /// </summary>
+    public event EventHandler<MessageGap>? GapDetected
+    {
+        add => _events.GapDetected += value;
+        remove => _events.GapDetected -= value;
+    }
+
+    /// <summary>
+    /// Tells that the broker has ended a subscription of this client as too slow, when that is received: the enumeration first hands out what it was delivered before, and then throws. On
+    /// the receiving thread: handlers must not block. What a handler throws is logged. What a subscriber that may go on has missed is a gap.
+    /// </summary>
+    public event EventHandler<SlowConsumerEventArgs>? SlowConsumerDetected
+    {
+        add => _events.SlowConsumerDetected += value;
+        remove => _events.SlowConsumerDetected -= value;
+    }
 
     /// <summary>What the client was made with.</summary>
     public LightQClientOptions Options { get; }
 
     /// <summary>Whether the client is connected at the moment.</summary>
-    public ConnectionState State { get; private set; }
+    public ConnectionState State => _events.State;
 
     /// <summary>Messages whose time to live was over when a subscription of this client got to them.</summary>
-    public long MessagesExpired => Volatile.Read(ref _messagesExpired);
+    public long MessagesExpired => _events.MessagesExpired;
 
     /// <summary>Creates, describes, lists and deletes topics.</summary>
     public TopicsClient Topics { get; }
@@ -174,29 +210,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private async Task<Consumer> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)
     {
         await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        var consumer = new Consumer(_link, topic, options, OnGap);
+        var consumer = new Consumer(_link, topic, options, _events);
         await consumer.OpenAsync(cancellationToken).ConfigureAwait(false);
         return consumer;
-    }
-
-    private void OnGap(MessageGap gap)
-    {
-        if (gap.Reason == GapReason.Expired)
-            Interlocked.Add(ref _messagesExpired, gap.LastOffset - gap.FirstOffset + 1);
-        GapDetected?.Invoke(this, gap);
-    }
-
-    private void OnStateChanged(ConnectionState state, LightQException? reason)
-    {
-        State = state;
-        try
-        {
-            ConnectionStateChanged?.Invoke(this, new ConnectionStateChangedEventArgs(state, reason));
-        }
-        catch (Exception e)
-        {
-            // A handler's failure must not keep the client from reconnecting.
-            ClientLog.HandlerFailed(_link.Logger, e, nameof(ConnectionStateChanged));
-        }
     }
 }

@@ -1,7 +1,6 @@
 using System.Net.Sockets;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Connections;
 
@@ -12,8 +11,8 @@ internal sealed class BlockingConnection : Connection
     private readonly int _port;
     private readonly BlockingOutbox _outbox;
 
-    public BlockingConnection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ILogger logger)
-        : base(options, hello, blocks, logger)
+    public BlockingConnection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ClientEvents events)
+        : base(options, hello, blocks, events)
     {
         _host = options.Host;
         _port = options.DataPort;

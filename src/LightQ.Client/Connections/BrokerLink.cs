@@ -1,7 +1,6 @@
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Client.Connections;
 
@@ -12,18 +11,18 @@ internal sealed class BrokerLink : IAsyncDisposable
     private readonly Lock _gate = new();
     private readonly List<ClientStream> _streams = [];
     private readonly CancellationTokenSource _closing = new();
-    private readonly Action<ConnectionState, LightQException?> _onState;
+    private readonly ClientEvents _events;
     private TaskCompletionSource? _connected;
     private Task _running = Task.CompletedTask;
     private Connection? _current;
     private int _failedAttempts;
     private uint _lastMember;
 
-    public BrokerLink(LightQClientOptions options, Action<ConnectionState, LightQException?> onState)
+    public BrokerLink(LightQClientOptions options, ClientEvents events, ILogger logger)
     {
         Options = options;
-        _onState = onState;
-        Logger = options.LoggerFactory?.CreateLogger("LightQ.Client") ?? NullLogger.Instance;
+        _events = events;
+        Logger = logger;
     }
 
     public LightQClientOptions Options { get; }
@@ -102,7 +101,7 @@ internal sealed class BrokerLink : IAsyncDisposable
         }
         await running.ConfigureAwait(false);
         // Before the streams: whoever hears of their end finds the client closed, and does not try again.
-        _onState(ConnectionState.Closed, null);
+        _events.OnState(ConnectionState.Closed, null);
         CloseStreams();
     }
 
@@ -118,7 +117,7 @@ internal sealed class BrokerLink : IAsyncDisposable
     private async Task RunAsync()
     {
         bool first = true;
-        _onState(ConnectionState.Connecting, null);
+        _events.OnState(ConnectionState.Connecting, null);
         while (!_closing.IsCancellationRequested)
         {
             Connection connection;
@@ -153,8 +152,8 @@ internal sealed class BrokerLink : IAsyncDisposable
     private async Task<Connection> ConnectOnceAsync()
     {
         Connection connection = Options.ReceiveMode == ReceiveMode.Thread
-            ? new BlockingConnection(Options, Options.ToHello(), Blocks, Logger)
-            : new AsyncConnection(Options, Options.ToHello(), Blocks, Logger);
+            ? new BlockingConnection(Options, Options.ToHello(), Blocks, _events)
+            : new AsyncConnection(Options, Options.ToHello(), Blocks, _events);
         connection.Start();
         try
         {
@@ -186,7 +185,7 @@ internal sealed class BrokerLink : IAsyncDisposable
             if (_closing.IsCancellationRequested)
                 connection.Fail(ClosedByClient());
         }
-        _onState(ConnectionState.Connected, null);
+        _events.OnState(ConnectionState.Connected, null);
         _connected!.TrySetResult();
     }
 
@@ -201,7 +200,7 @@ internal sealed class BrokerLink : IAsyncDisposable
         if (_closing.IsCancellationRequested)
             return;
         ClientLog.Lost(Logger, Options.ToString(), reason.Code, reason.Message);
-        _onState(ConnectionState.Reconnecting, reason);
+        _events.OnState(ConnectionState.Reconnecting, reason);
     }
 
     private void GiveUp(LightQException reason)
@@ -212,7 +211,7 @@ internal sealed class BrokerLink : IAsyncDisposable
             connected = _connected!;
             _connected = null;
         }
-        _onState(ConnectionState.Disconnected, reason);
+        _events.OnState(ConnectionState.Disconnected, reason);
         connected.TrySetException(reason);
     }
 

@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Net.Sockets;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Connections;
 
@@ -25,6 +24,7 @@ internal abstract class Connection : IFrameSink
     private readonly TaskCompletionSource<LightQException> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly LightQClientOptions _options;
     private readonly HelloFrame _hello;
+    private readonly ClientEvents _events;
     private LightQException? _failure;
     private ITimer? _heartbeat;
     private ITimer? _leaving;
@@ -35,11 +35,11 @@ internal abstract class Connection : IFrameSink
     private int _heartbeatSends;
     private int _silentTicks;
 
-    protected Connection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ILogger logger)
+    protected Connection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ClientEvents events)
     {
         _options = options;
         _hello = hello;
-        Logger = logger;
+        _events = events;
         Socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         Intake = new FrameIntake(blocks, this);
     }
@@ -59,8 +59,6 @@ internal abstract class Connection : IFrameSink
     protected Socket Socket { get; }
 
     protected FrameIntake Intake { get; }
-
-    protected ILogger Logger { get; }
 
     protected bool HasFailed => Volatile.Read(ref _failure) is not null;
 
@@ -230,8 +228,8 @@ internal abstract class Connection : IFrameSink
 
     private void OnGoAway(in GoAwayFrame goAway)
     {
-        ClientLog.GoAway(Logger, goAway.Code, goAway.TimeLeftMilliseconds, goAway.Message);
         IsLeaving = true;
+        _events.OnGoingAway(goAway);
         var reason = new LightQException(ErrorCode.ShuttingDown, $"The broker is going away: {goAway.Message}");
         TimeSpan period = TimeSpan.FromMilliseconds(20);
         long deadline = _options.ConnectionTime.GetTimestamp();

@@ -15,16 +15,16 @@ internal sealed class Consumer
     private const int SmallestShare = 16 * 1024;
 
     private readonly BrokerLink _link;
-    private readonly Action<MessageGap> _onGap;
+    private readonly ClientEvents _events;
     private readonly Queue<Delivery> _queue = new();
     private readonly List<Subscription> _subscriptions = [];
     private DeliveryReader? _waiter;
     private LightQException? _end;
 
-    public Consumer(BrokerLink link, string topic, ConsumeOptions options, Action<MessageGap> onGap)
+    public Consumer(BrokerLink link, string topic, ConsumeOptions options, ClientEvents events)
     {
         _link = link;
-        _onGap = onGap;
+        _events = events;
         Topic = topic;
         Options = options;
         Memory = new DeliveryMemory(link.Blocks, options.CreditBytes);
@@ -125,8 +125,11 @@ internal sealed class Consumer
         if (gap.Reason != GapReason.Expired)
             ClientLog.Gap(_link.Logger, gap.Topic, gap.Partition, gap.FirstOffset, gap.LastOffset, gap.Reason);
         Options.OnGap?.Invoke(gap);
-        _onGap(gap);
+        _events.OnGap(gap);
     }
+
+    /// <summary>Tells whoever wants to know that the broker has ended a subscription as too slow. Not called under the gate.</summary>
+    public void ReportSlow(int partition, LightQException reason) => _events.OnSlowConsumer(Topic, partition, Options.Group, reason);
 
     /// <summary>Ends all subscriptions and lets go of everything that is queued.</summary>
     public void Close()

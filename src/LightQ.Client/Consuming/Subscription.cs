@@ -120,6 +120,7 @@ internal sealed class Subscription : ClientStream
     public override void OnFrame(Connection connection, in FrameHeader header, ReadOnlySpan<byte> body)
     {
         SubscriptionStarted? started = null;
+        LightQException? slow = null;
         lock (_gate)
         {
             if (header.Stream != _stream || connection != _connection)
@@ -138,7 +139,7 @@ internal sealed class Subscription : ClientStream
                     OnSettled(_settlements, header.Tag, new SettledFrame(body));
                     break;
                 case FrameType.Closed:
-                    OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
+                    slow = OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
                     break;
                 default:
                     throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A subscription does not get {header.Type}.");
@@ -146,6 +147,8 @@ internal sealed class Subscription : ClientStream
         }
         if (started is not null)
             Tell(started);
+        if (slow is not null)
+            _consumer.ReportSlow(Partition, slow);
         Wake();
     }
 
@@ -337,7 +340,8 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    private void OnStreamClosed(in ClosedFrame closed)
+    /// <returns>Why it ended, if it was too slow.</returns>
+    private LightQException? OnStreamClosed(in ClosedFrame closed)
     {
         var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
         _connection!.Unregister(_stream);
@@ -346,15 +350,15 @@ internal sealed class Subscription : ClientStream
         if (reason.IsTransient && _firstSubscribed.Task.IsCompletedSuccessfully)
         {
             _link.ReopenLater(this, _connection);
-            return;
+            return null;
         }
         if (_firstSubscribed.TrySetException(reason))
-            return; // Whoever opens it hears of it.
-        if (reason.Code == ErrorCode.SlowConsumer)
-            ClientLog.EndedAsSlow(_link.Logger, Topic, reason.Message);
-        else
-            ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
+            return null; // Whoever opens it hears of it.
         _consumer.End(reason);
+        if (reason.Code == ErrorCode.SlowConsumer)
+            return reason;
+        ClientLog.SubscriptionEnded(_link.Logger, Topic, reason.Code, reason.Message);
+        return null;
     }
 
     private void End(LightQException reason)

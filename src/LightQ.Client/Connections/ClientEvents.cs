@@ -1,0 +1,63 @@
+using LightQ.Protocol.Frames;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client.Connections;
+
+/// <summary>What a client tells its application about: raises the events, so that no handler can do harm where they come from.</summary>
+/// <param name="sender">The client.</param>
+/// <param name="logger">Where what handlers throw is logged.</param>
+internal sealed class ClientEvents(LightQClient sender, ILogger logger)
+{
+    private long _messagesExpired;
+
+    public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged;
+
+    public event EventHandler<GoingAwayEventArgs>? GoingAway;
+
+    public event EventHandler<MessageGap>? GapDetected;
+
+    public event EventHandler<SlowConsumerEventArgs>? SlowConsumerDetected;
+
+    public ConnectionState State { get; private set; }
+
+    public long MessagesExpired => Volatile.Read(ref _messagesExpired);
+
+    public void OnState(ConnectionState state, LightQException? reason)
+    {
+        State = state;
+        Raise(ConnectionStateChanged, new ConnectionStateChangedEventArgs(state, reason), nameof(ConnectionStateChanged));
+    }
+
+    public void OnGoingAway(in GoAwayFrame frame)
+    {
+        ClientLog.GoAway(logger, frame.Code, frame.TimeLeftMilliseconds, frame.Message);
+        Raise(GoingAway, new GoingAwayEventArgs(frame.Code, TimeSpan.FromMilliseconds(frame.TimeLeftMilliseconds), frame.Message), nameof(GoingAway));
+    }
+
+    public void OnSlowConsumer(string topic, int partition, string? group, LightQException reason)
+    {
+        ClientLog.EndedAsSlow(logger, topic, reason.Message);
+        Raise(SlowConsumerDetected, new SlowConsumerEventArgs(topic, partition, group, reason), nameof(SlowConsumerDetected));
+    }
+
+    /// <summary>Runs on the thread that enumerates, where what a handler throws surfaces.</summary>
+    public void OnGap(MessageGap gap)
+    {
+        if (gap.Reason == GapReason.Expired)
+            Interlocked.Add(ref _messagesExpired, gap.LastOffset - gap.FirstOffset + 1);
+        GapDetected?.Invoke(sender, gap);
+    }
+
+    private void Raise<TArgs>(EventHandler<TArgs>? handlers, TArgs args, string name)
+    {
+        try
+        {
+            handlers?.Invoke(sender, args);
+        }
+        catch (Exception e)
+        {
+            // A handler's failure must not keep the client from receiving or reconnecting.
+            ClientLog.HandlerFailed(logger, e, name);
+        }
+    }
+}
