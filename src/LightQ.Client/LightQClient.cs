@@ -140,6 +140,19 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         return await new ProducerOpener(_link, address.Topic, options with { Partition = address.Partition }).OpenAsync(cancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>Opens a producer of values.</summary>
+    /// <typeparam name="T">What is published.</typeparam>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="serializer">Makes the bodies.</param>
+    /// <param name="options">How it sends; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The topic is unknown, the right is missing, or the broker cannot be reached.</exception>
+    public async Task<Producer<T>> CreateProducerAsync<T>(string topic, IMessageSerializer<T> serializer, ProducerOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(serializer);
+        return new Producer<T>(await CreateProducerAsync(topic, options, cancellationToken).ConfigureAwait(false), serializer);
+    }
+
     /// <summary>Consumes messages, one by one.</summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
@@ -156,11 +169,24 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </example>
     public IAsyncEnumerable<Message> ConsumeAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
 
+    /// <summary>Consumes messages, one by one, with the values that their bodies stand for.</summary>
+    /// <typeparam name="T">What was published.</typeparam>
+    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="serializer">Reads the bodies.</param>
+    /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <returns>As for <see cref="ConsumeAsync(string, ConsumeOptions?)"/>. A body that is no such value does not end the enumeration: it throws where its <see cref="Message{T}.Value"/> is asked for.</returns>
+    /// <exception cref="LightQException">As for <see cref="ConsumeAsync(string, ConsumeOptions?)"/>.</exception>
+    public IAsyncEnumerable<Message<T>> ConsumeAsync<T>(string topic, IMessageSerializer<T> serializer, ConsumeOptions? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(serializer);
+        return new TypedStream<T>(Consume(topic, options), AddressArgument.Parse(topic, null).Topic, serializer);
+    }
+
     /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <returns>The batches in the order of their offsets within a partition, as they arrive among several, without an end. A batch is valid until the next one.</returns>
-    /// <exception cref="LightQException">As for <see cref="ConsumeAsync"/>.</exception>
+    /// <exception cref="LightQException">As for <see cref="ConsumeAsync(string, ConsumeOptions?)"/>.</exception>
     /// <example>
     /// <code>
     /// await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders"))

@@ -2,7 +2,7 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>What went wrong, as a code to switch over. The only exception type of its own that the SDK throws.</summary>
+/// <summary>What went wrong, as a code to switch over. The SDK throws one other type of its own: <see cref="UndecodableMessageException"/>, about a body.</summary>
 /// <remarks>
 /// Beside it only the usual ones appear: <see cref="OperationCanceledException"/>, <see cref="ArgumentException"/> and
 /// <see cref="ObjectDisposedException"/>.

@@ -120,6 +120,16 @@ public readonly struct Message
     /// <returns>False when it carries none: nobody listened to its publisher's <see cref="LightQTelemetry.ActivitySourceName"/>.</returns>
     public bool TryGetTraceContext(out ActivityContext context) => TraceContext.TryRead(Headers, out context);
 
+    /// <summary>The message with the value that its body stands for. Throws nothing: what a serializer cannot read throws where the value is asked for.</summary>
+    /// <typeparam name="T">What was published.</typeparam>
+    /// <param name="serializer">Reads the body.</param>
+    /// <param name="topic">The topic, to name it in errors.</param>
+    public Message<T> As<T>(IMessageSerializer<T> serializer, string topic)
+    {
+        ArgumentNullException.ThrowIfNull(serializer);
+        return Message<T>.Decode(this, topic, serializer);
+    }
+
     /// <summary>The body as UTF-8 text.</summary>
     public string GetText() => Encoding.UTF8.GetString(BodySpan);
 

@@ -57,12 +57,33 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
         Count++;
     }
 
+    /// <summary>Headers that say a body's media type, by the id that stands for the name.</summary>
+    /// <param name="headers">The others; null for none. Returned as they are if they say one already.</param>
+    /// <param name="contentType">The media type.</param>
+    internal static MessageHeaders WithContentType(MessageHeaders? headers, string contentType)
+    {
+        ReadOnlySpan<byte> others = headers is null ? default : headers.Encoded;
+        foreach (HeaderView header in new HeaderEnumerator(others))
+        {
+            if (header.WellKnownId == WellKnownHeader.ContentType || header.Name.SequenceEqual("content-type"u8))
+                return headers!;
+        }
+        byte[] value = Encoding.ASCII.GetBytes(contentType);
+        int length = RecordWriter.SizeOfWellKnownHeader(value.Length);
+        if (others.Length + length > RecordLayout.MaxHeadersLength)
+            throw new ArgumentException($"A message's headers have at most {RecordLayout.MaxHeadersLength} bytes, its content type included, not {others.Length + length}.", nameof(headers));
+        byte[] encoded = new byte[length + others.Length];
+        RecordWriter.WriteWellKnownHeader(encoded, WellKnownHeader.ContentType, value);
+        others.CopyTo(encoded.AsSpan(length));
+        return new MessageHeaders { _encoded = encoded, _length = encoded.Length, Count = 1 + (headers?.Count ?? 0) };
+    }
+
     /// <summary>The headers in the order they were added.</summary>
     public IEnumerator<KeyValuePair<string, ReadOnlyMemory<byte>>> GetEnumerator()
     {
         var headers = new List<KeyValuePair<string, ReadOnlyMemory<byte>>>(Count);
         foreach (HeaderView header in new HeaderEnumerator(Encoded))
-            headers.Add(new(Encoding.UTF8.GetString(header.Name), header.Value.ToArray()));
+            headers.Add(new(WellKnownHeader.NameOf(header.WellKnownId) ?? Encoding.UTF8.GetString(header.Name), header.Value.ToArray()));
         return headers.GetEnumerator();
     }
 

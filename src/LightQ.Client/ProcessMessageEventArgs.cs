@@ -30,4 +30,13 @@ public sealed class ProcessMessageEventArgs : EventArgs
     /// when the processor stops and the handler has had its time.
     /// </summary>
     public CancellationToken CancellationToken { get; }
+
+    /// <summary>The value that the message's body stands for.</summary>
+    /// <typeparam name="T">What was published.</typeparam>
+    /// <param name="serializer">Reads the body.</param>
+    /// <exception cref="UndecodableMessageException">
+    /// It stands for no such value. Left to the processor, that is what every failure of a handler is: told to <see cref="LightQProcessor.ProcessErrorAsync"/>, and the message is abandoned, up to
+    /// the topic's most deliveries.
+    /// </exception>
+    public T GetValue<T>(IMessageSerializer<T> serializer) => Message.As(serializer, Topic).Value;
 }

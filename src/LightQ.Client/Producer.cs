@@ -5,7 +5,7 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
 
-/// <summary>Publishes to one topic. Made by <see cref="LightQClient.CreateProducerAsync"/>; keep it, do not make one per message.</summary>
+/// <summary>Publishes to one topic. Made by <see cref="LightQClient.CreateProducerAsync(string, ProducerOptions?, CancellationToken)"/>; keep it, do not make one per message.</summary>
 /// <remarks>
 /// Thread-safe. Messages published by one thread are stored in that order. Nothing waits to be batched: what is published while
 /// a send is under way goes out together with the next. When the connection is lost, the producer resumes on the next one: what
