@@ -1,4 +1,9 @@
+using System.Diagnostics.CodeAnalysis;
 using LightQ.Client;
+using LightQ.Client.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -17,12 +22,92 @@ public static class LightQServiceCollectionExtensions
     /// builder.Services.AddLightQ("lightq://localhost", options => options with { ClientName = "billing" });
     /// </code>
     /// </example>
-    public static IServiceCollection AddLightQ(this IServiceCollection services, string connectionString, Func<LightQClientOptions, LightQClientOptions>? configure = null)
+    public static IServiceCollection AddLightQ(this IServiceCollection services, string connectionString, Func<LightQClientOptions, LightQClientOptions>? configure = null) =>
+        AddClient(services, LightQClientOptions.Parse(connectionString), configure);
+
+    /// <summary>The same, with options from the application's configuration.</summary>
+    /// <param name="services">Where to register.</param>
+    /// <param name="section">
+    /// A connection string; or keys named like the properties of <see cref="LightQClientOptions"/>, and <c>ConnectionString</c>, which the others override. Read at once, so what is wrong
+    /// with it is found before the application starts.
+    /// </param>
+    /// <param name="configure">Changes the options further; null for no change.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    /// <exception cref="ArgumentException">There is nothing in the section, a key is unknown, or a value is not allowed; the message names key, value and what is allowed.</exception>
+    /// <example>
+    /// <code>
+    /// builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
+    /// </code>
+    /// </example>
+    public static IServiceCollection AddLightQ(this IServiceCollection services, IConfigurationSection section, Func<LightQClientOptions, LightQClientOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        return AddClient(services, ClientSection.Read(section), configure);
+    }
+
+    /// <summary>
+    /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message. The host does not start while the broker cannot be reached or refuses
+    /// the subscription: it fails, or waits with <see cref="LightQClientOptions.WaitForBroker"/>.
+    /// </summary>
+    /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
+    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="topic">The name of a durable topic.</param>
+    /// <param name="group">The group to be a member of.</param>
+    /// <param name="options">How the processor works; null for the defaults.</param>
+    /// <param name="configure">Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>; without, failures are logged.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    public static IServiceCollection AddLightQProcessor<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
+        this IServiceCollection services,
+        string topic,
+        string group,
+        ProcessorOptions? options = null,
+        Action<IServiceProvider, LightQProcessor>? configure = null)
+        where THandler : class, IMessageHandler
     {
         ArgumentNullException.ThrowIfNull(services);
-        LightQClientOptions options = LightQClientOptions.Parse(connectionString);
+        services.TryAddScoped<THandler>();
+        return AddProcessor(services, new ProcessorRegistration(topic, group, options, static (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args), configure));
+    }
+
+    /// <summary>The same, for a handler of values.</summary>
+    /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
+    /// <typeparam name="T">What was published.</typeparam>
+    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="topic">The name of a durable topic.</param>
+    /// <param name="group">The group to be a member of.</param>
+    /// <param name="serializer">Reads the bodies.</param>
+    /// <param name="options">How the processor works; null for the defaults.</param>
+    /// <param name="configure">Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>; without, failures are logged.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    public static IServiceCollection AddLightQProcessor<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, T>(
+        this IServiceCollection services,
+        string topic,
+        string group,
+        IMessageSerializer<T> serializer,
+        ProcessorOptions? options = null,
+        Action<IServiceProvider, LightQProcessor>? configure = null)
+        where THandler : class, IMessageHandler<T>
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(serializer);
+        services.TryAddScoped<THandler>();
+        return AddProcessor(
+            services,
+            new ProcessorRegistration(topic, group, options, (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args), configure));
+    }
+
+    private static IServiceCollection AddClient(IServiceCollection services, LightQClientOptions options, Func<LightQClientOptions, LightQClientOptions>? configure)
+    {
+        ArgumentNullException.ThrowIfNull(services);
         options = configure?.Invoke(options) ?? options;
         return services.AddSingleton(provider => new LightQClient(
             options.LoggerFactory is null ? options with { LoggerFactory = provider.GetService<ILoggerFactory>() } : options));
+    }
+
+    // Not AddHostedService, which takes a type once: an application may have many processors.
+    private static IServiceCollection AddProcessor(IServiceCollection services, ProcessorRegistration registration)
+    {
+        AddressArgument.Parse(registration.Topic, null);
+        return services.AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));
     }
 }

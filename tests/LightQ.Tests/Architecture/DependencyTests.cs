@@ -68,7 +68,9 @@ public sealed class DependencyTests
         Assert.Contains(Protobuf, assemblies);
         Assert.DoesNotContain(assemblies, name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal));
         string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
-        string[] packages = ["Google.Protobuf", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Logging.Abstractions"];
+        string[] extensions = ["Configuration.Abstractions", "DependencyInjection.Abstractions", "Diagnostics.Abstractions", "Diagnostics.HealthChecks.Abstractions", "FileProviders.Abstractions",
+            "Hosting.Abstractions", "Logging.Abstractions", "Options", "Primitives"];
+        string[] packages = [Protobuf, .. extensions.Select(name => $"Microsoft.Extensions.{name}")];
         Assert.DoesNotContain(assemblies, name => !IsOurs(name) && !packages.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll")));
     }
 

@@ -1,0 +1,14 @@
+namespace LightQ.Client.Hosting;
+
+/// <summary>A processor that a host is to run.</summary>
+/// <param name="Topic">The topic.</param>
+/// <param name="Group">The group.</param>
+/// <param name="Options">How it works.</param>
+/// <param name="Handle">Handles a message, with the services of its scope.</param>
+/// <param name="Configure">Changes the processor before it begins.</param>
+internal sealed record ProcessorRegistration(
+    string Topic,
+    string Group,
+    ProcessorOptions? Options,
+    Func<IServiceProvider, ProcessMessageEventArgs, Task> Handle,
+    Action<IServiceProvider, LightQProcessor>? Configure);

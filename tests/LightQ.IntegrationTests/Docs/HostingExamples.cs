@@ -1,0 +1,47 @@
+using System.Collections.Concurrent;
+using LightQ.Client;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>The C# of docs/hosting.md, word for word between the markers.</summary>
+internal static class HostingExamples
+{
+    public static void Register(IHostApplicationBuilder builder)
+    {
+        // SHOWN: registration
+        builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
+        builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing", new JsonMessageSerializer<Order>(ShopJson.Default.Order), new() { MaxConcurrency = 8 });
+        builder.Services.AddHealthChecks().AddCheck<LightQHealthCheck>("lightq");
+        // SHOWN: end
+    }
+}
+
+// SHOWN: handler
+internal sealed class Billing(Ledger ledger) : IMessageHandler<Order>
+{
+    public Task HandleAsync(Order order, ProcessMessageEventArgs args) => ledger.AddAsync(order, args.CancellationToken);
+}
+// SHOWN: end
+
+/// <summary>A scoped service of the example: every message gets one of its own.</summary>
+internal sealed class Ledger(Ledger.Book book) : IDisposable
+{
+    public Task AddAsync(Order order, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        book.Entries.Enqueue((order, this));
+        return Task.CompletedTask;
+    }
+
+    public void Dispose() => book.Closed.Enqueue(this);
+
+    /// <summary>What all ledgers write into.</summary>
+    internal sealed class Book
+    {
+        public ConcurrentQueue<(Order Order, Ledger By)> Entries { get; } = new();
+
+        public ConcurrentQueue<Ledger> Closed { get; } = new();
+    }
+}

@@ -1,0 +1,96 @@
+using LightQ.Client;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Xunit;
+
+namespace LightQ.Tests.Client.Hosting;
+
+/// <summary>A client's options from an application's configuration, and what is said of those that are wrong.</summary>
+public sealed class ConfigurationTests
+{
+    [Fact]
+    public async Task A_section_may_be_a_connection_string()
+    {
+        LightQClientOptions options = await ReadAsync(("LightQ", "lightq://ann:secret@queue:6000?control=6001"));
+        Assert.Equal(("queue", 6000, 6001, "ann", "secret"), (options.Host, options.DataPort, options.ControlPort, options.User, options.Password));
+    }
+
+    [Fact]
+    public async Task Keys_are_named_like_the_options_and_override_the_connection_string_beside_them()
+    {
+        LightQClientOptions options = await ReadAsync(
+            ("LightQ:ConnectionString", "lightq://queue:6000"),
+            ("LightQ:dataport", "6002"),
+            ("LightQ:ControlPort", "6003"),
+            ("LightQ:User", "ann"),
+            ("LightQ:Password", "secret"),
+            ("LightQ:ClientName", "billing"),
+            ("LightQ:ConnectTimeout", "00:00:07"),
+            ("LightQ:WaitForBroker", "true"),
+            ("LightQ:ReconnectDelay", "00:00:00.200"),
+            ("LightQ:MaxReconnectDelay", "00:00:09"),
+            ("LightQ:ReceiveMode", "async"));
+        Assert.Equal(
+            new LightQClientOptions
+            {
+                Host = "queue",
+                DataPort = 6002,
+                ControlPort = 6003,
+                User = "ann",
+                Password = "secret",
+                ClientName = "billing",
+                ConnectTimeout = TimeSpan.FromSeconds(7),
+                WaitForBroker = true,
+                ReconnectDelay = TimeSpan.FromMilliseconds(200),
+                MaxReconnectDelay = TimeSpan.FromSeconds(9),
+                ReceiveMode = ReceiveMode.Async,
+            },
+            options);
+    }
+
+    [Theory]
+    [InlineData("LightQ:DataPort", "99999", "'LightQ:DataPort' is '99999': A port is between 1 and 65,535.")]
+    [InlineData("LightQ:DataPort", "many", "'LightQ:DataPort' is 'many': A whole number is wanted.")]
+    [InlineData("LightQ:ConnectTimeout", "5", "'LightQ:ConnectTimeout' is '5': A time like 00:00:05 is wanted: hours, minutes and seconds.")]
+    [InlineData("LightQ:ConnectTimeout", "00:00:00", "'LightQ:ConnectTimeout' is '00:00:00': The time must be above zero.")]
+    [InlineData("LightQ:WaitForBroker", "maybe", "'LightQ:WaitForBroker' is 'maybe': True or false is wanted.")]
+    [InlineData("LightQ:ReceiveMode", "Sometimes", "'LightQ:ReceiveMode' is 'Sometimes': One of Thread, Async is wanted.")]
+    [InlineData("LightQ:Prot", "1", "'LightQ:Prot' is no setting of a client; those are ConnectionString, CertificateAuthorityFile, ClientName,")]
+    [InlineData("Other", "1", "There is nothing at 'LightQ' in the configuration;")]
+    public void What_is_wrong_is_told_with_key_value_and_what_is_allowed(string key, string value, string expected)
+    {
+        ArgumentException refused = Assert.Throws<ArgumentException>(() => Add((key, value)));
+        Assert.StartsWith(expected, refused.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("LightQ", "http://ann:secret@queue")]
+    [InlineData("LightQ:ConnectionString", "lightq://ann:secret@queue:0")]
+    public void A_connection_string_that_is_wrong_is_told_without_its_password(string key, string value)
+    {
+        ArgumentException refused = Assert.Throws<ArgumentException>(() => Add((key, value)));
+        Assert.StartsWith($"'{key}' is wrong: ", refused.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("secret", refused.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task There_is_one_client_and_the_last_word_has_the_delegate()
+    {
+        await using ServiceProvider services = new ServiceCollection().AddLightQ("lightq://queue", options => options with { ClientName = "billing" }).BuildServiceProvider();
+        var client = services.GetRequiredService<LightQClient>();
+        Assert.Same(client, services.GetRequiredService<LightQClient>());
+        Assert.Equal(("queue", "billing"), (client.Options.Host, client.Options.ClientName));
+    }
+
+    private static async Task<LightQClientOptions> ReadAsync(params (string Key, string Value)[] settings)
+    {
+        await using ServiceProvider services = Add(settings).BuildServiceProvider();
+        return services.GetRequiredService<LightQClient>().Options;
+    }
+
+    private static IServiceCollection Add(params (string Key, string Value)[] settings)
+    {
+        IConfigurationRoot configuration = new ConfigurationBuilder().AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Key, (string?)s.Value))).Build();
+        return new ServiceCollection().AddLightQ(configuration.GetSection("LightQ"));
+    }
+}
