@@ -47,8 +47,9 @@ internal sealed class ProcessorRun(
     /// <param name="cancellationToken">Ends the handlers' time.</param>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        await _stopping.CancelAsync().ConfigureAwait(false);
+        // First, and on this thread: once a stop is asked for, no handler begins.
         _ready.Close();
+        await _stopping.CancelAsync().ConfigureAwait(false);
         if (!await EndsAsync(options.DrainTimeout, cancellationToken).ConfigureAwait(false))
         {
             _givesUp = true;
