@@ -66,6 +66,9 @@ public sealed class GrpcServerCallContext
         await HttpContext.Response.BodyWriter.FlushAsync(CancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>Ends the enumeration of the requests with <see cref="OperationCanceledException"/>: the read under way, or the next one. Callable from any thread while the handler runs.</summary>
+    public void StopReading() => HttpContext.Request.BodyReader.CancelPendingRead();
+
     internal void ApplyResponseHeaders()
     {
         if (HasResponse) return;

@@ -46,7 +46,7 @@ internal sealed class ExplicitMember : GroupMember
     public int InFlight { get; private set; }
 
     /// <summary>How many more it may hold.</summary>
-    public int Room => _byId.Count >= MostLeases ? 0 : (int)_maxInFlight - InFlight;
+    public int Room => _byId.Count >= MostLeases ? 0 : Math.Min(MostMessages, (int)_maxInFlight - InFlight);
 
     /// <summary>Of its leases, the one whose lock runs out first.</summary>
     public Lease? FirstLease => _leases.First;
@@ -61,6 +61,9 @@ internal sealed class ExplicitMember : GroupMember
 
     /// <inheritdoc/>
     public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => _group.Settle(this, range, reasonUtf8);
+
+    /// <inheritdoc/>
+    public override void ForgetLastBatch() => LastBatch = default;
 
     /// <summary>The number of its next delivery.</summary>
     public uint NextId() => ++_lastId == 0 ? ++_lastId : _lastId;

@@ -45,6 +45,9 @@ public abstract class Subscription : OutputStream
     /// <summary>After how long of standing still while producers wait it is ended; zero for the broker's default.</summary>
     public TimeSpan SlowTimeout { get; internal set; }
 
+    /// <summary>How many messages the next take may give a member that settles them itself; others are given whole batches. No limit by default.</summary>
+    public int MostMessages { get; set; } = int.MaxValue;
+
     /// <summary>Messages it has lost by its policy.</summary>
     public long Drops => Volatile.Read(ref _drops);
 
@@ -59,6 +62,18 @@ public abstract class Subscription : OutputStream
     {
         Interlocked.Add(ref _credit, bytes);
         Schedule();
+    }
+
+    /// <summary>Takes back what is left of the credit. Belongs to the output turn.</summary>
+    public void Revoke()
+    {
+        if (Credit is > 0 and var left)
+            Interlocked.Add(ref _credit, -left);
+    }
+
+    /// <summary>The batch last sent is not kept: the next delivery out of it brings it again. Belongs to the output turn.</summary>
+    public virtual void ForgetLastBatch()
+    {
     }
 
     /// <summary>Takes what is to be sent next.</summary>

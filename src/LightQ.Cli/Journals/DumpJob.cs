@@ -4,7 +4,6 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Unicode;
 using LightQ.Cli.Output;
-using LightQ.Client.Consuming;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;

@@ -9,6 +9,7 @@ internal sealed class GrpcMessageReader(PipeReader pipe, int maxMessageSize, str
 {
     /// <summary>The next message, or null when the stream ended after a whole message.</summary>
     /// <exception cref="GrpcException">A message is too long, compressed, cut off or not parseable.</exception>
+    /// <exception cref="OperationCanceledException">The pending read of the pipe was cancelled.</exception>
     public async ValueTask<T?> ReadAsync<T>(MessageParser<T> parser, CancellationToken cancellationToken)
         where T : class, IMessage<T>
     {
@@ -25,6 +26,8 @@ internal sealed class GrpcMessageReader(PipeReader pipe, int maxMessageSize, str
                     return Parse(parser, frame, compressed);
                 }
 
+                if (result.IsCanceled)
+                    throw new OperationCanceledException("The messages are not read any further.");
                 if (result.IsCompleted)
                     return buffer.IsEmpty ? null : throw new GrpcException(GrpcStatusCode.Internal, "The stream ended in the middle of a message.");
             }

@@ -7,6 +7,21 @@ namespace LightQ.Protocol.Batches;
 /// <param name="ExpiresAt">When they expire; 0 for never.</param>
 public readonly record struct BatchTiming(long DueAt, long ExpiresAt)
 {
+    // A 64th: with a time to live of 10 s a new batch begins every 156 ms for its sake.
+    private const int ExpirySteps = 64;
+    private const long ShortestStep = 1000;
+    private const long DueStep = 10_000;
+
+    /// <summary>The times of a message, rounded up so that messages meet in a batch: a due time to 10 ms, an expiry to a 64th of the time to live, 1 ms at least.</summary>
+    /// <param name="now">Now.</param>
+    /// <param name="dueAt">When it is to be delivered; not after <paramref name="now"/> for at once.</param>
+    /// <param name="timeToLive">How long it is of use, from then; null for ever.</param>
+    public static BatchTiming Round(long now, long dueAt, TimeSpan? timeToLive)
+    {
+        long due = dueAt > now ? RoundUp(dueAt, DueStep) : 0;
+        return new BatchTiming(due, timeToLive is { } life ? Expiry(Math.Max(now, due), life.Ticks / TimeSpan.TicksPerMicrosecond) : 0);
+    }
+
     /// <summary>Bytes of a header that says so.</summary>
     public int HeaderLength => BatchLayout.HeaderSize + (DueAt != 0 ? BatchExtension.Size : 0) + (ExpiresAt != 0 ? BatchExtension.Size : 0);
 
@@ -28,4 +43,10 @@ public readonly record struct BatchTiming(long DueAt, long ExpiresAt)
         (extension[0], extension[1]) = (id, sizeof(long));
         BinaryPrimitives.WriteInt64LittleEndian(extension[2..], value);
     }
+
+    /// <returns>0, for never, when it would lie behind the end of time.</returns>
+    private static long Expiry(long from, long life) =>
+        life > long.MaxValue / 2 - from ? 0 : RoundUp(from + life, Math.Max(life / ExpirySteps, ShortestStep));
+
+    private static long RoundUp(long value, long step) => (value + step - 1) / step * step;
 }

@@ -1,8 +1,11 @@
 using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Grpc.AspNetCore.Health;
+using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
 using LightQ.Server.DataPlane;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging;
@@ -11,10 +14,13 @@ namespace LightQ.Server.Control;
 
 /// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the login interceptor.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, Authenticator authenticator, GrpcHealth health, TimeProvider time, ILogger logger)
+    LightQBroker broker, DataListener listener, DataPlaneOptions limits, Authenticator authenticator, GrpcHealth health, TimeProvider time, ILogger logger)
 {
+    /// <summary>What stock clients send at most unless they are told otherwise.</summary>
+    private const int UsualMessageBytes = 4 * 1024 * 1024;
+
+    private readonly MessageCalls _calls = new(listener, time);
     private readonly TopicsService _topics = new(broker, logger);
-    private readonly StatsService _stats = new(broker, listener, time);
     private readonly GroupsService _groups = new(broker, logger);
     private readonly AuthService _auth = new(authenticator, logger);
 
@@ -24,6 +30,7 @@ internal sealed class ControlServices(
         TopicsReflection.Descriptor.Services[0].FullName,
         StatsReflection.Descriptor.Services[0].FullName,
         GroupsReflection.Descriptor.Services[0].FullName,
+        MessagesReflection.Descriptor.Services[0].FullName,
         AuthReflection.Descriptor.Services[0].FullName,
     ];
 
@@ -34,13 +41,20 @@ internal sealed class ControlServices(
         {
             Interceptors = [new ErrorInterceptor(logger).InvokeAsync, new LoginInterceptor(authenticator).InvokeAsync],
             TimeProvider = time,
+            MaxReceiveMessageSize = Math.Max(UsualMessageBytes, limits.MaxFrameBytes),
         };
+        var stats = new StatsService(broker, listener, _calls, time);
+        var messages = new MessagesService(broker, _calls, limits.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
         endpoints.MapGrpc(options)
             .MapHealth(health)
             .MapReflection()
             .MapService(TopicsReflection.Descriptor.Services[0], _topics.Bind)
-            .MapService(StatsReflection.Descriptor.Services[0], _stats.Bind)
+            .MapService(StatsReflection.Descriptor.Services[0], stats.Bind)
             .MapService(GroupsReflection.Descriptor.Services[0], _groups.Bind)
+            .MapService(MessagesReflection.Descriptor.Services[0], messages.Bind)
             .MapService(AuthReflection.Descriptor.Services[0], _auth.Bind);
     }
+
+    /// <summary>Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.</summary>
+    public Task StopAsync(TimeSpan timeout) => _calls.StopAsync(timeout);
 }

@@ -4,12 +4,13 @@ using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.DataPlane;
+using LightQ.Server.Messages;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
-internal sealed class StatsService(LightQBroker broker, DataListener listener, TimeProvider time)
+internal sealed class StatsService(LightQBroker broker, DataListener listener, MessageCalls calls, TimeProvider time)
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
 
@@ -48,7 +49,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
             Version = ServerVersion.Text,
             BrokerId = broker.Id.ToString("N"),
             StartTime = broker.Started.ToTimestamp(),
-            ConnectionsCount = (uint)listener.Count,
+            ConnectionsCount = (uint)(listener.Count + calls.Open.Count()),
             ResidentBytes = (ulong)Environment.WorkingSet,
             DataPort = (uint)listener.EndPoint.Port,
         };
@@ -68,7 +69,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
 
     private Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, GrpcServerCallContext context)
     {
-        IEnumerable<Connection> connections = listener.Connections.OrderBy(c => c.Id).Select(c =>
+        IEnumerable<Connection> connections = listener.Connections.Select(c =>
         {
             (int producers, int subscriptions) = c.Session.CountStreams();
             return new Connection
@@ -81,7 +82,16 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, T
                 SubscribersCount = (uint)subscriptions,
             };
         });
-        return Task.FromResult(new ListConnectionsResponse { Connections = { connections } });
+        IEnumerable<Connection> streams = calls.Open.Select(c => new Connection
+        {
+            Id = c.ConnectionId,
+            ClientName = c.ClientName,
+            RemoteAddress = c.Peer,
+            ConnectTime = c.Opened.ToTimestamp(),
+            PublishersCount = (uint)c.Producers,
+            SubscribersCount = (uint)c.Subscriptions,
+        });
+        return Task.FromResult(new ListConnectionsResponse { Connections = { connections.Concat(streams).OrderBy(c => c.Id) } });
     }
 
     private Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, GrpcServerCallContext context)

@@ -61,6 +61,9 @@ internal sealed class DataListener : IAsyncDisposable
     /// <summary>How many are open.</summary>
     public int Count => _connections.Count;
 
+    /// <summary>The number of the next connection, which may be a call of the control plane that carries messages.</summary>
+    public uint NextId() => Interlocked.Increment(ref _lastId);
+
     /// <summary>Begins to accept.</summary>
     public void Start() => _accepting = AcceptAsync();
 
@@ -140,7 +143,7 @@ internal sealed class DataListener : IAsyncDisposable
 
     private void Begin(Socket socket)
     {
-        uint id = ++_lastId;
+        uint id = NextId();
         var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _time, _housekeeping, _logger);
         _housekeeping.Request(connection, connection.FirstLook);
         _connections.TryAdd(id, connection);

@@ -19,6 +19,11 @@ internal static class ControlCalls
         where TResponse : class, IMessage<TResponse> =>
         channel.ServerStreaming(Method<TRequest, TResponse>(request, name), request, Bearer(token), TestContext.Current.CancellationToken);
 
+    public static GrpcDuplexStreamingCall<TRequest, TResponse> Duplex<TRequest, TResponse>(this GrpcChannel channel, string name, string? token = null)
+        where TRequest : class, IMessage<TRequest>, new()
+        where TResponse : class, IMessage<TResponse> =>
+        channel.DuplexStreaming(Method<TRequest, TResponse>(new TRequest(), name), Bearer(token), TestContext.Current.CancellationToken);
+
     /// <summary>Expects a call to fail with this status and, in the trailer, this code.</summary>
     public static async Task<GrpcException> FailsAsync(Func<Task> call, GrpcStatusCode status, string code)
     {

@@ -11,8 +11,27 @@ internal static class StockClient
     /// <summary>The root of the source tree.</summary>
     public static string SourceTree { get; } = FindSourceTree();
 
+    /// <summary>Where Node.js finds its packages.</summary>
+    public static string NodeModules { get; } =
+        Environment.GetEnvironmentVariable("LIGHTQ_NODE_MODULES") is { Length: > 0 } modules ? modules : Path.Combine(FolderOf("node"), "node_modules");
+
+    /// <summary>Debian's python3-grpcio belongs to Debian's python, which another in the PATH may hide.</summary>
+    public static string Python { get; } = File.Exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+
     /// <summary>The folder of a client.</summary>
     public static string FolderOf(string language) => Path.Combine(SourceTree, "tests", "LightQ.IntegrationTests", "Grpc", "clients", language);
+
+    /// <summary>Skips the test where Node.js or its packages are missing.</summary>
+    public static async Task RequireNodeAsync()
+    {
+        Assert.SkipUnless(await WorksAsync("node", "--version"), "There is no node on this machine.");
+        Assert.SkipUnless(
+            Directory.Exists(NodeModules), $"The client's packages are not installed: run 'npm ci' in {FolderOf("node")}, or set LIGHTQ_NODE_MODULES to a node_modules folder that has them.");
+    }
+
+    /// <summary>Skips the test where Python or its packages are missing.</summary>
+    public static async Task RequirePythonAsync() =>
+        Assert.SkipUnless(await WorksAsync(Python, "-c", "import grpc, google.protobuf"), $"{Python} has no grpc: install python3-grpcio and python3-protobuf.");
 
     /// <summary>Whether a command can be run and ends with 0.</summary>
     public static async Task<bool> WorksAsync(string program, params string[] arguments)
@@ -39,8 +58,7 @@ internal static class StockClient
     private static async Task<(int Code, string Output, string Errors)> RunAsync(string program, string[] arguments)
     {
         var start = new ProcessStartInfo(program, arguments) { RedirectStandardOutput = true, RedirectStandardError = true };
-        if (Environment.GetEnvironmentVariable("LIGHTQ_NODE_MODULES") is { Length: > 0 } modules)
-            start.Environment["NODE_PATH"] = modules;
+        start.Environment["NODE_PATH"] = NodeModules;
         using Process process = Process.Start(start)!;
         using var patience = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         patience.CancelAfter(Patience);

@@ -2,6 +2,8 @@ using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
 using LightQ.Grpc.AspNetCore.Reflection.V1;
+using LightQ.IntegrationTests.Control;
+using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol.Control;
 using Xunit;
 
@@ -13,29 +15,61 @@ public sealed class StockClientTests
     [Fact]
     public async Task Node_calls_the_control_plane()
     {
-        string folder = StockClient.FolderOf("node");
-        Assert.SkipUnless(await StockClient.WorksAsync("node", "--version"), "There is no node on this machine.");
-        Assert.SkipUnless(
-            Directory.Exists(Path.Combine(folder, "node_modules")) || Environment.GetEnvironmentVariable("LIGHTQ_NODE_MODULES") is { Length: > 0 },
-            $"The client's packages are not installed: run 'npm ci' in {folder}, or set LIGHTQ_NODE_MODULES to a node_modules folder that has them.");
+        await StockClient.RequireNodeAsync();
         await using TestServer server = await TestServer.StartAsync();
         string output = await StockClient.OutputOfAsync(
-            "node", Path.Combine(folder, "client.js"), $"127.0.0.1:{server.ControlPort}", Path.Combine(StockClient.SourceTree, "proto"));
+            "node", Path.Combine(StockClient.FolderOf("node"), "client.js"), $"127.0.0.1:{server.ControlPort}", Path.Combine(StockClient.SourceTree, "proto"));
         Check(output, server);
     }
 
     [Fact]
     public async Task Python_calls_the_control_plane()
     {
-        // Debian's python3-grpcio belongs to Debian's python, which another in the PATH may hide.
-        string python = File.Exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
-        Assert.SkipUnless(await StockClient.WorksAsync(python, "-c", "import grpc, google.protobuf"), $"{python} has no grpc: install python3-grpcio and python3-protobuf.");
+        await StockClient.RequirePythonAsync();
         await using TestServer server = await TestServer.StartAsync();
         using var directory = new TemporaryDirectory();
         string descriptors = directory.File("descriptors");
-        await File.WriteAllBytesAsync(descriptors, DescriptorsOf(TopicsReflection.Descriptor, StatsReflection.Descriptor, ReflectionReflection.Descriptor), TestContext.Current.CancellationToken);
-        string output = await StockClient.OutputOfAsync(python, Path.Combine(StockClient.FolderOf("python"), "client.py"), $"127.0.0.1:{server.ControlPort}", descriptors);
+        await WriteDescriptorsAsync(descriptors, TopicsReflection.Descriptor, StatsReflection.Descriptor, ReflectionReflection.Descriptor);
+        string output = await StockClient.OutputOfAsync(StockClient.Python, Path.Combine(StockClient.FolderOf("python"), "client.py"), $"127.0.0.1:{server.ControlPort}", descriptors);
         Check(output, server);
+    }
+
+    [Fact]
+    public async Task The_samples_for_Node_publish_and_work()
+    {
+        await StockClient.RequireNodeAsync();
+        await CheckSamplesAsync((program, arguments) => StockClient.OutputOfAsync("node", [Path.Combine(StockClient.SourceTree, "samples", "nodejs", $"{program}.js"), .. arguments]));
+    }
+
+    [Fact]
+    public async Task The_samples_for_Python_publish_and_work()
+    {
+        await StockClient.RequirePythonAsync();
+        using var directory = new TemporaryDirectory();
+        string descriptors = directory.File("descriptors");
+        await WriteDescriptorsAsync(descriptors, TopicsReflection.Descriptor, GroupsReflection.Descriptor, MessagesReflection.Descriptor);
+        string stubs = Path.Combine(StockClient.FolderOf("python"), "with_stubs.py");
+        await CheckSamplesAsync((program, arguments) =>
+            StockClient.OutputOfAsync(StockClient.Python, [stubs, descriptors, Path.Combine(StockClient.SourceTree, "samples", "python", $"{program}.py"), .. arguments]));
+    }
+
+    /// <summary>Two workers share what a publisher published; what is not an order is given up; and all of it is settled.</summary>
+    private static async Task CheckSamplesAsync(Func<string, string[], Task<string>> runAsync)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string address = $"127.0.0.1:{server.ControlPort}";
+        Assert.Equal("30 orders stored in orders", (await runAsync("publisher", ["30", "orders", address])).Trim());
+        await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "orders", Messages = { PublishStream.Text("not an order") } });
+
+        string[] outputs = await Task.WhenAll(runAsync("worker", ["15", "orders", "billing", address]), runAsync("worker", ["15", "orders", "billing", address]));
+        string last = await runAsync("worker", ["1", "orders", "billing", address]);
+        string[] billed = [.. outputs.Append(last).SelectMany(o => o.Split('\n', StringSplitOptions.RemoveEmptyEntries)).Select(l => l.Trim())];
+        Assert.Equal(Enumerable.Range(0, 30).Select(i => $"order {i} of customer-{i % 5} billed").Order(), billed.Order());
+
+        await Eventually.TrueAsync(
+            () => server.Broker.TryGetTopic("orders.dead", out LightQ.Broker.Topics.Topic? dead) && dead.Partitions[0].Log.ReadableOffset == 1, TimeSpan.FromSeconds(30), () => "no dead letter");
+        Group group = (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "orders", Group = "billing" })).Group;
+        Assert.Equal((0ul, 0u), (group.Lag, group.MembersCount));
     }
 
     private static void Check(string output, TestServer server)
@@ -57,13 +91,13 @@ public sealed class StockClientTests
         Assert.Contains("grpc.health.v1.Health", services);
     }
 
-    /// <summary>The files and what they import, each after what it needs.</summary>
-    private static byte[] DescriptorsOf(params FileDescriptor[] files)
+    /// <summary>Writes the files and what they import, each after what it needs.</summary>
+    private static Task WriteDescriptorsAsync(string path, params FileDescriptor[] files)
     {
         var ordered = new List<FileDescriptor>();
         foreach (FileDescriptor file in files)
             Add(file);
-        return new FileDescriptorSet { File = { ordered.Select(f => f.ToProto()) } }.ToByteArray();
+        return File.WriteAllBytesAsync(path, new FileDescriptorSet { File = { ordered.Select(f => f.ToProto()) } }.ToByteArray(), TestContext.Current.CancellationToken);
 
         void Add(FileDescriptor file)
         {

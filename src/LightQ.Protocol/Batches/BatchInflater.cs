@@ -1,11 +1,11 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using LightQ.Protocol.Batches;
 
-namespace LightQ.Client.Consuming;
+namespace LightQ.Protocol.Batches;
 
-/// <summary>Inflates one compressed batch at a time into pooled memory, as the batch it would be without compression.</summary>
-internal sealed class BatchInflater(int maxBytes)
+/// <summary>Inflates one compressed batch at a time into pooled memory, as the batch it would be without compression. Not thread-safe.</summary>
+/// <param name="maxBytes">Most bytes that the records of a batch may have.</param>
+public sealed class BatchInflater(int maxBytes)
 {
     /// <summary>The inflated batch, from its first byte on.</summary>
     public byte[] Memory { get; private set; } = [];
@@ -14,6 +14,7 @@ internal sealed class BatchInflater(int maxBytes)
     public int Length { get; private set; }
 
     /// <summary>Inflates a batch; the one before is gone.</summary>
+    /// <param name="batch">A whole batch whose checksums hold.</param>
     /// <returns>False when its records would be longer than is allowed, or are damaged.</returns>
     public bool TryInflate(in BatchView batch)
     {

@@ -1,0 +1,346 @@
+using System.Collections.Concurrent;
+using System.Runtime.ExceptionServices;
+using System.Text;
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
+using LightQ.Broker.Scheduling;
+using LightQ.Broker.Subscriptions;
+using LightQ.Grpc;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+using Delivery = LightQ.Broker.Subscriptions.Delivery;
+using Subscription = LightQ.Broker.Subscriptions.Subscription;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Messages;
+
+/// <summary>A Consume call: one loop takes credits and settlements, the other sends what they let come. To the engine it is a connection with a subscription on each partition.</summary>
+/// <remarks>
+/// The sending loop alone takes from subscriptions, one run at a time, and holds no more. A subscription has credit with the engine while the client has some here,
+/// so that what is said of the group is true, and nobody wakes this call for messages that it could not send.
+/// </remarks>
+internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+    : MessageCall(connectionId, context, opened), IStreamOwner
+{
+    /// <summary>What a subscription may be given by the engine at a time: more than any run has.</summary>
+    private const uint EngineCredit = 1024 * 1024;
+
+    /// <summary>Outcomes that wait for a client that settles without reading.</summary>
+    private const int MostWaitingOutcomes = 100_000;
+
+    private static readonly TimeSpan StuckTimeout = TimeSpan.FromSeconds(2);
+
+    private readonly ConcurrentQueue<OutputStream> _scheduled = new();
+    private readonly ConcurrentQueue<Settled> _settled = new();
+    private readonly List<Subscription> _subscriptions = [];
+    private readonly Queue<Subscription> _ready = new();
+    private readonly HashSet<Subscription> _isReady = [];
+    private readonly Signal _wake = new();
+    private readonly RunReader _run = new(time);
+    private Delivered _unsent;
+    private Exception? _failure;
+    private long _ticksLeft = -1;
+    private long _credit;
+    private int _waitingOutcomes;
+    private bool _isExplicit;
+    private bool _isGranted;
+    private bool _isToldToGo;
+    private bool _isTimeOver;
+    private volatile bool _requestsEnded;
+    private volatile bool _isAbortDue;
+
+    public override int Producers => 0;
+
+    public override int Subscriptions => _subscriptions.Count;
+
+    public void Schedule(OutputStream stream)
+    {
+        _scheduled.Enqueue(stream);
+        _wake.Set();
+        if (stream.CloseRequested is not null && !_isAbortDue)
+        {
+            _isAbortDue = true;
+            _ = AbortIfStuckAsync();
+        }
+    }
+
+    public override void BeginStop(TimeSpan timeLeft)
+    {
+        Volatile.Write(ref _ticksLeft, timeLeft.Ticks);
+        _wake.Set();
+    }
+
+    public override void EndStop()
+    {
+        Volatile.Write(ref _isTimeOver, true);
+        _wake.Set();
+    }
+
+    public async Task RunAsync(IAsyncEnumerable<ConsumeRequest> requests, GrpcResponseStream<ConsumeResponse> responses)
+    {
+        // Not disposed: it holds nothing, and must not be while a read is under way.
+        IAsyncEnumerator<ConsumeRequest> reader = requests.GetAsyncEnumerator();
+        Subscribe subscribe = await reader.MoveNextAsync().ConfigureAwait(false) && reader.Current.Subscribe is { } asked
+            ? asked
+            : throw new BrokerException(ErrorCode.InvalidArgument, "The first request is not subscribe; it opens the subscription.");
+        _isExplicit = subscribe.SettleMode == GroupSettleMode.Explicit;
+        _credit = subscribe.Credit;
+        Task reading = Task.CompletedTask;
+        try
+        {
+            Subscribed subscribed = await OpenAsync(subscribe).ConfigureAwait(false);
+            await responses.WriteAsync(new ConsumeResponse { Subscribed = subscribed }).ConfigureAwait(false);
+            foreach (Subscription subscription in _subscriptions)
+                subscription.Opened();
+            reading = Task.Run(() => ReadAsync(reader), CancellationToken.None);
+            await SendAsync(responses).ConfigureAwait(false);
+        }
+        finally
+        {
+            foreach (Subscription subscription in _subscriptions)
+                subscription.Release();
+            _run.Dispose();
+            Context.StopReading();
+            await reading.ConfigureAwait(false);
+        }
+    }
+
+    private async Task<Subscribed> OpenAsync(Subscribe request)
+    {
+        Topic topic = broker.GetTopic(request.Topic);
+        var subscribed = new Subscribed { PartitionsCount = topic.Settings.Partitions, ConnectionId = ConnectionId };
+        foreach (SubscribeFrame frame in SubscribeMapping.ToFrames(request, topic))
+        {
+            SubscribedFrame answer = default;
+            uint id = frame.Partition + 1;
+            _subscriptions.Add(broker.IsQuick(frame)
+                ? broker.Subscribe(this, id, frame, out answer)
+                : await Task.Run(() => broker.Subscribe(this, id, frame, out answer)).ConfigureAwait(false));
+            subscribed.Partitions.Add(new PartitionSubscribed
+            {
+                Partition = frame.Partition,
+                Epoch = answer.Epoch,
+                Incarnation = answer.Incarnation,
+                NextOffset = answer.NextOffset,
+                StartOffset = answer.StartOffset,
+                EndOffset = answer.EndOffset,
+            });
+        }
+        return subscribed;
+    }
+
+    /// <summary>Takes what the client says until it has no more to say.</summary>
+    private async Task ReadAsync(IAsyncEnumerator<ConsumeRequest> reader)
+    {
+        try
+        {
+            while (await reader.MoveNextAsync().ConfigureAwait(false))
+                Take(reader.Current);
+            _requestsEnded = true;
+        }
+        catch (Exception e) when (e is BrokerException or GrpcException or OperationCanceledException)
+        {
+            Volatile.Write(ref _failure, e);
+        }
+        _wake.Set();
+    }
+
+    private void Take(ConsumeRequest request)
+    {
+        switch (request.RequestCase)
+        {
+            case ConsumeRequest.RequestOneofCase.Credit when request.Credit.Messages != 0:
+                Interlocked.Add(ref _credit, request.Credit.Messages); // 2^31 of the largest would not overflow it.
+                _wake.Set();
+                break;
+            case ConsumeRequest.RequestOneofCase.Credit:
+                throw new BrokerException(ErrorCode.InvalidArgument, "credit.messages is 0; allowed: 1 or more.");
+            case ConsumeRequest.RequestOneofCase.Settle:
+                Settle(request.Settle);
+                break;
+            case ConsumeRequest.RequestOneofCase.Subscribe:
+                throw new BrokerException(ErrorCode.InvalidArgument, "A request behind the first is subscribe; one call has one subscription.");
+            default:
+                throw new BrokerException(ErrorCode.InvalidArgument, "A request is empty; allowed behind the first: credit and settle.");
+        }
+    }
+
+    private void Settle(Settle request)
+    {
+        SettlementMapping.CheckCount(request);
+        var settled = new Settled { Tag = request.Tag };
+        bool isAnswered = request.Tag != 0;
+        for (int i = 0; i < request.Settlements.Count; i++)
+        {
+            Settlement settlement = request.Settlements[i];
+            Subscription subscription = _subscriptions.Find(s => s.Partition.Index == settlement.Partition)
+                ?? throw new BrokerException(ErrorCode.UnknownPartition, $"settlements[{i}] names partition {settlement.Partition}, which is not subscribed to.");
+            Protocol.Frames.SettleOutcome outcome = subscription.Settle(SettlementMapping.ToRange(settlement, i), Encoding.UTF8.GetBytes(settlement.Reason));
+            settled.Outcomes.Add(SettlementMapping.ToProto(outcome));
+            isAnswered |= outcome != Protocol.Frames.SettleOutcome.Done;
+        }
+        if (!isAnswered)
+            return;
+        if (Interlocked.Add(ref _waitingOutcomes, settled.Outcomes.Count) > MostWaitingOutcomes)
+            throw new BrokerException(ErrorCode.ResourceExhausted, "The client does not read the outcomes of its settlements.");
+        _settled.Enqueue(settled);
+        _wake.Set();
+    }
+
+    private async Task SendAsync(GrpcResponseStream<ConsumeResponse> responses)
+    {
+        while (true)
+        {
+            if (Next() is { } response)
+                await responses.WriteAsync(response).ConfigureAwait(false);
+            else if (HasFinished())
+                return;
+            else
+                await _wake.WaitAsync(Context.CancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>What is to be sent next: outcomes first, then word of the stop, then messages.</summary>
+    private ConsumeResponse? Next()
+    {
+        TakeScheduled();
+        if (_settled.TryDequeue(out Settled? settled))
+        {
+            Interlocked.Add(ref _waitingOutcomes, -settled.Outcomes.Count);
+            return new ConsumeResponse { Settled = settled };
+        }
+        if (Volatile.Read(ref _failure) is { } failure)
+            ExceptionDispatchInfo.Throw(failure);
+        long ticksLeft = Volatile.Read(ref _ticksLeft);
+        if (ticksLeft < 0)
+            return _requestsEnded && _isExplicit ? null : NextMessages();
+        if (_isToldToGo)
+            return null;
+        _isToldToGo = true;
+        return new ConsumeResponse { GoAway = new GoAway { TimeLeft = TimeSpan.FromTicks(ticksLeft).ToDuration() } };
+    }
+
+    private ConsumeResponse? NextMessages()
+    {
+        long credit = Volatile.Read(ref _credit);
+        ShowCredit(credit > 0);
+        while (true)
+        {
+            if (_run.Next(credit) is { } response)
+            {
+                int count = response.Delivery?.Messages.Count ?? 0;
+                if (count != 0 && Interlocked.Add(ref _credit, -count) == 0)
+                    ShowCredit(false);
+                return response;
+            }
+            if (!_run.IsExhausted)
+                return null; // It waits for credit.
+            FinishRun();
+            if (credit <= 0 || !_ready.TryDequeue(out Subscription? subscription))
+                return null;
+            _isReady.Remove(subscription);
+            if (TakeFrom(subscription, credit) is { } gap)
+                return gap;
+        }
+    }
+
+    /// <summary>Takes a run to read, or a gap.</summary>
+    private ConsumeResponse? TakeFrom(Subscription subscription, long credit)
+    {
+        if (subscription.Credit <= 0)
+            subscription.Grant((uint)Math.Min(uint.MaxValue, EngineCredit - subscription.Credit));
+        subscription.MostMessages = (int)Math.Min(credit, int.MaxValue);
+        switch (subscription.TryTake(out Delivery delivery))
+        {
+            case DeliveryResult.Gap:
+                MakeReady(subscription);
+                return RunReader.ToProto(subscription.Partition.Index, delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason);
+            case DeliveryResult.Run:
+                MakeReady(subscription);
+                _run.Load(subscription, delivery);
+                // A group that settles automatically does so when the last of the run is sent; all others need the lent memory no more.
+                if (subscription.GroupName.Length != 0 && !_isExplicit)
+                    _unsent = new Delivered(subscription, delivery);
+                else
+                    subscription.Sent(delivery.Run);
+                return null;
+            default:
+                return null;
+        }
+    }
+
+    private void FinishRun()
+    {
+        if (_unsent.Subscription is { } subscription)
+            subscription.Sent(_unsent.Delivery.Run);
+        _unsent = default;
+        if (!_isExplicit)
+            _run.Unload();
+    }
+
+    /// <summary>Lets the engine know whether there is credit.</summary>
+    private void ShowCredit(bool isGranted)
+    {
+        if (isGranted == _isGranted)
+            return;
+        _isGranted = isGranted;
+        foreach (Subscription subscription in _subscriptions)
+        {
+            if (!isGranted)
+                subscription.Revoke();
+            else if (subscription.Credit <= 0)
+                subscription.Grant((uint)Math.Min(uint.MaxValue, EngineCredit - subscription.Credit));
+        }
+        TakeScheduled();
+    }
+
+    private void TakeScheduled()
+    {
+        while (_scheduled.TryDequeue(out OutputStream? stream))
+        {
+            stream.BeginTurn();
+            if (stream.CloseRequested is { Code: not ErrorCode.None } close)
+                throw new BrokerException(close.Code, $"The subscription to '{_subscriptions[0].Partition.Topic.Name}' has ended: {close.Message}.");
+            MakeReady((Subscription)stream);
+        }
+    }
+
+    private void MakeReady(Subscription subscription)
+    {
+        if (_isReady.Add(subscription))
+            _ready.Enqueue(subscription);
+    }
+
+    /// <summary>Whether nothing can come any more, with nothing to be sent at hand.</summary>
+    /// <exception cref="BrokerException">It is over because the broker stops.</exception>
+    private bool HasFinished()
+    {
+        bool isOver = _requestsEnded && (_isExplicit || Volatile.Read(ref _credit) <= 0);
+        if (_isToldToGo && (isOver || !_isExplicit || Volatile.Read(ref _isTimeOver)))
+        {
+            Leave();
+            throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
+        }
+        if (isOver)
+            Leave();
+        return isOver;
+    }
+
+    /// <summary>The orderly end: what is returned to the group does not count as delivered.</summary>
+    private void Leave()
+    {
+        foreach (Subscription subscription in _subscriptions)
+            subscription.RequestClose(StreamClose.Ordinary);
+    }
+
+    /// <summary>A client that does not read cannot be told that its subscription has ended: its call is cut.</summary>
+    private async Task AbortIfStuckAsync()
+    {
+        await Task.Delay(StuckTimeout, time).ConfigureAwait(false);
+        WhileOpen(context => context.HttpContext.Abort());
+    }
+
+    private readonly record struct Delivered(Subscription Subscription, Delivery Delivery);
+}

@@ -1,0 +1,65 @@
+using System.Collections.Concurrent;
+using LightQ.Broker;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Protocol;
+using LightQ.Server.DataPlane;
+
+namespace LightQ.Server.Messages;
+
+/// <summary>The open calls that carry messages. Thread-safe.</summary>
+internal sealed class MessageCalls(DataListener listener, TimeProvider time)
+{
+    /// <summary>How long a call whose time is over has to say so; after that its transport is cut.</summary>
+    private static readonly TimeSpan LastWords = TimeSpan.FromSeconds(1);
+
+    private readonly ConcurrentDictionary<uint, MessageCall> _calls = new();
+    private readonly TaskCompletionSource _allEnded = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private TimeSpan? _stopTimeout;
+
+    /// <summary>The open calls.</summary>
+    public IEnumerable<MessageCall> Open => _calls.Values;
+
+    /// <summary>Keeps account of a call as long as it runs.</summary>
+    /// <param name="context">The call.</param>
+    /// <param name="make">Makes it, given the number that it has among the connections.</param>
+    /// <param name="run">Serves it.</param>
+    public async Task RunAsync<TCall>(GrpcServerCallContext context, Func<uint, DateTimeOffset, TCall> make, Func<TCall, Task> run)
+        where TCall : MessageCall
+    {
+        context.CancellationToken.ThrowIfCancellationRequested();
+        TCall call = make(listener.NextId(), time.GetUtcNow());
+        _calls[call.ConnectionId] = call;
+        if (_stopTimeout is { } timeLeft)
+            call.BeginStop(timeLeft); // It came while the others were told.
+        try
+        {
+            await run(call).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (_stopTimeout is not null && !context.CancellationToken.IsCancellationRequested)
+        {
+            throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
+        }
+        finally
+        {
+            call.Ended();
+            _calls.TryRemove(call.ConnectionId, out _);
+            if (_stopTimeout is not null && _calls.IsEmpty)
+                _allEnded.TrySetResult();
+        }
+    }
+
+    /// <summary>Tells the calls, waits for them up to <paramref name="timeout"/>, then ends them.</summary>
+    public async Task StopAsync(TimeSpan timeout)
+    {
+        _stopTimeout = timeout;
+        foreach (MessageCall call in _calls.Values)
+            call.BeginStop(timeout);
+        if (_calls.IsEmpty)
+            return;
+        await _allEnded.Task.WaitAsync(timeout, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        foreach (MessageCall call in _calls.Values)
+            call.EndStop();
+        if (!_calls.IsEmpty)
+            await _allEnded.Task.WaitAsync(LastWords, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+}

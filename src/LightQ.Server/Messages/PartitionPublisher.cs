@@ -1,0 +1,150 @@
+using LightQ.Broker;
+using LightQ.Broker.Producers;
+using LightQ.Broker.Scheduling;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+
+namespace LightQ.Server.Messages;
+
+/// <summary>A session's producer stream on one partition: collects messages in a batch, publishes it within the window, and hears of acks.</summary>
+/// <remarks>Adding and sending are the session's reader's; acks come on any thread and meet it under the session's gate.</remarks>
+internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
+{
+    /// <summary>Messages that come together share batches up to this length; a longer one has its own.</summary>
+    private const int SharedBatchBytes = 256 * 1024;
+
+    private const int AckRanges = 64;
+    private const int Padding = BatchLayout.Alignment - 1;
+
+    private readonly PublishSession _session;
+    private readonly ProducerStream? _stream;
+    private readonly Signal _room = new();
+    private readonly List<(PendingPublish Request, int Index)> _collected = [];
+    private readonly Queue<(PendingPublish Request, int Index)> _sent = new();
+    private byte[] _batch = [];
+    private int _recordBytes;
+    private BatchTiming _timing;
+    private long _windowUsed;
+
+    /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
+    public PartitionPublisher(LightQBroker broker, PublishSession session, OpenProducerFrame request)
+    {
+        _session = session;
+        _stream = broker.OpenProducer(this, request.Partition + 1, request, out ProducerOpenedFrame opened);
+        Opened = opened;
+        NextSequence = opened.NextSequence;
+        if (_stream.CloseRequested is not null)
+            TurnScope.Post(this); // It may have ended before this object knew it.
+    }
+
+    /// <inheritdoc/>
+    public uint ConnectionId => _session.ConnectionId;
+
+    /// <summary>What the stream was opened with.</summary>
+    public ProducerOpenedFrame Opened { get; }
+
+    /// <summary>The producer's number of the next message that is sent.</summary>
+    public ulong NextSequence { get; set; }
+
+    /// <summary>Whether a message goes into the batch that is being collected; an empty one takes any.</summary>
+    public bool Fits(int recordBytes, in BatchTiming timing) =>
+        _collected.Count == 0
+        || (timing == _timing && BatchLayout.Align(timing.HeaderLength + _recordBytes + recordBytes) <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes));
+
+    /// <summary>Adds a message that fits.</summary>
+    public void Add(PublishedMessage message, int recordBytes, RecordEncoder encoder, in BatchTiming timing, PendingPublish request, int index)
+    {
+        _timing = timing;
+        int at = timing.HeaderLength + _recordBytes, needed = at + recordBytes + Padding;
+        if (needed > _batch.Length)
+            Array.Resize(ref _batch, Math.Max(needed, Math.Min(2 * _batch.Length, SharedBatchBytes)));
+        encoder.Write(message, _batch.AsSpan(at, recordBytes));
+        _recordBytes += recordBytes;
+        _collected.Add((request, index));
+    }
+
+    /// <summary>Publishes what was collected, as soon as the window has room for it.</summary>
+    /// <exception cref="BrokerException">The session has failed.</exception>
+    public async ValueTask SendAsync(CancellationToken cancellationToken)
+    {
+        if (_collected.Count == 0)
+            return;
+        int length = BatchWriter.Complete(
+            _batch, _recordBytes, _collected.Count, _recordBytes, BatchCodec.None, _timing, new BatchOrigin(Opened.ProducerId, Opened.ProducerEpoch, NextSequence), _session.Now);
+        while (!TryTakeWindow(length))
+            await _room.WaitAsync(cancellationToken).ConfigureAwait(false);
+        NextSequence += (ulong)_collected.Count;
+        using (TurnScope.Enter())
+        {
+            if (!_stream!.Publish(_batch.AsSpan(0, length)))
+                throw new InvalidOperationException("The publish window is smaller than it was said to be.");
+            _stream.Flush();
+        }
+        _collected.Clear();
+        _recordBytes = 0;
+        if (_batch.Length > SharedBatchBytes)
+            _batch = []; // A long message's.
+    }
+
+    /// <summary>Wakes who waits for room: the session has failed.</summary>
+    public void Wake() => _room.Set();
+
+    /// <inheritdoc/>
+    public void Schedule(OutputStream stream) => TurnScope.Post(this);
+
+    /// <inheritdoc/>
+    public override void Run()
+    {
+        if (_stream is null)
+            return; // Its constructor looks again.
+        lock (_session.Gate)
+        {
+            _stream.BeginTurn();
+            Span<AckRange> ranges = stackalloc AckRange[AckRanges];
+            PublishOutput output;
+            do
+            {
+                output = _stream.TakeOutput(ranges);
+                _windowUsed -= output.Credit;
+                foreach (AckRange range in ranges[..output.Ranges])
+                    Acknowledge(range);
+            }
+            while (output.Ranges == ranges.Length);
+            if (_stream.CloseRequested is { } close)
+                _session.Fail(new BrokerException(close.Code, $"The producer on partition {Opened.Partition} of '{_stream.Partition.Topic.Name}' has ended: {close.Message}."));
+        }
+        _room.Set();
+        _session.Progress.Set();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _stream?.Release();
+
+    private bool TryTakeWindow(int length)
+    {
+        lock (_session.Gate)
+        {
+            _session.ThrowIfFailed();
+            if (_windowUsed != 0 && _windowUsed + length > Opened.WindowBytes)
+                return false;
+            _windowUsed += length;
+            foreach ((PendingPublish Request, int Index) message in _collected)
+                _sent.Enqueue(message);
+            return true;
+        }
+    }
+
+    /// <summary>Acks come in the order of the messages; of a refused range the stream's end says more.</summary>
+    private void Acknowledge(in AckRange range)
+    {
+        if (range.Error != ErrorCode.None)
+            return;
+        for (int i = 0; i < range.Count; i++)
+        {
+            (PendingPublish request, int index) = _sent.Dequeue();
+            request.Acknowledge(index, Opened.Partition, range.BaseOffset + i);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+using System.Runtime.ExceptionServices;
+using LightQ.Broker;
+using LightQ.Grpc;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+
+namespace LightQ.Server.Messages;
+
+/// <summary>A PublishStream call: one loop takes requests, the other answers them in their order.</summary>
+internal sealed class PublishCall(LightQBroker broker, int maxMessageBytes, TimeProvider time, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+    : MessageCall(connectionId, context, opened)
+{
+    private PublishSession? _session;
+    private Exception? _failure;
+    private bool _isRead;
+    private bool _isStopping;
+
+    public override int Producers => _session?.Producers ?? 0;
+
+    public override int Subscriptions => 0;
+
+    /// <summary>What the broker has not read yet it does not take any more; what it has taken it answers.</summary>
+    public override void BeginStop(TimeSpan timeLeft)
+    {
+        Volatile.Write(ref _isStopping, true);
+        WhileOpen(context => context.StopReading());
+    }
+
+    public override void EndStop()
+    {
+        // The call reads no more: what is left is the acks, and the client's reading of them.
+    }
+
+    public async Task RunAsync(IAsyncEnumerable<PublishStreamRequest> requests, GrpcResponseStream<PublishStreamResponse> responses)
+    {
+        // Not disposed: it holds nothing, and must not be while a read is under way.
+        IAsyncEnumerator<PublishStreamRequest> reader = requests.GetAsyncEnumerator();
+        OpenProducer open = await reader.MoveNextAsync().ConfigureAwait(false) && reader.Current.Open is { } asked
+            ? asked
+            : throw new BrokerException(ErrorCode.InvalidArgument, "The first request has no open; it opens the producer.");
+        using PublishSession session = _session = await PublishSession.OpenAsync(broker, ConnectionId, time, open, maxMessageBytes).ConfigureAwait(false);
+        await responses.WriteAsync(new PublishStreamResponse { Opened = Describe(session, open) }).ConfigureAwait(false);
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(Context.CancellationToken);
+        Task reading = Task.Run(() => ReadAsync(reader, session, ending.Token), CancellationToken.None);
+        try
+        {
+            await AnswerAsync(session, responses).ConfigureAwait(false);
+        }
+        finally
+        {
+            await ending.CancelAsync().ConfigureAwait(false);
+            Context.StopReading();
+            await reading.ConfigureAwait(false);
+        }
+    }
+
+    private static ProducerOpened Describe(PublishSession session, OpenProducer open) => new()
+    {
+        Partitions = session.Opened.PartitionCount,
+        AckLevel = (DurabilityLevel)session.Opened.AckLevel,
+        MaxMessageBytes = (ulong)session.MaxMessageBytes,
+        NextSequence = open.ProducerName.Length != 0 ? session.Opened.NextSequence : 0,
+    };
+
+    private async Task AnswerAsync(PublishSession session, GrpcResponseStream<PublishStreamResponse> responses)
+    {
+        while (true)
+        {
+            bool isRead = Volatile.Read(ref _isRead);
+            bool isLeft = session.TryTakeAnswered(out PendingPublish? done);
+            if (done is not null)
+            {
+                await responses.WriteAsync(new PublishStreamResponse { Ack = done.Ack }).ConfigureAwait(false);
+                session.Answered(done);
+            }
+            else if (isRead && !isLeft)
+            {
+                break;
+            }
+            else
+            {
+                await session.Progress.WaitAsync(Context.CancellationToken).ConfigureAwait(false);
+            }
+        }
+        if (_failure is not null and not OperationCanceledException)
+            ExceptionDispatchInfo.Throw(_failure);
+        Context.CancellationToken.ThrowIfCancellationRequested();
+        if (_isStopping)
+            throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping; what it has acknowledged is stored, and nothing else.");
+    }
+
+    /// <summary>Takes requests until the client has no more or one is refused.</summary>
+    private async Task ReadAsync(IAsyncEnumerator<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await TakeAllAsync(reader, session, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is BrokerException or GrpcException or OperationCanceledException)
+        {
+            _failure = e;
+        }
+        try
+        {
+            await session.SendAsync(cancellationToken).ConfigureAwait(false); // What came before the end or the refusal.
+        }
+        catch (Exception e) when (e is BrokerException or OperationCanceledException)
+        {
+            _failure ??= e;
+        }
+        finally
+        {
+            Volatile.Write(ref _isRead, true);
+            session.Progress.Set();
+        }
+    }
+
+    private async ValueTask TakeAllAsync(IAsyncEnumerator<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    {
+        if (reader.Current.Messages.Count != 0)
+            await TakeAsync(reader.Current, session, cancellationToken).ConfigureAwait(false);
+        while (await NextAsync(reader, session, cancellationToken).ConfigureAwait(false))
+        {
+            if (reader.Current.Open is not null)
+                throw new BrokerException(ErrorCode.InvalidArgument, "A request behind the first has an open; one call has one producer.");
+            await TakeAsync(reader.Current, session, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private static async ValueTask TakeAsync(PublishStreamRequest request, PublishSession session, CancellationToken cancellationToken) =>
+        await session.AddAsync(request.Messages, request.HasFirstSequence ? request.FirstSequence : null, cancellationToken).ConfigureAwait(false);
+
+    /// <summary>Reads the next request; when it is not there yet, what was collected goes on its way.</summary>
+    private async ValueTask<bool> NextAsync(IAsyncEnumerator<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    {
+        ValueTask<bool> reading = reader.MoveNextAsync();
+        if (reading.IsCompleted)
+            return await reading.ConfigureAwait(false);
+        Task<bool> pending = reading.AsTask();
+        try
+        {
+            await session.SendAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            Context.StopReading();
+            await ((Task)pending).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            throw;
+        }
+        return await pending.ConfigureAwait(false);
+    }
+}

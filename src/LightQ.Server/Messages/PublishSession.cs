@@ -1,0 +1,235 @@
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+using Topic = LightQ.Broker.Topics.Topic;
+
+namespace LightQ.Server.Messages;
+
+/// <summary>What one call publishes to one topic: routes messages to partitions and knows which requests are acknowledged.</summary>
+/// <remarks>One thread at a time adds and sends; another may take answers meanwhile.</remarks>
+internal sealed class PublishSession : IDisposable
+{
+    /// <summary>What may wait for its acks, or for the client to read them: the data plane's measure, and as many messages as keep the account of them small.</summary>
+    private const long MostUnansweredBytes = ProtocolLimits.UnacknowledgedBytes;
+    private const int MostUnansweredMessages = 64 * 1024;
+
+    private readonly LightQBroker _broker;
+    private readonly TimeProvider _time;
+    private readonly OpenProducerFrame _open;
+    private readonly RecordEncoder _encoder;
+    private readonly PartitionPublisher?[] _publishers;
+    private readonly Queue<PendingPublish> _unanswered = new();
+    private readonly Signal _answered = new();
+    private long _unansweredBytes;
+    private int _unansweredMessages;
+    private int _current;
+    private BrokerException? _failure;
+
+    private PublishSession(LightQBroker broker, uint connectionId, TimeProvider time, Topic topic, OpenProducerFrame open, int maxMessageBytes)
+    {
+        (_broker, ConnectionId, _time, _open) = (broker, connectionId, time, open);
+        MaxMessageBytes = Math.Min(maxMessageBytes, topic.Settings.MaxMessageBytes);
+        _encoder = new RecordEncoder(MaxMessageBytes);
+        _publishers = new PartitionPublisher?[topic.Partitions.Length];
+    }
+
+    /// <summary>Guards what acks touch.</summary>
+    public Lock Gate { get; } = new();
+
+    /// <summary>Set when a request may be done, or the session has failed.</summary>
+    public Signal Progress { get; } = new();
+
+    /// <summary>Names the call in statistics.</summary>
+    public uint ConnectionId { get; }
+
+    /// <summary>The largest message it takes.</summary>
+    public int MaxMessageBytes { get; }
+
+    /// <summary>Now, in unix microseconds.</summary>
+    public long Now => UnixMicroseconds.From(_time.GetUtcNow());
+
+    /// <summary>What the first partition was opened with.</summary>
+    public ProducerOpenedFrame Opened { get; private set; }
+
+    /// <summary>Open producer streams.</summary>
+    public int Producers => _publishers.Count(p => p is not null);
+
+    private bool IsNamed => _open.ProducerName.Length != 0;
+
+    /// <summary>Opens a session.</summary>
+    /// <param name="broker">The engine.</param>
+    /// <param name="connectionId">Names the call in statistics.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="open">What is asked for.</param>
+    /// <param name="maxMessageBytes">The broker's largest message; a topic may allow less.</param>
+    /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
+    public static async Task<PublishSession> OpenAsync(LightQBroker broker, uint connectionId, TimeProvider time, OpenProducer open, int maxMessageBytes)
+    {
+        Topic topic = broker.GetTopic(open.Topic);
+        LightQBroker.GetPartition(topic, open.HasPartition ? open.Partition : 0);
+        if (!System.Enum.IsDefined(open.AckLevel))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 3.");
+        if (open.ProducerName.Length != 0 && !open.HasPartition && topic.Partitions.Length > 1)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"producer_name is set and the topic '{topic.Name}' has {topic.Partitions.Length} partitions: a named producer is of one; set partition.");
+        uint first = open.HasPartition ? open.Partition : (uint)Random.Shared.Next(topic.Partitions.Length);
+        var frame = new OpenProducerFrame(topic.Name, open.HasPartition ? open.Partition : OpenProducerFrame.AnyPartition, (Durability)open.AckLevel, open.ProducerName);
+        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes) { _current = (int)first };
+        session.Opened = (await session.PublisherOfAsync((int)first).ConfigureAwait(false)).Opened;
+        return session;
+    }
+
+    /// <summary>Takes the messages of a request, and sends those whose batch is full. All are checked before anything is done with any.</summary>
+    /// <exception cref="BrokerException">A message may not be published, or the session has failed.</exception>
+    public async ValueTask<PendingPublish> AddAsync(IReadOnlyList<PublishedMessage> messages, ulong? firstSequence, CancellationToken cancellationToken)
+    {
+        if (messages.Count == 0)
+            throw new BrokerException(ErrorCode.InvalidArgument, "messages is empty; allowed: one or more.");
+        if (firstSequence is not null && !IsNamed)
+            throw new BrokerException(ErrorCode.InvalidArgument, "first_sequence is set, and the producer has no name; only a named producer numbers its messages.");
+        long now = Now, bytes = 0;
+        int[] sizes = new int[messages.Count];
+        var times = new BatchTiming[messages.Count];
+        for (int i = 0; i < sizes.Length; i++)
+        {
+            bytes += sizes[i] = _encoder.Measure(messages[i], i);
+            times[i] = MessageTimes.Of(messages[i], i, now);
+        }
+        var request = new PendingPublish(sizes.Length, bytes);
+        while (!TryEnqueue(request))
+        {
+            await SendAsync(cancellationToken).ConfigureAwait(false); // What is waited for must be on its way.
+            await _answered.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        if (firstSequence is { } sequence)
+            _publishers[_current]!.NextSequence = sequence;
+        for (int i = 0; i < sizes.Length; i++)
+        {
+            PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], times[i], cancellationToken).ConfigureAwait(false);
+            publisher.Add(messages[i], sizes[i], _encoder, times[i], request, i);
+        }
+        if (IsNamed)
+            await SendAsync(cancellationToken).ConfigureAwait(false); // A batch that is sent again must be the same batch.
+        return request;
+    }
+
+    /// <summary>Sends what was collected.</summary>
+    /// <exception cref="BrokerException">The session has failed.</exception>
+    public async ValueTask SendAsync(CancellationToken cancellationToken)
+    {
+        foreach (PartitionPublisher? publisher in _publishers)
+        {
+            if (publisher is not null)
+                await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
+        }
+        MoveOn();
+    }
+
+    /// <summary>Takes the oldest request if it is done.</summary>
+    /// <param name="request">The request; null when the oldest is not done, or there is none.</param>
+    /// <returns>Whether there is a request left.</returns>
+    /// <exception cref="BrokerException">The session has failed and the oldest request is not done.</exception>
+    public bool TryTakeAnswered(out PendingPublish? request)
+    {
+        lock (Gate)
+        {
+            if (!_unanswered.TryPeek(out request))
+            {
+                ThrowIfFailed();
+                return false;
+            }
+            if (!request.IsDone)
+            {
+                ThrowIfFailed();
+                request = null;
+                return true;
+            }
+            _unanswered.Dequeue();
+            return true;
+        }
+    }
+
+    /// <summary>A request that was taken is answered.</summary>
+    public void Answered(PendingPublish request)
+    {
+        lock (Gate)
+        {
+            _unansweredBytes -= request.Bytes;
+            _unansweredMessages -= request.Count;
+        }
+        _answered.Set();
+    }
+
+    /// <summary>Ends the session; the first reason counts. Under the gate.</summary>
+    public void Fail(BrokerException reason)
+    {
+        _failure ??= reason;
+        _answered.Set();
+        foreach (PartitionPublisher? publisher in _publishers)
+            publisher?.Wake();
+    }
+
+    /// <summary>Under the gate.</summary>
+    /// <exception cref="BrokerException">The session has failed.</exception>
+    public void ThrowIfFailed()
+    {
+        if (_failure is not null)
+            throw new BrokerException(_failure.Code, _failure.Message);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (PartitionPublisher? publisher in _publishers)
+            publisher?.Dispose();
+    }
+
+    private bool TryEnqueue(PendingPublish request)
+    {
+        lock (Gate)
+        {
+            ThrowIfFailed();
+            if (_unansweredMessages != 0 && (_unansweredBytes + request.Bytes > MostUnansweredBytes || _unansweredMessages + request.Count > MostUnansweredMessages))
+                return false;
+            _unanswered.Enqueue(request);
+            _unansweredBytes += request.Bytes;
+            _unansweredMessages += request.Count;
+            return true;
+        }
+    }
+
+    /// <summary>Messages without a key stay with a partition until its batch is full or sent, and then go to the next.</summary>
+    private async ValueTask<PartitionPublisher> ChooseAsync(PublishedMessage message, int size, BatchTiming timing, CancellationToken cancellationToken)
+    {
+        bool isRouted = message.HasKey && _open.Partition == OpenProducerFrame.AnyPartition;
+        PartitionPublisher publisher = await PublisherOfAsync(isRouted ? KeyRouting.PartitionOf(message.Key.Span, _publishers.Length) : _current).ConfigureAwait(false);
+        if (publisher.Fits(size, timing))
+            return publisher;
+        await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
+        if (isRouted)
+            return publisher;
+        MoveOn();
+        publisher = await PublisherOfAsync(_current).ConfigureAwait(false);
+        if (!publisher.Fits(size, timing))
+            await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
+        return publisher;
+    }
+
+    private void MoveOn()
+    {
+        if (_open.Partition == OpenProducerFrame.AnyPartition)
+            _current = (_current + 1) % _publishers.Length;
+    }
+
+    private async ValueTask<PartitionPublisher> PublisherOfAsync(int partition)
+    {
+        if (_publishers[partition] is { } open)
+            return open;
+        OpenProducerFrame request = _open with { Partition = (uint)partition };
+        PartitionPublisher publisher = _broker.IsQuick(request)
+            ? new PartitionPublisher(_broker, this, request)
+            : await Task.Run(() => new PartitionPublisher(_broker, this, request)).ConfigureAwait(false);
+        return _publishers[partition] = publisher;
+    }
+}

@@ -1,0 +1,268 @@
+using System.Text;
+using Google.Protobuf;
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker.Topics;
+using LightQ.Client;
+using LightQ.Grpc;
+using LightQ.IntegrationTests.Control;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using Xunit;
+using MessageHeader = LightQ.Protocol.Control.MessageHeader;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
+using TopicSettings = LightQ.Broker.Topics.TopicSettings;
+
+namespace LightQ.IntegrationTests.Messages;
+
+public sealed class PublishTests
+{
+    [Fact]
+    public async Task What_is_published_is_what_the_SDK_consumes()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        PublishResponse published = await PublishAsync(
+            server,
+            "orders",
+            new PublishedMessage
+            {
+                Key = ByteString.CopyFromUtf8("42"),
+                Body = ByteString.CopyFromUtf8("first"),
+                Headers = { new MessageHeader { Name = "origin", Value = ByteString.CopyFromUtf8("shop") }, new MessageHeader { Id = 3, Value = ByteString.CopyFromUtf8("text/plain") } },
+            },
+            new PublishedMessage { Key = ByteString.Empty, Tombstone = true },
+            new PublishedMessage());
+        Assert.Equal([0, 1, 2], published.Positions.Select(p => p.Offset));
+        Assert.Equal(DurabilityLevel.Fsync, published.Durability);
+
+        await using var client = new LightQClient(server.ConnectionString);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal(("first", "42", "shop"), (messages.Current.GetText(), Encoding.UTF8.GetString(messages.Current.Key.Span), HeaderOf(messages.Current, "origin")));
+        Assert.Equal("text/plain", HeaderOf(messages.Current, "content-type"));
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal((true, true, 0), (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Key.Length));
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal((false, false, 0), (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Body.Length));
+    }
+
+    [Fact]
+    public async Task Keys_choose_partitions_unless_the_request_does()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 4 });
+        PublishedMessage[] keyed = [.. Enumerable.Range(0, 20).Select(i => PublishStream.Text("x", $"key-{i}"))];
+        PublishResponse routed = await PublishAsync(server, "clicks", keyed);
+        Assert.Equal(keyed.Select(m => (uint)KeyRouting.PartitionOf(m.Key.Span, 4)), routed.Positions.Select(p => p.Partition));
+        Assert.All(routed.Positions.GroupBy(p => p.Partition), p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset)));
+
+        PublishResponse bound = await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "clicks", Partition = 1, Messages = { keyed } });
+        Assert.All(bound.Positions, p => Assert.Equal(1u, p.Partition));
+        PublishResponse together = await PublishAsync(server, "clicks", PublishStream.Text("a"), PublishStream.Text("b"));
+        Assert.Single(together.Positions.Select(p => p.Partition).Distinct());
+    }
+
+    public static TheoryData<string, Action<PublishRequest>, GrpcStatusCode, string, string> Refusals => new()
+    {
+        { "topic", r => r.Topic = "nowhere", GrpcStatusCode.NotFound, "UnknownTopic", "nowhere" },
+        { "partition", r => r.Partition = 1, GrpcStatusCode.NotFound, "UnknownPartition", "partition 1" },
+        { "no messages", r => r.Messages.Clear(), GrpcStatusCode.InvalidArgument, "InvalidArgument", "messages is empty" },
+        { "ack level", r => r.AckLevel = DurabilityLevel.Fsync, GrpcStatusCode.InvalidArgument, "NotSupported", "transient" },
+        { "no such ack level", r => r.AckLevel = (DurabilityLevel)9, GrpcStatusCode.InvalidArgument, "InvalidArgument", "ack_level is 9" },
+        { "too large", r => r.Messages[1].Body = ByteString.CopyFrom(new byte[70_000]), GrpcStatusCode.InvalidArgument, "MessageTooLarge", "messages[1] has 70000 bytes of key, headers and body; the topic takes 65536" },
+        { "header name", r => r.Messages[1].Headers.Add(new MessageHeader()), GrpcStatusCode.InvalidArgument, "InvalidArgument", "messages[1] has a header whose name has 0 bytes" },
+        { "headers", r => r.Messages[0].Headers.Add(new MessageHeader { Name = "n", Value = ByteString.CopyFrom(new byte[65_532]) }), GrpcStatusCode.InvalidArgument, "InvalidArgument", "headers of 65536 bytes" },
+        { "key", r => r.Messages[0].Key = ByteString.CopyFrom(new byte[65_535]), GrpcStatusCode.InvalidArgument, "InvalidArgument", "key of 65535 bytes" },
+        { "tombstone with a body", r => (r.Messages[1].Tombstone, r.Messages[1].Key) = (true, ByteString.Empty), GrpcStatusCode.InvalidArgument, "InvalidArgument", "tombstone" },
+        { "tombstone without a key", r => (r.Messages[1].Tombstone, r.Messages[1].Body) = (true, ByteString.Empty), GrpcStatusCode.InvalidArgument, "InvalidArgument", "tombstone" },
+        { "time to live", r => r.Messages[1].TimeToLive = new Duration(), GrpcStatusCode.InvalidArgument, "InvalidArgument", "time_to_live" },
+        { "no duration", r => r.Messages[1].Delay = new Duration { Seconds = long.MaxValue }, GrpcStatusCode.InvalidArgument, "InvalidArgument", "delay" },
+        { "no time", r => r.Messages[1].DeliverTime = new Timestamp { Nanos = -1 }, GrpcStatusCode.InvalidArgument, "InvalidArgument", "deliver_time" },
+        { "two times", r => (r.Messages[1].Delay, r.Messages[1].DeliverTime) = (new Duration { Seconds = 1 }, new Timestamp()), GrpcStatusCode.InvalidArgument, "InvalidArgument", "one of them" },
+        { "delay on a transient topic", r => r.Messages[0].Delay = new Duration { Seconds = 1 }, GrpcStatusCode.InvalidArgument, "NotSupported", "transient" },
+    };
+
+    [Theory]
+    [MemberData(nameof(Refusals))]
+    public async Task A_refusal_says_why_and_stores_nothing(string what, Action<PublishRequest> spoil, GrpcStatusCode status, string code, string says)
+    {
+        Assert.NotEmpty(what);
+        await using TestServer server = await TestServer.StartAsync();
+        Topic topic = await server.CreateTopicAsync("orders", maxMessageBytes: 65_536);
+        var request = new PublishRequest { Topic = "orders", Messages = { PublishStream.Text("one"), PublishStream.Text("two") } };
+        spoil(request);
+        GrpcException refused = await ControlCalls.FailsAsync(() => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request), status, code);
+        Assert.Contains(says, refused.Status.Message, StringComparison.Ordinal);
+        Assert.Equal(0, topic.Partitions[0].Log.EndOffset);
+    }
+
+    [Fact]
+    public async Task A_stream_acknowledges_each_request_in_order()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 3 });
+        (PublishStream stream, ProducerOpened opened) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "clicks" });
+        using PublishStream owned = stream;
+        Assert.Equal((3u, DurabilityLevel.Memory, 1024ul * 1024, 0ul), (opened.Partitions, opened.AckLevel, opened.MaxMessageBytes, opened.NextSequence));
+        for (int i = 0; i < 2000; i++)
+            await stream.WriteAsync(PublishStream.Text("a", $"{i}"), PublishStream.Text("b"));
+        stream.End();
+        var seen = new HashSet<(uint, long)>();
+        for (int i = 0; i < 2000; i++)
+        {
+            PublishAck ack = (await stream.ReadAsync())!.Ack;
+            Assert.Equal(2, ack.Positions.Count);
+            Assert.Equal((uint)KeyRouting.PartitionOf(Encoding.UTF8.GetBytes($"{i}"), 3), ack.Positions[0].Partition);
+            Assert.All(ack.Positions, p => Assert.True(seen.Add((p.Partition, p.Offset))));
+        }
+        Assert.Null(await stream.ReadAsync());
+        Assert.Equal(4000, server.Broker.GetTopic("clicks").Partitions.Sum(p => p.Log.EndOffset));
+    }
+
+    [Fact]
+    public async Task The_first_error_ends_a_stream_behind_the_acknowledgements_before_it()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        Topic topic = await server.CreateTopicAsync("orders", maxMessageBytes: 65_536);
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream owned = stream;
+        await stream.WriteAsync(PublishStream.Text("one"));
+        await stream.WriteAsync(PublishStream.Text("two"));
+        await stream.WriteAsync(PublishStream.Text(new string('x', 65_537)));
+        Assert.Equal([0], await stream.ReadOffsetsAsync());
+        Assert.Equal([1], await stream.ReadOffsetsAsync());
+        await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.InvalidArgument, "MessageTooLarge");
+        Assert.Equal(2, topic.Partitions[0].Log.EndOffset);
+    }
+
+    [Fact]
+    public async Task A_stream_begins_with_open_and_has_one()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        using var first = new PublishStream(server);
+        await first.WriteAsync(PublishStream.Text("too early"));
+        await ControlCalls.FailsAsync(first.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+        using var none = new PublishStream(server);
+        none.End();
+        await ControlCalls.FailsAsync(none.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+        (PublishStream again, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream owned = again;
+        await again.WriteAsync(new PublishStreamRequest { Open = new OpenProducer { Topic = "orders" } });
+        await ControlCalls.FailsAsync(again.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+        (PublishStream unnamed, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream ownedToo = unnamed;
+        await unnamed.WriteAsync(0, PublishStream.Text("x"));
+        await ControlCalls.FailsAsync(unnamed.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+    }
+
+    [Fact]
+    public async Task A_named_producer_goes_on_where_it_was_and_stores_nothing_twice()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        Topic topic = await server.CreateTopicAsync("orders", TopicKind.Durable);
+        var open = new OpenProducer { Topic = "orders", ProducerName = "till-1" };
+        (PublishStream first, ProducerOpened fresh) = await PublishStream.OpenAsync(server, open);
+        using PublishStream ownedFirst = first;
+        Assert.Equal(0ul, fresh.NextSequence);
+        await first.WriteAsync(0, PublishStream.Text("a"), PublishStream.Text("b"));
+        await first.WriteAsync(PublishStream.Text("c"));
+        Assert.Equal([0, 1], await first.ReadOffsetsAsync());
+        Assert.Equal([2], await first.ReadOffsetsAsync());
+
+        (PublishStream second, ProducerOpened later) = await PublishStream.OpenAsync(server, open);
+        using PublishStream ownedSecond = second;
+        Assert.Equal(3ul, later.NextSequence);
+        await second.WriteAsync(0, PublishStream.Text("a"), PublishStream.Text("b"));
+        Assert.Equal([0, 1], await second.ReadOffsetsAsync());
+        await second.WriteAsync(3, PublishStream.Text("d"));
+        Assert.Equal([3], await second.ReadOffsetsAsync());
+        await first.WriteAsync(PublishStream.Text("x"));
+        await ControlCalls.FailsAsync(first.ReadAsync, GrpcStatusCode.Aborted, "Fenced");
+        await second.WriteAsync(9, PublishStream.Text("hole"));
+        await ControlCalls.FailsAsync(second.ReadAsync, GrpcStatusCode.FailedPrecondition, "OutOfOrder");
+        Assert.Equal(4, topic.Partitions[0].Log.EndOffset);
+    }
+
+    [Fact]
+    public async Task A_named_producer_is_of_one_partition()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 2 });
+        using var open = new PublishStream(server);
+        await open.WriteAsync(new PublishStreamRequest { Open = new OpenProducer { Topic = "clicks", ProducerName = "till-1" } });
+        await ControlCalls.FailsAsync(open.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+        (PublishStream bound, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "clicks", ProducerName = "till-1", Partition = 1 });
+        using PublishStream owned = bound;
+        await bound.WriteAsync(PublishStream.Text("x", "any key"));
+        Assert.Equal(1u, (await bound.ReadAsync())!.Ack.Positions[0].Partition);
+    }
+
+    [Fact]
+    public async Task A_stream_waits_while_its_topic_is_full()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        server.Broker.CreateTopic("ticks", new TopicSettings { RingBytes = 512 * 1024, MaxMessageBytes = 32 * 1024 });
+        using ConsumeStream consumer = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "ticks", SlowTimeout = new Duration { Seconds = 60 } });
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "ticks" });
+        using PublishStream owned = stream;
+        const int Count = 1000; // 16 MB: more than ring, window and the buffers of both ends hold.
+        Task writing = Task.Run(
+            async () =>
+            {
+                for (int i = 0; i < Count; i++)
+                    await stream.WriteAsync(PublishStream.Text(new string('x', 16 * 1024)));
+                stream.End();
+            },
+            TestContext.Current.CancellationToken);
+        Topic topic = server.Broker.GetTopic("ticks");
+        await Eventually.TrueAsync(() => topic.Partitions[0].Log.EndOffset >= 10, TimeSpan.FromSeconds(30), () => "nothing is published");
+        Assert.InRange(topic.Partitions[0].Log.EndOffset, 10, 32);
+        await consumer.GrantAsync(Count);
+        DeliveredMessage[] messages = await consumer.NextAsync(Count);
+        Assert.Equal(Enumerable.Range(0, Count).Select(i => (long)i), messages.Select(m => m.Offset));
+        for (int i = 0; i < Count; i++)
+            Assert.Equal([i], await stream.ReadOffsetsAsync());
+        await writing;
+        Assert.Null(await stream.ReadAsync());
+    }
+
+    [Fact]
+    public async Task The_deletion_of_the_topic_ends_a_stream()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream owned = stream;
+        await server.Broker.DeleteTopicAsync("orders");
+        await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.NotFound, "TopicDeleted");
+    }
+
+    [Fact]
+    public async Task A_stop_ends_a_stream_behind_the_acknowledgements_of_what_was_taken()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream owned = stream;
+        await stream.WriteAsync(PublishStream.Text("a"));
+        Assert.Equal([0], await stream.ReadOffsetsAsync());
+        Task stopped = server.Server.StopAsync();
+        await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.Unavailable, "ShuttingDown");
+        await stopped;
+    }
+
+    [Fact]
+    public async Task A_request_larger_than_the_frame_limit_is_refused_before_it_is_read()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        GrpcException refused = await Assert.ThrowsAsync<GrpcException>(() => PublishAsync(server, "orders", new PublishedMessage { Body = ByteString.CopyFrom(new byte[5 << 20]) }));
+        Assert.Equal(GrpcStatusCode.ResourceExhausted, refused.Status.Code);
+    }
+
+    private static string HeaderOf(Message message, string name) => message.TryGetHeader(name, out ReadOnlySpan<byte> value) ? Encoding.UTF8.GetString(value) : "";
+
+    private static Task<PublishResponse> PublishAsync(TestServer server, string topic, params PublishedMessage[] messages) =>
+        server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = topic, Messages = { messages } });
+}
