@@ -5,6 +5,7 @@ using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
+using GroupReason = LightQ.Protocol.Control.GroupReason;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 
@@ -158,8 +159,10 @@ public sealed class WorkerTests
         await PublishAsync(server, "ticks", 1);
         await second.GrantAsync(1);
         Assert.Equal(10, (await second.NextAsync()).Offset);
-        Group group = (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "ticks", Group = "readers" })).Group;
-        Assert.Equal(0ul, group.Lag);
+        await Eventually.TrueAsync(
+            async () => (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "ticks", Group = "readers" })).Group.Lag == 0,
+            TimeSpan.FromSeconds(30),
+            () => "the group is not done");
     }
 
     [Fact]
