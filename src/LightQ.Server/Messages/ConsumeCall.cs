@@ -101,7 +101,7 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
         {
             foreach (Subscription subscription in _subscriptions)
                 subscription.Release();
-            _run.Dispose();
+            _run.Unload();
             Context.StopReading();
             await reading.ConfigureAwait(false);
         }

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Text;
 using Google.Protobuf;
-using LightQ.Broker.Subscriptions;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
@@ -19,7 +18,7 @@ namespace LightQ.Server.Messages;
 /// Keeps a copy of one run, and of one batch inflated: all that a call holds of its topic, however many partitions it reads and however slow it is.
 /// A batch whose messages are delivered bit by bit stays until another run comes.
 /// </remarks>
-internal sealed class RunReader(TimeProvider time) : IDisposable
+internal sealed class RunReader(TimeProvider time)
 {
     /// <summary>A response is sent when it has so many bytes of messages.</summary>
     private const int ResponseBytes = 64 * 1024;
@@ -82,9 +81,6 @@ internal sealed class RunReader(TimeProvider time) : IDisposable
         _inflater.Return();
         (_source, _run, _batch, _runLength, _nextBatch, _offset, _end, _gap) = (null, [], [], 0, 0, 0, 0, null);
     }
-
-    /// <inheritdoc/>
-    public void Dispose() => Unload();
 
     /// <summary>The next messages, or a gap.</summary>
     /// <param name="credit">How many messages at most; gaps come in any case.</param>

@@ -1,5 +1,4 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
@@ -7,6 +6,7 @@ using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using Xunit;
 using Subscription = LightQ.Protocol.Control.Subscription;
+using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 

@@ -38,11 +38,11 @@ internal sealed class PublishStream : IDisposable
     /// <returns>Null at the end of the call.</returns>
     public async Task<PublishStreamResponse?> ReadAsync() => await _call.ReadAsync(TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience);
 
-    public async Task<long[]> ReadOffsetsAsync()
+    public async Task<IEnumerable<long>> ReadOffsetsAsync()
     {
         PublishStreamResponse? response = await ReadAsync();
         Assert.Equal(PublishStreamResponse.ResponseOneofCase.Ack, response?.ResponseCase);
-        return [.. response!.Ack.Positions.Select(p => p.Offset)];
+        return response!.Ack.Positions.Select(p => p.Offset);
     }
 
     public void Dispose() => _call.Dispose();

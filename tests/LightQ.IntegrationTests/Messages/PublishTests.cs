@@ -1,14 +1,16 @@
 using System.Text;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Protocol.Records;
 using Xunit;
 using MessageHeader = LightQ.Protocol.Control.MessageHeader;
+using PublishAck = LightQ.Protocol.Control.PublishAck;
+using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 
@@ -39,7 +41,7 @@ public sealed class PublishTests
         await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal(("first", "42", "shop"), (messages.Current.GetText(), Encoding.UTF8.GetString(messages.Current.Key.Span), HeaderOf(messages.Current, "origin")));
-        Assert.Equal("text/plain", HeaderOf(messages.Current, "content-type"));
+        Assert.Equal("text/plain", HeaderOf(messages.Current, WellKnownHeader.ContentType));
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal((true, true, 0), (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Key.Length));
         Assert.True(await messages.MoveNextAsync());
@@ -222,7 +224,7 @@ public sealed class PublishTests
         DeliveredMessage[] messages = await consumer.NextAsync(Count);
         Assert.Equal(Enumerable.Range(0, Count).Select(i => (long)i), messages.Select(m => m.Offset));
         for (int i = 0; i < Count; i++)
-            Assert.Equal([i], await stream.ReadOffsetsAsync());
+            Assert.Equal(new long[] { i }, await stream.ReadOffsetsAsync());
         await writing;
         Assert.Null(await stream.ReadAsync());
     }
@@ -262,6 +264,16 @@ public sealed class PublishTests
     }
 
     private static string HeaderOf(Message message, string name) => message.TryGetHeader(name, out ReadOnlySpan<byte> value) ? Encoding.UTF8.GetString(value) : "";
+
+    private static string HeaderOf(Message message, byte id)
+    {
+        foreach (HeaderView header in message.Headers)
+        {
+            if (header.WellKnownId == id)
+                return Encoding.UTF8.GetString(header.Value);
+        }
+        return "";
+    }
 
     private static Task<PublishResponse> PublishAsync(TestServer server, string topic, params PublishedMessage[] messages) =>
         server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = topic, Messages = { messages } });

@@ -1,11 +1,11 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
 using GroupReason = LightQ.Protocol.Control.GroupReason;
+using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 
