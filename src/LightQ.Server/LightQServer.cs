@@ -119,7 +119,7 @@ public sealed class LightQServer : IAsyncDisposable
         cancellationToken.ThrowIfCancellationRequested();
         var authenticator = new Authenticator(AdminPassword.ReadOrCreate(_directory.Path, _logger), _options.RequireAuth, time);
         _listener = Listen(_broker, authenticator, loggers);
-        _control = new ControlServices(_broker, _listener, _options.DataPlane, authenticator, _readiness.Health, time, _logger);
+        _control = new ControlServices(_broker, _listener, _options.DataPlane, authenticator, _readiness.Health, time, _options.ConnectionTime, _logger);
         var web = new WebEndpoints(_broker, _listener, _readiness, new AdminCommands(_broker, authenticator, _logger));
         _http = await HttpHost.StartAsync(_options, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();

@@ -14,12 +14,12 @@ namespace LightQ.Server.Control;
 
 /// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the login interceptor.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, DataPlaneOptions limits, Authenticator authenticator, GrpcHealth health, TimeProvider time, ILogger logger)
+    LightQBroker broker, DataListener listener, DataPlaneOptions limits, Authenticator authenticator, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
 
-    private readonly MessageCalls _calls = new(listener, time);
+    private readonly MessageCalls _calls = new(listener, connectionTime);
     private readonly TopicsService _topics = new(broker, logger);
     private readonly GroupsService _groups = new(broker, logger);
     private readonly AuthService _auth = new(authenticator, logger);
