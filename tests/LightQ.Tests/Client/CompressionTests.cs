@@ -1,7 +1,6 @@
 using System.IO.Compression;
 using System.Text;
 using LightQ.Client;
-using LightQ.Client.Consuming;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
