@@ -175,7 +175,9 @@ public sealed class WorkerTests
         int started = 0;
         ConsumeOptions options = new()
         {
-            Group = "workers", SettleMode = Protocol.Frames.SettleMode.Explicit, OnSubscribed = _ => Interlocked.Increment(ref started),
+            Group = "workers",
+            SettleMode = Protocol.Frames.SettleMode.Explicit,
+            OnSubscribed = _ => Interlocked.Increment(ref started),
         };
         await using IAsyncEnumerator<Message> member = client.ConsumeAsync("jobs", options).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         ValueTask<bool> moving = member.MoveNextAsync();
