@@ -59,11 +59,14 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
     {
         _scheduled.Enqueue(stream);
         _wake.Set();
-        if (stream.CloseRequested is not null && !_isAbortDue)
-        {
-            _isAbortDue = true;
-            _ = AbortIfStuckAsync();
-        }
+    }
+
+    public void OnEnding(OutputStream stream)
+    {
+        if (_isAbortDue)
+            return;
+        _isAbortDue = true;
+        _ = AbortIfStuckAsync();
     }
 
     public override void BeginStop(TimeSpan timeLeft)
