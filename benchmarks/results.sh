@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs the benches and writes their figures into benchmarks/RESULTS.md, between its markers; everything else there is written by hand.
 #   benchmarks/results.sh                     everything, under an hour on an idle machine
-#   benchmarks/results.sh latency inprocess   some parts: throughput durable latency startup scale settle nats reference fanout inprocess parts
+#   benchmarks/results.sh latency inprocess   some parts: throughput durable catch-up latency startup scale settle nats reference fanout inprocess parts
 #   LIGHTQ_BENCH_DATA=/mnt/disk benchmarks/results.sh durable   where durable topics and mapped files lie; default the temporary directory
 # The figures are kept in benchmarks/results, a file for each command, with version and date. A part that is not run keeps its figures; a bench that fails ends the script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-all="throughput durable latency startup scale settle nats reference fanout inprocess parts"
+all="throughput durable catch-up latency startup scale settle nats reference fanout inprocess parts"
 parts=${*:-$all}
 for part in $parts; do
     case " $all " in *" $part "*) ;; *) echo "There is no part '$part'; there are: $all" >&2; exit 2 ;; esac
@@ -34,6 +34,7 @@ for part in $parts; do
             bench throughput-api.1 throughput --sizes 100 --api message
             bench throughput-api.2 throughput --sizes 100 --api publish --in-flight 1000 ;;
         durable) bench durable.1 throughput --kind durable ;;
+        catch-up) bench catch-up.1 throughput --kind durable --catch-up ;;
         latency)
             bench latency.1 latency --size 512 --rate 1000
             bench latency.2 latency --size 512 --rate 10000

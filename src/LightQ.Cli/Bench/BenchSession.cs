@@ -14,6 +14,9 @@ internal sealed class BenchSession : IAsyncDisposable
     /// <summary>What a durable topic keeps: enough that its reader never falls behind it, little enough that its segments come round soon.</summary>
     private const long DurableRetentionBytes = 512L * 1024 * 1024;
 
+    /// <summary>The same for a topic whose consumer begins when a run's messages are all there: twice a run, so that none of them expires before it is read.</summary>
+    private const long BacklogRetentionBytes = 2 * ThroughputBench.MostBacklogBytes;
+
     // Behind the consumer's end; by then the consumer has waited for a while itself.
     private static readonly TimeSpan ProducerPatience = TimeSpan.FromSeconds(30);
 
@@ -60,7 +63,13 @@ internal sealed class BenchSession : IAsyncDisposable
         _producer ??= Add(RoleProcess.Start("produce"));
         _consumer ??= Add(RoleProcess.Start("consume"));
         RunSpec spec = await BeginAsync(target, shape, messages, cancellationToken);
-        return await GuardAsync(target, spec, MoveAsync(spec, cancellationToken), cancellationToken);
+        if (!_settings.CatchUp || target != LoadTarget.LightQ)
+            return await GuardAsync(target, spec, MoveAsync(spec, cancellationToken), cancellationToken);
+        Task<RunSpec> filling = FillAsync(spec, cancellationToken);
+        if (_broker is not null)
+            await _broker.WhileAliveAsync(filling);
+        spec = await filling;
+        return await GuardAsync(target, spec, CatchUpAsync(spec, cancellationToken), cancellationToken);
     }
 
     /// <summary>Sends messages at a rate and measures how long each one takes.</summary>
@@ -162,7 +171,7 @@ internal sealed class BenchSession : IAsyncDisposable
             await StartRelayAsync(cancellationToken);
         if (target == LoadTarget.LightQ)
         {
-            var topic = new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? DurableRetentionBytes : null };
+            var topic = new TopicSpec(name) { Kind = shape.Kind, RetentionBytes = isDurable ? _settings.CatchUp ? BacklogRetentionBytes : DurableRetentionBytes : null };
             await _client!.Topics.EnsureAsync(topic, cancellationToken);
             if (_consumeClient is not null)
                 await _consumeClient.Topics.EnsureAsync(topic, cancellationToken);
@@ -238,6 +247,25 @@ internal sealed class BenchSession : IAsyncDisposable
         if (await Task.WhenAny(producing, Task.Delay(ProducerPatience, cancellationToken)) != producing)
             throw new CommandException(ExitCode.Failed, $"The producer did not finish: {Plural.Of(consumed.Lost, "message")} never arrived. Did the broker go away?");
         return RunOutcome.Of(await producing, consumed);
+    }
+
+    /// <summary>Puts the messages into the topic before there is a consumer.</summary>
+    /// <returns>The run that reads them.</returns>
+    private async Task<RunSpec> FillAsync(RunSpec spec, CancellationToken cancellationToken)
+    {
+        long end = (await _client!.Topics.GetAsync(spec.Topic, cancellationToken)).EndOffsets[0];
+        await _producer!.SendAsync(spec);
+        await _producer.ExpectAsync(RoleEvent.Ready, cancellationToken);
+        await _producer.SendAsync(ProduceRole.Go);
+        await _producer.ExpectAsync(RoleEvent.Done, cancellationToken);
+        return spec with { StartOffset = end };
+    }
+
+    private async Task<RunOutcome> CatchUpAsync(RunSpec spec, CancellationToken cancellationToken)
+    {
+        await _consumer!.SendAsync(spec);
+        await _consumer.ExpectAsync(RoleEvent.Ready, cancellationToken);
+        return RunOutcome.OfBacklog(await _consumer.ExpectAsync(RoleEvent.Done, cancellationToken));
     }
 
     private async Task<RunOutcome> MeasureAsync(RunSpec spec, CancellationToken cancellationToken)

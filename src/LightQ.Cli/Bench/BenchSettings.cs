@@ -51,6 +51,9 @@ internal sealed record BenchSettings
     /// <summary>Whether latency counts from the actual sending instead of when it was due.</summary>
     public bool StampActual { get; init; }
 
+    /// <summary>Whether the consumer of a throughput bench begins when the topic, a durable one, holds all messages already.</summary>
+    public bool CatchUp { get; init; }
+
     /// <summary>Whether a throughput bench measures latency as well.</summary>
     public bool MeasureLatency { get; init; }
 

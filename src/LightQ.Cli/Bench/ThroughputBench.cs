@@ -8,9 +8,18 @@ namespace LightQ.Cli.Bench;
 /// <summary>How many messages a second, size by size: yardstick, product, yardstick, product ...</summary>
 internal sealed class ThroughputBench(BenchSettings settings, BenchSession session, CommandConsole console)
 {
+    /// <summary>What a consumer that catches up finds at most, with what messages and segments take besides bodies: little enough to be in the page cache.</summary>
+    public const long MostBacklogBytes = 2L << 30;
+
+    /// <summary>A message's framing, and its share of a batch's.</summary>
+    private const int MostOverhead = 32;
+
     private const long FirstMessages = 100_000;
     private const long FewestMessages = 1000;
     private const int RoundTo = 1000;
+
+    /// <summary>How many messages a topic can hold before a consumer that catches up begins.</summary>
+    public static long MostMessages(int size) => MostBacklogBytes / (size + MostOverhead);
 
     public async Task<IReadOnlyList<BenchResult>> RunAsync(CancellationToken cancellationToken)
     {
@@ -47,12 +56,14 @@ internal sealed class ThroughputBench(BenchSettings settings, BenchSession sessi
         {
             long messages = Math.Min(FirstMessages, settings.Messages ?? long.MaxValue);
             double rate = (await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken)).MessagesPerSecond;
-            messages = settings.Messages ?? Math.Max(messages, (long)rate);
+            messages = settings.Messages ?? Math.Min(MostOf(size), Math.Max(messages, (long)rate));
             rate = (await session.RunThroughputAsync(target, new LoadShape(settings.Kind, size), messages, cancellationToken)).MessagesPerSecond;
             slowest = Math.Min(slowest, rate);
         }
-        return settings.Messages ?? Math.Max(FewestMessages, (long)(slowest * settings.Duration.TotalSeconds) / RoundTo * RoundTo);
+        return settings.Messages ?? Math.Max(FewestMessages, Math.Min(MostOf(size), (long)(slowest * settings.Duration.TotalSeconds)) / RoundTo * RoundTo);
     }
+
+    private long MostOf(int size) => settings.CatchUp ? MostMessages(size) : long.MaxValue;
 
     private BenchResult Summarize(int size, long messages, LoadTarget yardstick, List<RunOutcome> product, List<RunOutcome> other)
     {

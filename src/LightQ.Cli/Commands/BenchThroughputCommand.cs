@@ -1,6 +1,9 @@
 using System.CommandLine;
+using System.Globalization;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+using LightQ.Client;
 
 namespace LightQ.Cli.Commands;
 
@@ -23,14 +26,16 @@ internal static class BenchThroughputCommand
         api.Description = "batch, the default: whole batches; message: TryPublish and await foreach; publish: every ack awaited.";
         Option<int?> inFlight = ValueOptions.Number("--in-flight", 1);
         inFlight.Description = $"Publishes without an ack at most, with --api publish. Default {UsualInFlight}.";
+        Option<bool> catchUp = new("--catch-up") { Description = "The consumer begins when a durable topic holds all messages of the run already: how fast it catches up." };
         var command = new ExampleCommand(
             "throughput",
             "Messages a second from a producer's process through a broker's to a consumer's, beside a plain byte relay in the broker's place.",
             "lightq bench throughput --sizes 100,1024 --pairs 3",
             "lightq bench throughput --kind durable --report durable.html",
+            "lightq bench throughput --kind durable --catch-up",
             "lightq bench throughput --api publish --against nats")
         {
-            sizes, messages, duration, api, inFlight,
+            sizes, messages, duration, api, inFlight, catchUp,
         };
         common.AddTo(command);
         command.SetAction((parsed, cancellationToken) =>
@@ -41,11 +46,27 @@ internal static class BenchThroughputCommand
                 Messages = parsed.GetValue(messages),
                 Api = parsed.GetValue(api),
                 InFlight = parsed.GetValue(inFlight) ?? UsualInFlight,
+                CatchUp = parsed.GetValue(catchUp),
             };
+            ThrowIfNothingToCatchUpWith(settings);
             settings = settings with { Duration = parsed.GetValue(duration) ?? settings.Duration };
-            var run = new BenchRun("throughput", settings, parsed.GetValue(common.Output), parsed.GetValue(common.Report));
+            var run = new BenchRun(settings.CatchUp ? "catch-up" : "throughput", settings, parsed.GetValue(common.Output), parsed.GetValue(common.Report));
             return run.ExecuteAsync((session, console) => new ThroughputBench(settings, session, console).RunAsync(cancellationToken), cancellationToken);
         });
         return command;
+    }
+
+    private static void ThrowIfNothingToCatchUpWith(BenchSettings settings)
+    {
+        if (!settings.CatchUp)
+            return;
+        if (settings.Kind != TopicKind.Durable)
+            throw new CommandException(ExitCode.Usage, "--catch-up needs --kind durable: a transient topic keeps nothing for a consumer that comes later.");
+        foreach (int size in settings.Sizes)
+        {
+            long most = ThroughputBench.MostMessages(size);
+            if (settings.Messages > most)
+                throw new CommandException(ExitCode.Usage, string.Create(CultureInfo.InvariantCulture, $"--messages {settings.Messages} of {size} B are more than a consumer can catch up with here; allowed: {most} at most, {ThroughputBench.MostBacklogBytes >> 30} GiB, so that they are in the page cache."));
+        }
     }
 }

@@ -28,12 +28,35 @@ public sealed class BenchTests
             Assert.NotEqual(JsonValueKind.Null, report.GetProperty("machine").GetProperty(field).ValueKind);
         JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
         Assert.Equal([100, 1024], results.Select(r => r.GetProperty("size").GetInt32()));
-        Assert.All(results, AssertThroughput);
+        Assert.All(results, r => AssertThroughput(r, 200000, "transient", "memory"));
         string html = await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken);
         Assert.Contains("<svg", html, StringComparison.Ordinal);
         Assert.Contains("The yardstick", html, StringComparison.Ordinal);
         Assert.DoesNotContain("http", html, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public async Task A_consumer_that_catches_up_gets_what_was_there_before_it_came()
+    {
+        using var directory = new TemporaryDirectory();
+        string page = Path.Combine(directory.Path, "report.html");
+
+        ToolResult run = (await LightQTool.RunAsync(
+            null, "bench", "throughput", "--catch-up", "--kind", "durable", "--pairs", "2", "--messages", "20000", "--sizes", "100,1024", "--data", directory.Path, "--output", "json", "--report", page)).Succeeded();
+
+        JsonElement report = JsonDocument.Parse(run.Output).RootElement;
+        Assert.Equal("catch-up", report.GetProperty("scenario").GetString());
+        JsonElement[] results = [.. report.GetProperty("results").EnumerateArray()];
+        Assert.Equal([100, 1024], results.Select(r => r.GetProperty("size").GetInt32()));
+        Assert.All(results, r => AssertThroughput(r, 20000, "durable", "fsync"));
+        Assert.Contains("page cache", await File.ReadAllTextAsync(page, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("--catch-up needs --kind durable", "--catch-up")]
+    [InlineData("allowed: 67041 at most", "--catch-up", "--kind", "durable", "--sizes", "100,32000", "--messages", "1000000")]
+    public async Task A_backlog_that_cannot_be_is_refused(string problem, params string[] options) =>
+        (await LightQTool.RunAsync(null, ["bench", "throughput", .. options])).FailedWith(2, problem);
 
     [Theory]
     [InlineData("message", "transient")]
@@ -196,14 +219,14 @@ public sealed class BenchTests
         broker.Kill();
     }
 
-    private static void AssertThroughput(JsonElement result)
+    private static void AssertThroughput(JsonElement result, int messages, string kind, string ack)
     {
         Assert.True(result.GetProperty("messages_per_second").GetDouble() > 0);
         Assert.True(result.GetProperty("yardstick_messages_per_second").GetDouble() > 0);
         Assert.True(result.GetProperty("ratio").GetDouble() > 0);
         Assert.True(result.GetProperty("broker_peak_rss_bytes").GetInt64() > 0);
         Assert.Equal(
-            (200000, "relay", "transient", "memory", "batch"),
+            (messages, "relay", kind, ack, "batch"),
             (result.GetProperty("messages").GetInt32(), result.GetProperty("yardstick").GetString(), result.GetProperty("kind").GetString(),
                 result.GetProperty("ack").GetString(), result.GetProperty("api").GetString()));
         foreach (string fault in new[] { "lost", "duplicated", "reordered" })

@@ -38,7 +38,7 @@ internal static class ResultsTable
 
     private static string[] ColumnsOf(string scenario) => scenario switch
     {
-        "throughput" or "reference" => ["command", "size", "topic", "messages/s", "yardstick", "its messages/s", "ratio"],
+        "throughput" or "catch-up" or "reference" => ["command", "size", "topic", "messages/s", "yardstick", "its messages/s", "ratio"],
         "latency" => ["command", "size, rate", "topic", "through", "p50 us", "p99 us", "p99.9 us", "max us", "p50 of it", "p99 of it"],
         "startup" => ["command", "ready ms", "empty directory ms", "MiB when ready", "peak MiB"],
         "inprocess" => ["command", "through", "size", "p50 ns", "p90", "p99", "p99.9", "p99.99", "max", "line ns", "p50 of line", "p99 of line"],
@@ -50,7 +50,7 @@ internal static class ResultsTable
 
     private static IEnumerable<IEnumerable<string>> RowsOf(string scenario, JsonElement r) => scenario switch
     {
-        "throughput" or "reference" => [[Size(r), Word(r, "kind"), Number(r, "messages_per_second"), Word(r, "yardstick"), Number(r, "yardstick_messages_per_second"), Ratio(r, "ratio")]],
+        "throughput" or "catch-up" or "reference" => [[Size(r), Word(r, "kind"), Number(r, "messages_per_second"), Word(r, "yardstick"), Number(r, "yardstick_messages_per_second"), Ratio(r, "ratio")]],
         "latency" =>
         [
             [$"{Size(r)}, {Number(r, "rate")}/s", Word(r, "kind"), "LightQ", .. Latency(r, "latency_us"), Ratio(r, "ratio"), Ratio(r, "ratio_p99")],

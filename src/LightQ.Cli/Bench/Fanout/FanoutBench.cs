@@ -14,10 +14,6 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
     /// <summary>What the document had; more is not asked for by itself.</summary>
     private const int UsualIdle = 20_000;
 
-    /// <summary>Files and sockets of a broker or a client besides the connections.</summary>
-    private const int OtherDescriptors = 500;
-
-    private const int IdlePerProcess = 10_000;
     private const double SweptUs = 1_000_000;
 
     /// <summary>Each step of a sweep, times the rate asked for.</summary>
@@ -25,7 +21,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
 
     private static readonly TimeSpan LongestWarmUp = TimeSpan.FromSeconds(3), LongestStep = TimeSpan.FromSeconds(10);
 
-    private readonly List<RoleProcess> _idle = [];
+    private readonly IdleProcesses _idle = new(console);
     private EmbeddedBroker? _broker;
     private LightQClient? _client;
     private string _server = "";
@@ -44,8 +40,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
 
     public async ValueTask DisposeAsync()
     {
-        foreach (RoleProcess process in _idle)
-            await process.DisposeAsync();
+        await _idle.DisposeAsync();
         if (_client is not null)
             await _client.DisposeAsync();
         if (_broker is not null)
@@ -54,24 +49,18 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
 
     private int CountIdle()
     {
-        int active = fanout.Publishers + fanout.Subscribers, limit = DescriptorLimit.Read();
-        int room = limit - active - OtherDescriptors;
+        int active = fanout.Publishers + fanout.Subscribers;
         if (settings.Server is not null)
             return fanout.Idle ?? 0;
-        if (room < (fanout.Idle ?? 0))
-        {
-            throw new CommandException(
-                ExitCode.Usage,
-                string.Create(CultureInfo.InvariantCulture, $"A process may have {limit:N0} descriptors here (ulimit -Hn); beside {active:N0} publishers and subscribers that leaves {Math.Max(0, room):N0} idle connections."));
-        }
-        return fanout.Idle ?? Math.Min(UsualIdle, room);
+        IdleProcesses.ThrowIfTooMany(fanout.Idle ?? 0, active);
+        return fanout.Idle ?? Math.Min(UsualIdle, IdleProcesses.RoomBeside(active));
     }
 
     private async Task StartBrokerAsync(CancellationToken cancellationToken)
     {
         if (settings.Server is null)
         {
-            int connections = fanout.Publishers + fanout.Subscribers + _idleConnections + OtherDescriptors;
+            int connections = fanout.Publishers + fanout.Subscribers + _idleConnections + IdleProcesses.OtherDescriptors;
             _broker = await EmbeddedBroker.StartAsync(
                 settings.DataDirectory, cancellationToken, string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}} } }"""));
         }
@@ -82,7 +71,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
 
     private async Task<List<BenchResult>> RunStepsAsync(CancellationToken cancellationToken)
     {
-        await OpenIdleAsync(cancellationToken);
+        await _idle.OpenAsync(_server, _idleConnections, cancellationToken);
         var results = new List<BenchResult>();
         foreach (double factor in fanout.Sweep ? SweepSteps : [1])
         {
@@ -118,7 +107,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
         ProcessUsage after = _broker?.Usage ?? default;
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         double load = SystemLoad.LastMinute();
-        await CheckIdleAsync(cancellationToken);
+        await _idle.CheckAsync(cancellationToken);
         FanoutLog.Create(log);
         await run.WriteLogAsync(log, cancellationToken);
         (LatencyHistogram latencies, double mean) = FanoutLog.Read(log);
@@ -171,35 +160,5 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
             // A broker that is gone; why the run failed is told already.
             console.Note($"The topic {topic} could not be deleted: {e.Message}");
         }
-    }
-
-    /// <summary>Opens the background connections: in processes of their own, each from a loopback address of its own, which has ports of its own.</summary>
-    private async Task OpenIdleAsync(CancellationToken cancellationToken)
-    {
-        int perProcess = Math.Max(1, Math.Min(IdlePerProcess, DescriptorLimit.Read() - OtherDescriptors));
-        for (int opened = 0; opened < _idleConnections; opened += perProcess)
-        {
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"idle connections: {opened:N0} of {_idleConnections:N0}"));
-            var process = RoleProcess.Start(FanoutRole.Name);
-            _idle.Add(process);
-            string source = string.Create(CultureInfo.InvariantCulture, $"127.0.0.{1 + _idle.Count}");
-            await process.SendAsync(new FanoutSpec { Endpoint = _server, Idle = Math.Min(perProcess, _idleConnections - opened), SourceAddress = source });
-            await process.ExpectAsync(RoleEvent.Ready, cancellationToken);
-        }
-    }
-
-    private async Task CheckIdleAsync(CancellationToken cancellationToken)
-    {
-        long open = 0;
-        string? why = null;
-        foreach (RoleProcess process in _idle)
-        {
-            await process.SendAsync("count");
-            RoleMessage counted = await process.ExpectAsync(RoleEvent.Done, cancellationToken);
-            open += counted.Messages;
-            why ??= counted.Error;
-        }
-        if (open < _idleConnections)
-            throw new CommandException(ExitCode.Failed, string.Create(CultureInfo.InvariantCulture, $"{_idleConnections - open:N0} of {_idleConnections:N0} idle connections have ended; the first: {why}."));
     }
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using LightQ.Cli.Bench.Load;
 using LightQ.Cli.Bench.Report;
 
@@ -18,11 +19,12 @@ internal static class ConsumeRole
                 LatencyHistogram? latency = spec.MeasureLatency ? new LatencyHistogram() : null;
                 var check = new DeliveryCheck(spec.Size, spec.Messages, latency);
                 using var patience = new ConsumePatience(check, cancellationToken);
+                long start = Stopwatch.GetTimestamp();
                 Task consuming = consumer.ConsumeAsync(check, patience.Token);
                 await consumer.Subscribed;
                 RoleChannel.Say(new RoleMessage { Event = RoleEvent.Ready });
                 await patience.WaitAsync(consuming);
-                RoleChannel.Say(Result(check, spec.Messages) with { LatencyUs = latency is null ? null : LatencyFigures.Of(latency) });
+                RoleChannel.Say(Result(check, spec.Messages) with { StartTicks = start, LatencyUs = latency is null ? null : LatencyFigures.Of(latency) });
             }
             catch (Exception e)
             {

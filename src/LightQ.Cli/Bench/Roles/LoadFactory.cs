@@ -48,8 +48,11 @@ internal static class LoadFactory
     {
         LoadTarget.Relay => new RelayConsumer(Connect(spec.ConsumeEndpoint!)),
         LoadTarget.Nats => new NatsConsumer(ConnectNats(spec.Endpoint), spec.Topic),
-        _ => new LightQConsumer(new LightQClient(LightQClientOptions.Parse(spec.ConsumeEndpoint ?? spec.Endpoint)), spec.Topic, new ConsumeOptions(), spec.Api == LoadApi.Batch),
+        _ => new LightQConsumer(new LightQClient(LightQClientOptions.Parse(spec.ConsumeEndpoint ?? spec.Endpoint)), spec.Topic, ConsumeOptionsOf(spec), spec.Api == LoadApi.Batch),
     };
+
+    private static ConsumeOptions ConsumeOptionsOf(RunSpec spec) =>
+        spec.StartOffset is { } offset ? new ConsumeOptions { Start = StartPosition.Offset(offset) } : new ConsumeOptions();
 
     private static async Task<Producer> CreateLightQProducerAsync(LightQClient client, RunSpec spec)
     {

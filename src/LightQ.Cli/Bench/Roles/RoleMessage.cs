@@ -13,7 +13,7 @@ internal sealed record RoleMessage
     /// <summary>Ports that the role listens on; with <see cref="RoleEvent.Listening"/>.</summary>
     public IReadOnlyList<int>? Ports { get; init; }
 
-    /// <summary>Monotonic clock before the run's first message.</summary>
+    /// <summary>Monotonic clock before the run's first message; of a consumer, before it subscribes.</summary>
     public long StartTicks { get; init; }
 
     /// <summary>Monotonic clock at the run's last message, or behind its ack.</summary>

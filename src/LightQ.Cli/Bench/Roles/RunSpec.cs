@@ -23,6 +23,9 @@ internal sealed record RunSpec
     /// <summary>How many messages.</summary>
     public long Messages { get; init; }
 
+    /// <summary>Where the consumer begins, behind what earlier runs left; null: with what is published once it has subscribed.</summary>
+    public long? StartOffset { get; init; }
+
     /// <summary>How they are published and consumed.</summary>
     public LoadApi Api { get; init; }
 

@@ -25,8 +25,8 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, Co
     private async Task<BenchResult> RunAsync(ScaleDimension dimension, CancellationToken cancellationToken)
     {
         (long few, long many) = scale.RangeOf(dimension);
-        await using ScaleSide small = await ScaleSide.StartAsync(scale, dimension, few, settings.DataDirectory, cancellationToken);
-        await using ScaleSide large = await ScaleSide.StartAsync(scale, dimension, many, settings.DataDirectory, cancellationToken);
+        await using ScaleSide small = await ScaleSide.StartAsync(scale, dimension, few, settings.DataDirectory, console, cancellationToken);
+        await using ScaleSide large = await ScaleSide.StartAsync(scale, dimension, many, settings.DataDirectory, console, cancellationToken);
         Task<BenchResult> comparing = CompareAsync(dimension, small, large, cancellationToken);
         await small.WhileAliveAsync(large.WhileAliveAsync(comparing));
         return await comparing;
@@ -35,8 +35,8 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, Co
     private async Task<BenchResult> CompareAsync(ScaleDimension dimension, ScaleSide small, ScaleSide large, CancellationToken cancellationToken)
     {
         (long few, long many) = scale.RangeOf(dimension);
-        await small.PrepareAsync(console, Settling, cancellationToken);
-        await large.PrepareAsync(console, TimeSpan.Zero, cancellationToken);
+        await small.PrepareAsync(Settling, cancellationToken);
+        await large.PrepareAsync(TimeSpan.Zero, cancellationToken);
         console.Progress($"{dimension.Word()}: at rest");
         await Task.Delay(Settling, cancellationToken);
         ProcessUsage before = large.Usage;
@@ -57,6 +57,8 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, Co
             console.Progress(string.Create(
                 CultureInfo.InvariantCulture, $"{dimension.Word()}, {(pair == 0 ? "warm-up" : $"pair {pair} of {settings.Pairs}")}: few {fewRates[^1]:N0}, many {manyRates[^1]:N0} {UnitOf(dimension)}"));
         }
+        await small.CheckAsync(cancellationToken);
+        await large.CheckAsync(cancellationToken);
         fewRates.RemoveAt(0);
         manyRates.RemoveAt(0);
         bool isDurable = dimension is ScaleDimension.Topics or ScaleDimension.Backlog;
@@ -71,7 +73,9 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, Co
             Yardstick = "few",
             Ratio = Math.Round(Median.Of(manyRates) / Median.Of(fewRates), 3),
             Pairs = settings.Pairs,
-            Lost = small.Load.Faults + large.Load.Faults,
+            Lost = small.Load.Lost + large.Load.Lost,
+            Duplicated = small.Load.Duplicated + large.Load.Duplicated,
+            Reordered = small.Load.Reordered + large.Load.Reordered,
             BrokerPeakRssBytes = large.Usage.PeakBytes,
             Runs = [.. manyRates.Select(r => Math.Round(r))],
             YardstickRuns = [.. fewRates.Select(r => Math.Round(r))],

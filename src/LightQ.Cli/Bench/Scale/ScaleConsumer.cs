@@ -3,14 +3,13 @@ using LightQ.Client;
 
 namespace LightQ.Cli.Bench.Scale;
 
-/// <summary>One subscription: counts, and sees that offsets follow one another.</summary>
+/// <summary>One subscription: counts, and keeps account of the offsets.</summary>
 internal sealed class ScaleConsumer(LightQClient client, string topic)
 {
     private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _received;
     private long _lastTicks;
-    private long _next = -1;
-    private long _strayed;
+    private long _first;
 
     /// <summary>Messages received so far.</summary>
     public long Received => Volatile.Read(ref _received);
@@ -18,8 +17,8 @@ internal sealed class ScaleConsumer(LightQClient client, string topic)
     /// <summary>Monotonic clock when the last of them was received.</summary>
     public long LastTicks => Volatile.Read(ref _lastTicks);
 
-    /// <summary>Messages that did not follow the one before.</summary>
-    public long Strayed => Volatile.Read(ref _strayed);
+    /// <summary>The account of the messages since it subscribed.</summary>
+    public SequenceLedger Ledger { get; } = new();
 
     /// <summary>Fails when nothing more will come.</summary>
     public Task Running { get; private set; } = Task.CompletedTask;
@@ -38,15 +37,21 @@ internal sealed class ScaleConsumer(LightQClient client, string topic)
             Start = StartPosition.Latest,
             Scheduling = ContinuationScheduling.Inline,
             GapAction = GapAction.Throw,
-            OnSubscribed = _ => _subscribed.TrySetResult(),
+            OnSubscribed = OnSubscribed,
         };
         await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, options).WithCancellation(stop))
         {
-            if (_next >= 0 && batch.BaseOffset != _next)
-                Volatile.Write(ref _strayed, _strayed + 1);
-            _next = batch.BaseOffset + batch.Count;
+            for (int i = 0; i < batch.Count; i++)
+                Ledger.Take(batch.BaseOffset - _first + i);
             Volatile.Write(ref _lastTicks, Stopwatch.GetTimestamp());
             Volatile.Write(ref _received, _received + batch.Count);
         }
+    }
+
+    private void OnSubscribed(SubscriptionStarted started)
+    {
+        if (!started.IsResumed)
+            _first = started.NextOffset;
+        _subscribed.TrySetResult();
     }
 }

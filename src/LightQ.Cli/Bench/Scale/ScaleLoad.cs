@@ -18,8 +18,14 @@ internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int
     private readonly List<ScaleConsumer> _consumers = [];
     private long _published;
 
-    /// <summary>Deliveries that were due and did not come, or did not follow the one before.</summary>
-    public long Faults { get; private set; }
+    /// <summary>Deliveries that were due and did not come.</summary>
+    public long Lost => _consumers.Sum(c => c.Ledger.Lost(_published));
+
+    /// <summary>Deliveries that had come before.</summary>
+    public long Duplicated => _consumers.Sum(c => c.Ledger.Duplicated);
+
+    /// <summary>Deliveries that came behind a later one.</summary>
+    public long Reordered => _consumers.Sum(c => c.Ledger.Reordered);
 
     /// <summary>Connects and subscribes.</summary>
     public async Task StartAsync(CancellationToken cancellationToken)
@@ -50,7 +56,6 @@ internal sealed class ScaleLoad(string server, IReadOnlyList<string> topics, int
         long acknowledged = Stopwatch.GetTimestamp();
         _published += messagesEach;
         await DeliveredAsync(cancellationToken);
-        Faults = _consumers.Sum(c => Math.Abs(_published - c.Received) + c.Strayed);
         return Stopwatch.GetElapsedTime(began, Math.Max(acknowledged, _consumers.Max(c => c.LastTicks)));
     }
 

@@ -1,6 +1,5 @@
 using System.Globalization;
 using LightQ.Cli.Bench.Fanout;
-using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 using LightQ.Client;
@@ -13,16 +12,18 @@ internal sealed class ScaleSide : IAsyncDisposable
     /// <summary>What each busy durable topic keeps besides its backlog: little, so that its segments come round soon, on either side.</summary>
     private const long RetentionBytes = 16L << 20;
 
-    private const int CreatedAtOnce = 16, IdlePerProcess = 10_000, OtherDescriptors = 500, FillMessageBytes = 8192;
+    private const int CreatedAtOnce = 16, FillMessageBytes = 8192;
 
     private readonly ScaleDimension _dimension;
     private readonly long _count;
-    private readonly List<RoleProcess> _idle = [];
+    private readonly CommandConsole _console;
+    private readonly IdleProcesses _idle;
     private readonly EmbeddedBroker _broker;
 
-    private ScaleSide(ScaleSettings settings, ScaleDimension dimension, long count, EmbeddedBroker broker)
+    private ScaleSide(ScaleSettings settings, ScaleDimension dimension, long count, EmbeddedBroker broker, CommandConsole console)
     {
-        (_dimension, _count, _broker) = (dimension, count, broker);
+        (_dimension, _count, _broker, _console) = (dimension, count, broker, console);
+        _idle = new IdleProcesses(console);
         Topics = [.. Enumerable.Range(0, dimension == ScaleDimension.Topics ? settings.BusyTopics : 1).Select(NameOf)];
         Load = new ScaleLoad(broker.ConnectionString, Topics, dimension == ScaleDimension.Subscriptions ? (int)count : 1, settings.Size);
     }
@@ -39,20 +40,22 @@ internal sealed class ScaleSide : IAsyncDisposable
     public long RestBytes { get; private set; }
 
     /// <summary>Starts a broker.</summary>
-    public static async Task<ScaleSide> StartAsync(ScaleSettings settings, ScaleDimension dimension, long count, string? dataDirectory, CancellationToken cancellationToken)
+    public static async Task<ScaleSide> StartAsync(ScaleSettings settings, ScaleDimension dimension, long count, string? dataDirectory, CommandConsole console, CancellationToken cancellationToken)
     {
-        long connections = count + OtherDescriptors;
+        if (dimension == ScaleDimension.Connections)
+            IdleProcesses.ThrowIfTooMany(count, active: 0);
+        long connections = count + IdleProcesses.OtherDescriptors;
         EmbeddedBroker broker = await EmbeddedBroker.StartAsync(
             dataDirectory,
             cancellationToken,
             dimension is ScaleDimension.Connections or ScaleDimension.Subscriptions
                 ? string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}} } }""")
                 : "{}");
-        return new ScaleSide(settings, dimension, count, broker);
+        return new ScaleSide(settings, dimension, count, broker, console);
     }
 
     /// <summary>Makes what there is few or many of, all of it idle.</summary>
-    public async Task PrepareAsync(CommandConsole console, TimeSpan settling, CancellationToken cancellationToken)
+    public async Task PrepareAsync(TimeSpan settling, CancellationToken cancellationToken)
     {
         await Task.Delay(settling, cancellationToken);
         RestBytes = Usage.ResidentBytes;
@@ -66,13 +69,17 @@ internal sealed class ScaleSide : IAsyncDisposable
         {
             await client.Topics.CreateAsync(spec with { Name = NameOf(topic) }, token);
             if (Interlocked.Increment(ref created) is var done && done % 100 == 0)
-                console.Progress(string.Create(CultureInfo.InvariantCulture, $"topics: {done:N0} of {topics:N0}"));
+                _console.Progress(string.Create(CultureInfo.InvariantCulture, $"topics: {done:N0} of {topics:N0}"));
         });
         if (backlog != 0)
-            await FillAsync(client, backlog, console, cancellationToken);
+            await FillAsync(client, backlog, cancellationToken);
         if (_dimension == ScaleDimension.Connections)
-            await OpenIdleAsync(console, cancellationToken);
+            await _idle.OpenAsync(_broker.ConnectionString, _count, cancellationToken);
     }
+
+    /// <summary>Sees that what there is few or many of is there still.</summary>
+    /// <exception cref="CommandException">Idle connections have ended.</exception>
+    public Task CheckAsync(CancellationToken cancellationToken) => _idle.CheckAsync(cancellationToken);
 
     /// <summary>Waits for something, but not longer than the broker lives.</summary>
     public Task WhileAliveAsync(Task work) => _broker.WhileAliveAsync(work);
@@ -80,14 +87,13 @@ internal sealed class ScaleSide : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await Load.DisposeAsync();
-        foreach (RoleProcess process in _idle)
-            await process.DisposeAsync();
+        await _idle.DisposeAsync();
         await _broker.DisposeAsync();
     }
 
     private static string NameOf(int topic) => string.Create(CultureInfo.InvariantCulture, $"scale-{topic}");
 
-    private async Task FillAsync(LightQClient client, long bytes, CommandConsole console, CancellationToken cancellationToken)
+    private async Task FillAsync(LightQClient client, long bytes, CancellationToken cancellationToken)
     {
         await using Producer producer = await client.CreateProducerAsync(Topics[0], new ProducerOptions { BatchBytes = 256 * 1024 }, cancellationToken);
         byte[] body = new byte[FillMessageBytes];
@@ -97,22 +103,9 @@ internal sealed class ScaleSide : IAsyncDisposable
             while (!producer.TryPublish(body))
             {
                 await producer.WaitForRoomAsync(cancellationToken);
-                console.Progress(string.Create(CultureInfo.InvariantCulture, $"backlog: {filled >> 20:N0} of {bytes >> 20:N0} MiB"));
+                _console.Progress(string.Create(CultureInfo.InvariantCulture, $"backlog: {filled >> 20:N0} of {bytes >> 20:N0} MiB"));
             }
         }
         await producer.FlushAsync(cancellationToken);
-    }
-
-    private async Task OpenIdleAsync(CommandConsole console, CancellationToken cancellationToken)
-    {
-        for (long opened = 0; opened < _count; opened += IdlePerProcess)
-        {
-            console.Progress(string.Create(CultureInfo.InvariantCulture, $"idle connections: {opened:N0} of {_count:N0}"));
-            RoleProcess process = RoleProcess.Start(FanoutRole.Name);
-            _idle.Add(process);
-            string source = string.Create(CultureInfo.InvariantCulture, $"127.0.0.{1 + _idle.Count}");
-            await process.SendAsync(new FanoutSpec { Endpoint = _broker.ConnectionString, Idle = (int)Math.Min(IdlePerProcess, _count - opened), SourceAddress = source });
-            await process.ExpectAsync(RoleEvent.Ready, cancellationToken);
-        }
     }
 }
