@@ -17,7 +17,7 @@ public sealed class KillTests
     {
         var run = new FaultRun("D1", "kill -9 after 20 to 500 ms, 4 producers, 4 consumers, all ack levels");
         var cycles = new CrashCycles(run, "D1", Durability.Written);
-        int each = FaultRun.Times(plain: 4, c: 100, n: 2_000) / Lanes;
+        int each = FaultRun.Times(plain: 2, c: 100, n: 2_000) / Lanes;
         using var directory = new TemporaryDirectory();
         await Task.WhenAll(Enumerable.Range(0, Lanes).Select(lane => cycles.RunAsync(lane, each, directory.Path, (broker, _) => broker.KillAsync())));
         cycles.Conclude();

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
 using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 using LightQ.Client;
