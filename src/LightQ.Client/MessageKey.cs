@@ -55,6 +55,12 @@ public readonly struct MessageKey
     /// <summary>A key of bytes.</summary>
     public static MessageKey FromBytes(ReadOnlyMemory<byte> bytes) => bytes;
 
+    /// <summary>Whether the message that goes with it is a tombstone, and has no body.</summary>
+    internal bool IsBuried { get; private init; }
+
+    /// <summary>The key of a tombstone.</summary>
+    internal MessageKey Bury() => this with { IsBuried = true };
+
     /// <summary>The partition that it belongs to.</summary>
     internal int PartitionOf(int partitionCount)
     {

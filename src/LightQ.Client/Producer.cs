@@ -99,6 +99,24 @@ public sealed class Producer : IAsyncDisposable
     public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
         Publish(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
 
+    /// <summary>Publishes a tombstone and waits for its ack: a message without a body, which says that what its key stood for is gone.</summary>
+    /// <param name="key">The key; there must be one.</param>
+    /// <param name="headers">The headers, or null.</param>
+    /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
+    /// <returns>As for any message.</returns>
+    /// <exception cref="ArgumentException">There is no key.</exception>
+    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    public ValueTask<PublishAck> PublishTombstoneAsync(MessageKey key, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
+        Publish(default, OfTombstone(key), headers, _clock.Stamp(default), cancellationToken);
+
+    /// <summary>Publishes a tombstone without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
+    /// <param name="key">The key; there must be one.</param>
+    /// <param name="headers">The headers, or null.</param>
+    /// <returns>False when the window is full: nothing was published.</returns>
+    /// <exception cref="ArgumentException">There is no key.</exception>
+    /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
+    public bool TryPublishTombstone(MessageKey key, MessageHeaders? headers = null) => TryPublish(default, OfTombstone(key), headers, _clock.Stamp(default));
+
     /// <summary>Publishes a whole batch and waits for its ack. The builder is empty when this returns.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
     /// <param name="cancellationToken">Ends the wait. The messages may be stored nevertheless.</param>
@@ -225,6 +243,9 @@ public sealed class Producer : IAsyncDisposable
         return (IsTraced ? TracedPublishing.TryPublish(stream, body, key, headers, timing) : stream.TryPublish(body, key, headers, timing))
             || (_router is not null && _router.Refused(stream));
     }
+
+    private static MessageKey OfTombstone(in MessageKey key) =>
+        key.HasValue ? key.Bury() : throw new ArgumentException("A tombstone says that its key is gone, so it has one.", nameof(key));
 
     private ProducerStream Choose(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing) =>
         _router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), timing);

@@ -17,6 +17,7 @@ internal static class PubCommand
         Option<string?> file = new("--file", "-f") { Description = "Publish each line of this file as a message; - is standard input. Lines end at LF and nowhere else.", HelpName = "FILE" };
         Option<bool> wholeFile = new("--whole-file") { Description = "Publish the file as one message." };
         Option<string?> key = new("--key", "-k") { Description = "The messages' key." };
+        Option<bool> tombstone = new("--tombstone") { Description = "Publish a message without a body, which says that what --key stands for is gone." };
         Option<string[]> header = Header();
         Option<double?> rate = ValueOptions.Number("--rate", 0.001);
         rate.Description = "At most this many messages a second.";
@@ -37,9 +38,10 @@ internal static class PubCommand
             "lightq pub orders --file lines.txt --key 42 --header origin=import",
             "lightq pub orders --file lines.txt --ttl 10s --compression brotli",
             "lightq pub orders 'later' --delay 5m",
+            "lightq pub customers --key 42 --tombstone",
             "tail -f app.log | lightq pub logs -")
         {
-            topic, message, file, wholeFile, key, header, rate, ack, producerName, timeToLive, delay, compression, server, output,
+            topic, message, file, wholeFile, key, tombstone, header, rate, ack, producerName, timeToLive, delay, compression, server, output,
         };
         command.Validators.Add(result =>
         {
@@ -47,6 +49,10 @@ internal static class PubCommand
                 result.AddError("Give a MESSAGE or --file, not both.");
             if (result.GetValue(wholeFile) && result.GetResult(file) is null)
                 result.AddError("--whole-file needs --file.");
+            if (result.GetValue(tombstone) && result.GetResult(key) is null)
+                result.AddError("--tombstone needs --key.");
+            if (result.GetValue(tombstone) && (result.GetValue(message) is not null || result.GetResult(file) is not null || result.GetResult(timeToLive) is not null || result.GetResult(delay) is not null))
+                result.AddError("--tombstone has no MESSAGE, --file, --ttl and --delay.");
         });
         command.SetAction((parsed, cancellationToken) =>
         {
@@ -67,6 +73,7 @@ internal static class PubCommand
                 File = parsed.GetValue(file) is { } path and not "-" ? path : null,
                 WholeFile = parsed.GetValue(wholeFile),
                 Key = parsed.GetValue(key),
+                IsTombstone = parsed.GetValue(tombstone),
                 Headers = HeadersOf(parsed.GetValue(header)),
                 Rate = parsed.GetValue(rate),
                 Output = parsed.GetValue(output),

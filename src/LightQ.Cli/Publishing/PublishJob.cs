@@ -32,6 +32,9 @@ internal sealed record PublishJob
 
     public string? Key { get; init; }
 
+    /// <summary>Whether it is a message without a body, for the key.</summary>
+    public bool IsTombstone { get; init; }
+
     public MessageHeaders? Headers { get; init; }
 
     /// <summary>Messages a second; null for no limit.</summary>
@@ -41,13 +44,18 @@ internal sealed record PublishJob
 
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        await using Stream? source = Message is null ? Open() : null;
+        await using Stream? source = Message is null && !IsTombstone ? Open() : null;
         await using var client = new LightQClient(Client);
         await using Producer producer = await client.CreateProducerAsync(Topic, Producer, cancellationToken);
         long start = Stopwatch.GetTimestamp();
         long messages = 1;
         long bytes;
-        if (source is null || WholeFile)
+        if (IsTombstone)
+        {
+            await producer.PublishTombstoneAsync(Key, Headers, cancellationToken);
+            bytes = 0;
+        }
+        else if (source is null || WholeFile)
         {
             byte[] body = source is null ? Encoding.UTF8.GetBytes(Message!) : await ReadAllAsync(source, cancellationToken);
             await producer.PublishAsync(body, Options, Key, Headers, cancellationToken);

@@ -125,7 +125,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Writes a record with its key straight from text, without a copy of it.</summary>
     public static int WriteRecord(Span<byte> destination, ReadOnlySpan<byte> body, in MessageKey key, ReadOnlySpan<byte> headers)
     {
-        BinaryPrimitives.WriteInt32LittleEndian(destination, body.Length);
+        BinaryPrimitives.WriteUInt32LittleEndian(destination, key.IsBuried ? RecordLayout.Tombstone : (uint)body.Length);
         BinaryPrimitives.WriteUInt16LittleEndian(destination[4..], key.HasValue ? (ushort)key.ByteCount : (ushort)RecordLayout.NoKey);
         BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], (ushort)headers.Length);
         Span<byte> rest = destination[RecordLayout.FixedSize..];

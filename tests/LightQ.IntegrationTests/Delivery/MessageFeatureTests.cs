@@ -104,6 +104,26 @@ public sealed class MessageFeatureTests
     }
 
     [Fact]
+    public async Task A_tombstone_has_its_key_and_headers_and_no_body_in_each_partition_as_in_one()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(new TopicSpec("customers") { Partitions = 2 }, TestContext.Current.CancellationToken);
+        await using MessageConsumer consumer = client.CreateConsumer("customers", new() { Start = StartPosition.Earliest });
+        await using Producer producer = await client.CreateProducerAsync("customers", cancellationToken: TestContext.Current.CancellationToken);
+
+        await producer.PublishAsync(ReadOnlyMemory<byte>.Empty, key: "42", cancellationToken: TestContext.Current.CancellationToken);
+        await producer.PublishTombstoneAsync("42", new MessageHeaders { { "by", "audit" } }, TestContext.Current.CancellationToken);
+        Assert.True(producer.TryPublishTombstone("42"));
+        await Assert.ThrowsAsync<ArgumentException>(() => producer.PublishTombstoneAsync(default, cancellationToken: TestContext.Current.CancellationToken).AsTask());
+
+        IReadOnlyList<Message> messages = await consumer.FetchAsync(3, TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(20), TestContext.Current.CancellationToken);
+        Assert.Equal([false, true, true], messages.Select(m => m.IsTombstone));
+        Assert.All(messages, m => Assert.Equal((0, "42", producer.PartitionOf("42")), (m.Body.Length, System.Text.Encoding.UTF8.GetString(m.Key.Span), m.Partition)));
+        Assert.True(messages[1].TryGetHeader("by", out ReadOnlySpan<byte> by) && by.SequenceEqual("audit"u8));
+    }
+
+    [Fact]
     public async Task A_filter_passes_over_messages_and_receipts_of_all_are_counted()
     {
         const int Messages = 900;
