@@ -32,11 +32,17 @@ internal static class SubscribeMapping
             TimeSpan.FromMilliseconds(ProtocolLimits.MinSlowTimeoutMilliseconds),
             TimeSpan.FromMilliseconds(ProtocolLimits.MaxSlowTimeoutMilliseconds),
             "500 ms to 24 h").TotalMilliseconds;
+        uint locks = request.LockDuration is null ? 0 : (uint)MessageTimes.Read(
+            request.LockDuration,
+            "lock_duration",
+            TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds),
+            TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds),
+            "1 s to 12 h").TotalMilliseconds;
         SubscribeFrame[] frames =
         [
             .. partitions.Select(partition => new SubscribeFrame(
                 topic.Name, partition, request.Group, start, value, LastOffset: -1, LastEpoch: 0, LastIncarnation: 0,
-                settleMode, (SlowPolicy)request.SlowPolicy, request.MaxInFlight, Member, timeout)),
+                settleMode, (SlowPolicy)request.SlowPolicy, request.MaxInFlight, Member, timeout, locks)),
         ];
         foreach (PartitionStart position in request.Positions)
             Place(frames, position, request.Group);

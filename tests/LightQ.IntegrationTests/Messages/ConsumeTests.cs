@@ -161,6 +161,8 @@ public sealed class ConsumeTests
         { "settle mode", new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
         { "slow policy", new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
         { "slow time-out", new Subscribe { Topic = "orders", SlowTimeout = new Duration { Nanos = 1 } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
+        { "short lock", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit, LockDuration = new Duration { Nanos = 1 } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
+        { "lock without a group", new Subscribe { Topic = "orders", LockDuration = new Duration { Seconds = 5 } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
         { "max in flight", new Subscribe { Topic = "orders", MaxInFlight = 1 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
         { "positions of a group", new Subscribe { Topic = "orders", Group = "g", Positions = { new PartitionStart() } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
         { "position", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },

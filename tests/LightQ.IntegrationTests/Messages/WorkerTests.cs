@@ -91,6 +91,21 @@ public sealed class WorkerTests
     }
 
     [Fact]
+    public async Task A_lock_that_ran_out_gives_the_message_to_another()
+    {
+        await using TestServer server = await JobsAsync(1);
+        Subscribe subscribe = Worker(credit: 1);
+        subscribe.LockDuration = new Duration { Seconds = 1 };
+        using ConsumeStream slow = await ConsumeStream.OpenAsync(server, subscribe);
+        DeliveredMessage job = await slow.NextAsync();
+        Assert.InRange(job.LockEndTime.ToDateTime(), DateTime.UtcNow.AddMinutes(-1), DateTime.UtcNow.AddSeconds(2));
+        using ConsumeStream other = await ConsumeStream.OpenAsync(server, Worker(credit: 1));
+        DeliveredMessage again = await other.NextAsync();
+        Assert.Equal((0L, 2u), (again.Offset, again.DeliveryCount));
+        Assert.Equal([SettleOutcome.LockExpired], await slow.SettleAsync(ConsumeStream.Of(job, SettleKind.Complete)));
+    }
+
+    [Fact]
     public async Task A_worker_without_credit_is_said_to_have_none()
     {
         await using TestServer server = await JobsAsync(3);
