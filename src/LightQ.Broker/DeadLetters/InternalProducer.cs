@@ -8,19 +8,23 @@ namespace LightQ.Broker.DeadLetters;
 /// <summary>Publishes for the broker itself, through a producer stream as any client does. One publish at a time.</summary>
 internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
 {
-    private readonly ProducerStream _stream;
+    private readonly ProducerStream? _stream;
     private TaskCompletionSource _published = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _left;
 
     /// <exception cref="BrokerException">The topic is unknown or takes no messages.</exception>
-    public InternalProducer(LightQBroker broker, string topic, Durability ackLevel, uint partition = OpenProducerFrame.AnyPartition) =>
+    public InternalProducer(LightQBroker broker, string topic, Durability ackLevel, uint partition = OpenProducerFrame.AnyPartition)
+    {
         _stream = broker.OpenProducer(this, 1, new OpenProducerFrame(topic, partition, ackLevel, ""), out _);
+        if (_stream.CloseRequested is not null)
+            TurnScope.Post(this); // It may have ended before this object knew it.
+    }
 
     /// <summary>The broker's own streams belong to no connection.</summary>
     public uint ConnectionId => 0;
 
     /// <summary>The largest batch the topic takes, in bytes.</summary>
-    public int MaxBatchBytes => _stream.Partition.MaxBatchBytes;
+    public int MaxBatchBytes => _stream!.Partition.MaxBatchBytes;
 
     /// <summary>Publishes batches; completes when all are as safe as was asked for.</summary>
     /// <param name="run">The batches; at most a publish window of them, or one.</param>
@@ -32,7 +36,7 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
         Volatile.Write(ref _left, messages);
         using (TurnScope.Enter())
         {
-            if (!_stream.Publish(run))
+            if (!_stream!.Publish(run))
                 throw new ArgumentException("The batches are more than a publish window.", nameof(run));
             _stream.Flush();
         }
@@ -48,6 +52,8 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
     /// <inheritdoc/>
     public override void Run()
     {
+        if (_stream is null)
+            return; // The constructor looks again.
         _stream.BeginTurn();
         Span<AckRange> ranges = stackalloc AckRange[16];
         int count;
@@ -70,7 +76,7 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        _stream.Release();
+        _stream!.Release();
         _published.TrySetException(new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping."));
     }
 }
