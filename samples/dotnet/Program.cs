@@ -6,6 +6,7 @@ using LightQ.Server;
 // Without an address each sample has a broker of its own, inside this process.
 Dictionary<string, Func<LightQClient, Task>> samples = new()
 {
+    ["events"] = EventsSample.RunAsync,
     ["exactly-once"] = ExactlyOnceSample.RunAsync,
     ["groups"] = GroupsSample.RunAsync,
     ["hosting"] = HostingSample.RunAsync,

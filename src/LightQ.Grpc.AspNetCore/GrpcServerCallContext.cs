@@ -67,7 +67,17 @@ public sealed class GrpcServerCallContext
     }
 
     /// <summary>Ends the enumeration of the requests with <see cref="OperationCanceledException"/>: the read under way, or the next one. Callable from any thread while the handler runs.</summary>
-    public void StopReading() => HttpContext.Request.BodyReader.CancelPendingRead();
+    public void StopReading()
+    {
+        try
+        {
+            HttpContext.Request.BodyReader.CancelPendingRead();
+        }
+        catch (IOException)
+        {
+            // The client has reset its stream, which ends the enumeration anyway.
+        }
+    }
 
     internal void ApplyResponseHeaders()
     {

@@ -9,6 +9,7 @@ using LightQ.Protocol.Control;
 using LightQ.Protocol.Records;
 using Xunit;
 using MessageHeader = LightQ.Protocol.Control.MessageHeader;
+using Partition = LightQ.Broker.Topics.Partition;
 using PublishAck = LightQ.Protocol.Control.PublishAck;
 using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
@@ -198,6 +199,20 @@ public sealed class PublishTests
         using PublishStream owned = bound;
         await bound.WriteAsync(PublishStream.Text("x", "any key"));
         Assert.Equal(1u, (await bound.ReadAsync())!.Ack.Positions[0].Partition);
+    }
+
+    [Fact]
+    public async Task Streams_that_the_client_resets_at_any_moment_are_no_fault_of_the_servers()
+    {
+        await using TestServer server = await TestServer.StartAsync(); // Its end throws what a call has thrown.
+        Partition partition = (await server.CreateTopicAsync("ticks")).Partitions[0];
+        for (int i = 0; i < 100; i++)
+        {
+            (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "ticks" });
+            await stream.WriteAsync(PublishStream.Text("x"));
+            stream.Dispose();
+        }
+        await Eventually.TrueAsync(() => partition.Producers.IsEmpty, TimeSpan.FromSeconds(20), () => "producers stay open");
     }
 
     [Fact]

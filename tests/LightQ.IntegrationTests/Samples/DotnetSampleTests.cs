@@ -10,6 +10,7 @@ public sealed class DotnetSampleTests
 {
     public static TheoryData<string, string[]> Samples => new()
     {
+        { "events", ["connected", "going away: ShuttingDown", "connected"] },
         { "exactly-once", ["stored at 0", "stored at 1", "the older one is fenced"] },
         {
             "groups",

@@ -7,8 +7,10 @@ namespace LightQ.IntegrationTests.Telemetry;
 /// <summary>Listens to spans of the client, and of the tests' own source, and keeps those that have ended.</summary>
 internal sealed class RecordedSpans : IDisposable
 {
+    private const string ApplicationName = "LightQ.Tests.Application";
+
     /// <summary>The application's.</summary>
-    public static readonly ActivitySource Application = new("LightQ.Tests.Application");
+    public static readonly ActivitySource Application = new(ApplicationName);
 
     private readonly ConcurrentQueue<Activity> _ended = new();
     private readonly ActivityListener _listener;
@@ -19,7 +21,7 @@ internal sealed class RecordedSpans : IDisposable
     {
         _listener = new ActivityListener
         {
-            ShouldListenTo = source => source.Name is LightQTelemetry.ActivitySourceName || source == Application,
+            ShouldListenTo = source => source.Name is LightQTelemetry.ActivitySourceName or ApplicationName, // By name: it is asked while the source is being made.
             Sample = (ref ActivityCreationOptions<ActivityContext> options) =>
                 samples is null || samples(options.Name) ? ActivitySamplingResult.AllDataAndRecorded : ActivitySamplingResult.None,
             ActivityStopped = _ended.Enqueue,
