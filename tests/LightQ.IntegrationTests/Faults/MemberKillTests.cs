@@ -22,7 +22,8 @@ public sealed class MemberKillTests
     public async Task Every_message_is_processed_and_by_two_members_only_when_the_first_was_killed()
     {
         var run = new FaultRun("G1", "members of a group, a process each, are killed (-9) while they process and settle");
-        int kills = FaultRun.Times(plain: 3, c: 40, n: 1_000);
+        FaultRun.RequireTier("Each member is a process.");
+        int kills = FaultRun.Times(c: 40, n: 1_000);
         Random random = run.RandomFor(0);
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
