@@ -52,7 +52,7 @@ public sealed record BrokerOptions
     public TimeSpan ProducerExpiry
     {
         get;
-        init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(ProducerExpiry), value, "above zero");
+        init => field = value > TimeSpan.Zero && value <= TimeSpan.FromDays(36_500) ? value : throw new ArgumentOutOfRangeException(nameof(ProducerExpiry), value, "above zero, 36500 days at most");
     } = TimeSpan.FromHours(24);
 
     /// <summary>How often group positions reach the disk. Default 1 s: an unclean stop re-delivers at most that much.</summary>

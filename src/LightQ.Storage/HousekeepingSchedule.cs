@@ -7,6 +7,9 @@ namespace LightQ.Storage;
 /// </remarks>
 public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
 {
+    /// <summary>What is due later is looked at earlier, and says then for how long it still has nothing to do: "for ever" does not fit into timestamps.</summary>
+    private static readonly TimeSpan LongestRequest = TimeSpan.FromDays(1);
+
     /// <summary>Timers cannot wait for two months.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1);
 
@@ -39,7 +42,7 @@ public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
     public void Request(IHousekept task, TimeSpan within)
     {
         ArgumentNullException.ThrowIfNull(task);
-        long due = RoundUp(_clock.GetTimestamp() + Math.Max(1, Units(within)));
+        long due = RoundUp(_clock.GetTimestamp() + Math.Max(1, Units(within < LongestRequest ? within : LongestRequest)));
         lock (_lock)
         {
             if (_disposed || (_entries.TryGetValue(task, out Entry known) && known.Due <= due))

@@ -217,7 +217,7 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
         if (options.RetentionBytes is null && options.RetentionAge is null)
             return start;
         LogEnd end = _log.Durable.Read();
-        long oldest = options.RetentionAge is { } age ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
+        long oldest = options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
         long mostOffset = options.KeepFrom?.Invoke() ?? long.MaxValue;
         if (end.AppendTime != 0 && end.AppendTime < oldest)
             return Math.Min(end.Offset, mostOffset);

@@ -64,6 +64,7 @@ public sealed class TestTime : TimeProvider
         private readonly ExecutionContext? _context = ExecutionContext.Capture();
         private readonly ITimer _real;
         private TimeSpan _period;
+        private bool _isDisposed;
 
         public TestTimer(TestTime time, TimerCallback callback, object? state)
         {
@@ -79,6 +80,8 @@ public sealed class TestTime : TimeProvider
             lock (_time._lock)
             {
                 _period = period;
+                if (_isDisposed)
+                    return false;
                 _time._armed.Remove(this);
                 if (dueTime == Timeout.InfiniteTimeSpan)
                     return _real.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
@@ -114,16 +117,23 @@ public sealed class TestTime : TimeProvider
 
         public void Dispose()
         {
-            lock (_time._lock)
-                _time._armed.Remove(this);
+            Disarm();
             _real.Dispose();
         }
 
         public ValueTask DisposeAsync()
         {
-            lock (_time._lock)
-                _time._armed.Remove(this);
+            Disarm();
             return _real.DisposeAsync();
+        }
+
+        private void Disarm()
+        {
+            lock (_time._lock)
+            {
+                _isDisposed = true;
+                _time._armed.Remove(this);
+            }
         }
 
         private void OnRealTime()

@@ -74,11 +74,11 @@ internal static class DeadLetterBatch
         }
     }
 
-    /// <returns>Bytes written; the message's own headers are left out when both do not fit.</returns>
+    /// <returns>Bytes written; the message's own headers are left out when both do not fit, or nobody can read them.</returns>
     private static int WriteHeaders(Span<byte> destination, ReadOnlySpan<byte> own, in DeadLetter letter, long offset, bool isWhole, long now)
     {
         int length = 0;
-        if (!own.IsEmpty)
+        if (!own.IsEmpty && AreReadable(own))
         {
             own.CopyTo(destination);
             length = own.Length;
@@ -93,6 +93,21 @@ internal static class DeadLetterBatch
         if (isWhole)
             length += Write(destination[length..], DeadLetterHeader.Whole, "batch");
         return length <= ushort.MaxValue ? length : WriteHeaders(destination, default, letter, offset, isWhole, now);
+    }
+
+    private static bool AreReadable(ReadOnlySpan<byte> headers)
+    {
+        try
+        {
+            foreach (HeaderView _ in new HeaderEnumerator(headers))
+            {
+            }
+            return true;
+        }
+        catch (ProtocolException)
+        {
+            return false;
+        }
     }
 
     private static int Write(Span<byte> destination, string name, string value) =>

@@ -17,6 +17,7 @@ internal sealed class DeadLetterQueue
     private readonly CancellationToken _stopping;
     private InternalProducer? _producer;
     private ulong _sequence;
+    private long _next;
 
     public DeadLetterQueue(LightQBroker broker, TimeProvider time, string topic, CancellationToken stopping)
     {
@@ -39,6 +40,7 @@ internal sealed class DeadLetterQueue
             await foreach (DeadLetter letter in _letters.Reader.ReadAllAsync(_stopping).ConfigureAwait(false))
             {
                 TimeSpan delay = FirstDelay;
+                _next = letter.Range.First;
                 while (!await TryStoreAsync(letter).ConfigureAwait(false))
                 {
                     await Task.Delay(delay, _time, _stopping).ConfigureAwait(false);
@@ -57,17 +59,17 @@ internal sealed class DeadLetterQueue
     {
         try
         {
-            // A range may lie in several batches after a restart; and a letter must fit the topic's limit.
-            for (long offset = letter.Range.First; offset < letter.Range.End;)
+            // A range may lie in several batches after a restart, and may need several; what is stored of it is not stored again.
+            while (_next < letter.Range.End)
             {
-                (byte[]? batch, long end) = await BatchFetch.ReadAsync(letter.Group.Partition.Log, offset, _stopping).ConfigureAwait(false);
+                (byte[]? batch, long end) = await BatchFetch.ReadAsync(letter.Group.Partition.Log, _next, _stopping).ConfigureAwait(false);
                 end = Math.Min(end, letter.Range.End);
                 if (batch is not null)
-                    await PublishAsync(batch, letter with { Range = letter.Range with { First = offset, Count = (int)(end - offset) } }).ConfigureAwait(false);
-                offset = end;
+                    await PublishAsync(batch, letter, end).ConfigureAwait(false);
+                _next = end;
             }
         }
-        catch (Exception e) when (e is BrokerException or IOException)
+        catch (Exception e) when (e is not OperationCanceledException)
         {
             _producer?.Dispose();
             _producer = null;
@@ -79,18 +81,18 @@ internal sealed class DeadLetterQueue
         return true;
     }
 
-    private async Task PublishAsync(byte[] batch, DeadLetter letter)
+    private async Task PublishAsync(byte[] batch, DeadLetter letter, long end)
     {
         _producer ??= Open(letter.Group.Partition.Topic);
-        while (letter.Range.Count > 0)
+        while (_next < end)
         {
-            long now = UnixMicroseconds.From(_time.GetUtcNow());
-            (ReadOnlyMemory<byte> built, int count) = DeadLetterBatch.Build(batch, letter, _sequence, now, _producer.MaxBatchBytes);
+            DeadLetter rest = letter with { Range = letter.Range with { First = _next, Count = (int)(end - _next) } };
+            (ReadOnlyMemory<byte> built, int count) = DeadLetterBatch.Build(batch, rest, _sequence, UnixMicroseconds.From(_time.GetUtcNow()), _producer.MaxBatchBytes);
             if (count == 0)
-                throw new BrokerException(ErrorCode.MessageTooLarge, $"With what is said of it, message {letter.Range.First} of '{letter.Group.Partition.Topic.Name}' is too large for '{_topic}'.");
+                throw new BrokerException(ErrorCode.MessageTooLarge, $"With what is said of it, message {_next} of '{letter.Group.Partition.Topic.Name}' is too large for '{_topic}'.");
             _sequence += (ulong)count;
             await _producer.PublishAsync(built.Span, count).ConfigureAwait(false);
-            letter = letter with { Range = letter.Range with { First = letter.Range.First + count, Count = letter.Range.Count - count } };
+            _next += count;
         }
     }
 

@@ -56,8 +56,17 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
             return; // Nothing that the broker wrote.
         foreach (RecordView record in view.Records)
         {
-            if (record.Offset < from || ValueOf(record, DeadLetterHeader.Group) != group || ValueOf(record, DeadLetterHeader.Topic) != topic.Name)
-                continue;
+            if (record.Offset >= from)
+                Take(record);
+        }
+    }
+
+    private void Take(in RecordView record)
+    {
+        try
+        {
+            if (ValueOf(record, DeadLetterHeader.Group) != group || ValueOf(record, DeadLetterHeader.Topic) != topic.Name)
+                return;
             bool isKnown = uint.TryParse(ValueOf(record, DeadLetterHeader.Partition), NumberStyles.None, CultureInfo.InvariantCulture, out uint partition)
                 & long.TryParse(ValueOf(record, DeadLetterHeader.Offset), NumberStyles.None, CultureInfo.InvariantCulture, out long offset);
             var home = groups.FirstOrDefault(g => g.Partition.Index == partition) as ExplicitGroup;
@@ -65,6 +74,10 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
                 _redriven++;
             else
                 _skipped++;
+        }
+        catch (ProtocolException)
+        {
+            _skipped++; // Its headers contradict themselves: somebody else's.
         }
     }
 

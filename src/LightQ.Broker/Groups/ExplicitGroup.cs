@@ -158,6 +158,7 @@ public sealed class ExplicitGroup : Group
             if (range.Kind == SettleKind.Renew)
             {
                 member.Renew(lease, now + LockMicroseconds(member));
+                Arm(lease.Deadline, now); // Earlier than it was, if the topic's locks are shorter now.
                 return SettleOutcome.Done;
             }
             wasFull = member.Room <= 0 || _unsettled.IsOverfull;

@@ -20,14 +20,19 @@ internal sealed class GrpcMessageReader(PipeReader pipe, int maxMessageSize, str
             SequencePosition examined = buffer.End;
             try
             {
+                if (result.IsCanceled)
+                {
+                    // Also with messages at hand: the pipe says it once.
+                    examined = buffer.Start;
+                    throw new OperationCanceledException("The messages are not read any further.");
+                }
+
                 if (GrpcFrame.TryRead(ref buffer, maxMessageSize, out bool compressed, out ReadOnlySequence<byte> frame))
                 {
                     examined = buffer.Start;
                     return Parse(parser, frame, compressed);
                 }
 
-                if (result.IsCanceled)
-                    throw new OperationCanceledException("The messages are not read any further.");
                 if (result.IsCompleted)
                     return buffer.IsEmpty ? null : throw new GrpcException(GrpcStatusCode.Internal, "The stream ended in the middle of a message.");
             }

@@ -5,7 +5,6 @@ using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Grpc;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
@@ -48,6 +47,7 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
     private bool _isGranted;
     private bool _isToldToGo;
     private bool _isTimeOver;
+    private volatile bool _isAsked;
     private volatile bool _requestsEnded;
     private volatile bool _isAbortDue;
 
@@ -73,6 +73,8 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
     {
         Volatile.Write(ref _ticksLeft, timeLeft.Ticks);
         _wake.Set();
+        if (!_isAsked)
+            WhileOpen(context => context.StopReading()); // It waits for the first request.
     }
 
     public override void EndStop()
@@ -88,6 +90,7 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
         Subscribe subscribe = await reader.MoveNextAsync().ConfigureAwait(false) && reader.Current.Subscribe is { } asked
             ? asked
             : throw new BrokerException(ErrorCode.InvalidArgument, "The first request is not subscribe; it opens the subscription.");
+        _isAsked = true;
         _isExplicit = subscribe.SettleMode == GroupSettleMode.Explicit;
         _credit = subscribe.Credit;
         Task reading = Task.CompletedTask;
@@ -143,7 +146,9 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
                 Take(reader.Current);
             _requestsEnded = true;
         }
-        catch (Exception e) when (e is BrokerException or GrpcException or OperationCanceledException)
+#pragma warning disable CA1031 // The sending loop throws it.
+        catch (Exception e)
+#pragma warning restore CA1031
         {
             Volatile.Write(ref _failure, e);
         }
@@ -208,12 +213,14 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
     /// <summary>What is to be sent next: outcomes first, then word of the stop, then messages.</summary>
     private ConsumeResponse? Next()
     {
-        TakeScheduled();
+        if (_run.IsExhausted)
+            FinishRun(); // What was taken last has been sent.
         if (_settled.TryDequeue(out Settled? settled))
         {
             Interlocked.Add(ref _waitingOutcomes, -settled.Outcomes.Count);
             return new ConsumeResponse { Settled = settled };
         }
+        TakeScheduled();
         if (Volatile.Read(ref _failure) is { } failure)
             ExceptionDispatchInfo.Throw(failure);
         long ticksLeft = Volatile.Read(ref _ticksLeft);

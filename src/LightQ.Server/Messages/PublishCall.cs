@@ -1,6 +1,5 @@
 using System.Runtime.ExceptionServices;
 using LightQ.Broker;
-using LightQ.Grpc;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
@@ -97,7 +96,9 @@ internal sealed class PublishCall(LightQBroker broker, int maxMessageBytes, Time
         {
             await TakeAllAsync(reader, session, cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is BrokerException or GrpcException or OperationCanceledException)
+#pragma warning disable CA1031 // The answering loop throws it.
+        catch (Exception e)
+#pragma warning restore CA1031
         {
             _failure = e;
         }
@@ -120,7 +121,7 @@ internal sealed class PublishCall(LightQBroker broker, int maxMessageBytes, Time
     {
         if (reader.Current.Messages.Count != 0)
             await TakeAsync(reader.Current, session, cancellationToken).ConfigureAwait(false);
-        while (await NextAsync(reader, session, cancellationToken).ConfigureAwait(false))
+        while (!_isStopping && await NextAsync(reader, session, cancellationToken).ConfigureAwait(false))
         {
             if (reader.Current.Open is not null)
                 throw new BrokerException(ErrorCode.InvalidArgument, "A request behind the first has an open; one call has one producer.");

@@ -86,6 +86,8 @@ internal sealed class PublishSession : IDisposable
     {
         if (messages.Count == 0)
             throw new BrokerException(ErrorCode.InvalidArgument, "messages is empty; allowed: one or more.");
+        if (messages.Count > MostUnansweredMessages)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"messages has {messages.Count} entries; allowed: at most {MostUnansweredMessages}.");
         if (firstSequence is not null && !IsNamed)
             throw new BrokerException(ErrorCode.InvalidArgument, "first_sequence is set, and the producer has no name; only a named producer numbers its messages.");
         long now = Now, bytes = 0;

@@ -80,6 +80,7 @@ internal sealed class RunReader(TimeProvider time)
             ArrayPool<byte>.Shared.Return(_run);
         _inflater.Return();
         (_source, _run, _batch, _runLength, _nextBatch, _offset, _end, _gap) = (null, [], [], 0, 0, 0, 0, null);
+        (_record, _recordsEnd, _firstRecord) = (0, 0, 0);
     }
 
     /// <summary>The next messages, or a gap.</summary>
@@ -247,8 +248,11 @@ internal sealed class RunReader(TimeProvider time)
     }
 
     /// <summary>Messages that the consumer does not get to see are done; on subscriptions that settle by themselves this says nothing new.</summary>
-    private void PassOver(long first, long end) =>
+    private void PassOver(long first, long end)
+    {
         _source!.Settle(new SettleRange(SettleKind.Complete, _range.DeliveryId, first, (uint)(end - first)), default);
+        _source.ForgetLastBatch(); // It was not opened, so what is left of it must come with it.
+    }
 
     private DeliveredMessage ToMessage(in RecordView record)
     {

@@ -28,6 +28,17 @@ public sealed class HousekeepingScheduleTests : IDisposable
     }
 
     [Fact]
+    public void What_is_due_at_the_end_of_time_is_not_due_now()
+    {
+        var task = new Task { Again = TimeSpan.MaxValue };
+        _schedule.Request(task, TimeSpan.MaxValue);
+        _time.Advance(TimeSpan.FromHours(1));
+        Assert.Equal(0, task.Looks);
+        _time.Advance(TimeSpan.FromDays(2)); // It is looked at once a day.
+        Assert.InRange(task.Looks, 1, 2);
+    }
+
+    [Fact]
     public void What_says_when_it_is_due_again_is_looked_after_then()
     {
         var task = new Task { Again = TimeSpan.FromSeconds(2) };

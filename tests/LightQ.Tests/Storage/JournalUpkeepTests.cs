@@ -17,6 +17,18 @@ public sealed class JournalUpkeepTests
     }
 
     [Fact]
+    public async Task Messages_that_are_kept_for_longer_than_there_were_clocks_expire_never()
+    {
+        await using var host = new JournalHost(options => options with { RetentionAge = TimeSpan.FromDays(3000 * 365.0) });
+        Journal journal = host.Open();
+        host.AppendDurable(0, 100);
+        host.Wait(() => journal.IsIdle);
+        for (int looks = 0; looks < 100; looks++)
+            Look(host);
+        Assert.Equal(0, journal.StartOffset);
+    }
+
+    [Fact]
     public async Task A_journal_in_use_is_looked_at_until_it_rests()
     {
         await using var host = new JournalHost();

@@ -58,6 +58,17 @@ public sealed class TestTimeTests
     }
 
     [Fact]
+    public void A_timer_that_was_disposed_cannot_be_changed()
+    {
+        int fired = 0;
+        ITimer timer = _time.CreateTimer(_ => fired++, null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        timer.Dispose();
+        Assert.False(timer.Change(TimeSpan.FromHours(1), Timeout.InfiniteTimeSpan));
+        _time.Advance(Day);
+        Assert.Equal(0, fired);
+    }
+
+    [Fact]
     public async Task A_timer_also_fires_when_its_time_has_come_by_itself_and_a_jump_shortens_its_wait()
     {
         CancellationToken cancellationToken = TestContext.Current.CancellationToken;
