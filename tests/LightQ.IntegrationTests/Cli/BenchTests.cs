@@ -14,8 +14,10 @@ public sealed class BenchTests
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task Throughput_reports_every_size_in_its_schema_and_as_a_page()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
@@ -62,8 +64,10 @@ public sealed class BenchTests
     [InlineData("message", "transient")]
     [InlineData("publish", "transient")]
     [InlineData("batch", "durable")]
+    [Trait("Tier", "C")]
     public async Task Every_api_and_kind_moves_every_message_once(string api, string kind)
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         ToolResult run = (await LightQTool.RunAsync(
             null, "bench", "throughput", "--pairs", "1", "--messages", "20000", "--sizes", "100", "--api", api, "--kind", kind, "--output", "json")).Succeeded();
 
@@ -89,8 +93,10 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task Latency_takes_the_reference_documents_flags_and_writes_its_files()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(Path.Combine(directory.Path, "data"));
         string file = Path.Combine(directory.Path, "latency");
@@ -131,8 +137,10 @@ public sealed class BenchTests
         (await LightQTool.RunAsync(null, ["bench", "latency", .. flags])).FailedWith(78, "TLS is not configured");
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task Reference_puts_both_documents_beside_every_cell_of_the_grid()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 

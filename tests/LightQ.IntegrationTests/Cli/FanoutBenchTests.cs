@@ -44,8 +44,10 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_running_broker_is_measured_without_idle_connections_and_left_as_it_was()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(Path.Combine(directory.Path, "data"));
 
@@ -67,8 +69,10 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_disk_that_is_full_when_the_log_is_written_fails_the_run()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         Assert.SkipUnless(File.Exists("/dev/full"), "There is no /dev/full.");
         using var directory = new TemporaryDirectory();
         File.CreateSymbolicLink(LogIn(directory), "/dev/full");
@@ -106,8 +110,10 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_foreign_broker_that_dies_midway_ends_the_run_with_an_error()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(Path.Combine(directory.Path, "data"));
         using Process bench = LightQTool.Start(null, [.. Small, "--duration", "60s", "--server", server.Url, "--log-dir", directory.Path]);
