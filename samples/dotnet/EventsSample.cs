@@ -23,7 +23,6 @@ internal static class EventsSample
         await client.PingAsync();
         await connected.WaitAsync(TimeSpan.FromSeconds(30));
         await broker.RestartAsync();
-        await client.PingAsync();
         await connected.WaitAsync(TimeSpan.FromSeconds(30));
     }
 }
