@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tier=${1:?"which tier: C or N"}
 shift
-filter="Fault~D|Fault~N|Fault~G"
+filter="Fault~D|Fault~N|Fault~G|Fault~S"
 if [ $# -gt 0 ]; then filter=$(printf '|Fault=%s' "$@"); filter=${filter#|}; fi
 LIGHTQ_COMMIT=$(git describe --always --dirty --abbrev=10)
 export LIGHTQ_TIER=$tier LIGHTQ_COMMIT LIGHTQ_FAULT_REPORT=$PWD/tests/reliability

@@ -8,6 +8,7 @@ using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
@@ -64,6 +65,7 @@ public sealed class LightQBroker : IAsyncDisposable
             });
             Id = BrokerIdentity.ReadOrCreate(directory);
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
+            Users = new UserStore(_catalog, time);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));
             _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, options);
@@ -98,6 +100,9 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>The groups.</summary>
     public GroupRegistry Groups { get; }
+
+    /// <summary>The users, their rights and tokens.</summary>
+    public UserStore Users { get; }
 
     /// <summary>Bytes of backlogs that slow subscriptions spill, in memory and on the disk.</summary>
     public long SpilledBytes => _spills.Bytes;
@@ -178,6 +183,28 @@ public sealed class LightQBroker : IAsyncDisposable
         }
     }
 
+    /// <summary>Gives a topic its own user, another password, or none; null takes it away.</summary>
+    /// <exception cref="BrokerException">There is no such topic.</exception>
+    public void SetCredentials(string name, TopicCredentials? credentials)
+    {
+        lock (_changes)
+        {
+            Topic topic = GetTopic(name);
+            TopicCredentials? before = topic.Credentials;
+            topic.Credentials = credentials;
+            try
+            {
+                _catalog.Put(topic);
+            }
+            catch (IOException)
+            {
+                topic.Credentials = before;
+                throw;
+            }
+        }
+        Users.RaiseChanged();
+    }
+
     /// <summary>Deletes a topic; its streams end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
     public async Task DeleteTopicAsync(string name)
     {
@@ -201,6 +228,8 @@ public sealed class LightQBroker : IAsyncDisposable
             partition.Delays?.Stop();
         await Task.WhenAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask())).ConfigureAwait(false);
         _opener.Remove(topic.Id);
+        if (topic.Credentials is not null)
+            Users.RaiseChanged();
     }
 
     /// <summary>Removes messages of a partition before an offset; -1 removes all that are readable.</summary>
@@ -232,7 +261,7 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}.");
         if (partition.Log.Failure is { } failure)
             throw new BrokerException(ErrorCode.TopicFailed, failure);
-        (ulong producerId, uint epoch, ProducerState? state) = NameProducer(partition, request.ProducerName);
+        (ulong producerId, uint epoch, ProducerState? state) = NameProducer(partition, request);
         var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes);
         partition.Attach(stream);
         if (ack == Durability.Written)
@@ -293,6 +322,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public void BeginStop() => _stopping = true;
 
     /// <summary>Keeps positions, drains and closes every log. Streams must be released before.</summary>
+    /// <exception cref="IOException">The disk did not take what was not acknowledged yet; everything else is closed all the same.</exception>
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
@@ -303,13 +333,31 @@ public sealed class LightQBroker : IAsyncDisposable
         _delays.Dispose();
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
             partition.Delays?.Stop();
-        await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
-        _positions.Flush();
-        _positions.Dispose();
-        _catalog.Dispose();
-        _spills.Dispose();
-        _environment.Dispose();
-        _lock.Dispose();
+        try
+        {
+            await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
+        }
+        finally
+        {
+            // Also when the disk had no room for what one topic had not acknowledged yet.
+            CloseFiles();
+        }
+    }
+
+    private void CloseFiles()
+    {
+        try
+        {
+            _positions.Flush();
+        }
+        finally
+        {
+            _positions.Dispose();
+            _catalog.Dispose();
+            _spills.Dispose();
+            _environment.Dispose();
+            _lock.Dispose();
+        }
     }
 
     /// <summary>Tells the catalog of a topic whose files are made; without its entry they go again.</summary>
@@ -329,7 +377,7 @@ public sealed class LightQBroker : IAsyncDisposable
 
     private void RecoverTopics()
     {
-        Topic[] topics = [.. _catalog.Topics.Select(e => new Topic(e.Name, e.Id, e.Created, e.Settings, e.Credentials))];
+        Topic[] topics = [.. _catalog.Topics.Select(e => new Topic(e.Name, e.Id, e.Created, e.Settings, e.Credentials?.ToCredentials()))];
         _opener.Recover(topics);
         foreach (Topic topic in topics)
             Serve(topic);
@@ -365,13 +413,14 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(topic.FailureCode, topic.Failure);
     }
 
-    private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, string name)
+    private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, in OpenProducerFrame request)
     {
+        string name = request.ProducerName;
         if (name.Length == 0)
             return (0, 0, null);
         if (!TopicName.IsValid(name))
             throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
-        (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name);
+        (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name, request.Instance, request.IsReturning);
         lock (partition.AppendLock)
             return (id, epoch, partition.NamedProducers.Attach(id, epoch));
     }

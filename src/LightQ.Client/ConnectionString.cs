@@ -4,7 +4,7 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>Reads and writes <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</summary>
+/// <summary>Reads and writes <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN]</c>.</summary>
 internal static class ConnectionString
 {
     private const string Scheme = "lightq";
@@ -13,7 +13,7 @@ internal static class ConnectionString
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(text);
         if (!Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) || uri.Scheme != Scheme || uri.Host.Length == 0)
-            throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE]");
+            throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN]");
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
             throw Invalid("nothing may stand between the host and '?', and no '#'");
         var options = new LightQClientOptions { Host = uri.IdnHost };
@@ -29,9 +29,22 @@ internal static class ConnectionString
             text.Append(Uri.EscapeDataString(options.User)).Append('@');
         text.Append(options.Host.Contains(':', StringComparison.Ordinal) ? $"[{options.Host}]" : options.Host);
         text.Append(CultureInfo.InvariantCulture, $":{options.DataPort}");
-        if (options.ControlPort != ProtocolLimits.DefaultControlPort)
-            text.Append(CultureInfo.InvariantCulture, $"?control={options.ControlPort}");
+        char separator = '?';
+        Add("control", options.ControlPort != ProtocolLimits.DefaultControlPort ? options.ControlPort.ToString(CultureInfo.InvariantCulture) : null);
+        Add("tls", options.Tls ? "true" : null);
+        Add("ca", options.CertificateAuthorityFile);
+        Add("cert", options.ClientCertificateFile);
+        Add("key", options.ClientKeyFile);
         return text.ToString();
+
+        void Add(string name, string? value)
+        {
+            if (value is null)
+                return;
+            // A path stays readable: '/' needs no escape behind '?'.
+            text.Append(separator).Append(name).Append('=').Append(Uri.EscapeDataString(value).Replace("%2F", "/", StringComparison.Ordinal));
+            separator = '&';
+        }
     }
 
     private static LightQClientOptions ApplyUser(LightQClientOptions options, string userInfo)
@@ -57,9 +70,13 @@ internal static class ConnectionString
                 "control" => options with { ControlPort = ParsePort(value, "control") },
                 "tls" when bool.TryParse(value, out bool tls) => options with { Tls = tls },
                 "tls" => throw Invalid($"tls is true or false, not '{value}'"),
-                "ca" when value.Length > 0 => options with { CertificateAuthorityFile = value },
-                "ca" => throw Invalid("ca names a file"),
-                _ => throw Invalid($"'{name}' is not one of control, tls, ca"),
+                "ca" or "cert" or "key" when value.Length == 0 => throw Invalid($"{name} names a file"),
+                "ca" => options with { CertificateAuthorityFile = value },
+                "cert" => options with { ClientCertificateFile = value },
+                "key" => options with { ClientKeyFile = value },
+                "token" when value.Length > 0 => options with { Token = value },
+                "token" => throw Invalid("token is empty"),
+                _ => throw Invalid($"'{name}' is not one of control, tls, ca, cert, key, token"),
             };
         }
         return options;

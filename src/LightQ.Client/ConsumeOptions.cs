@@ -1,5 +1,4 @@
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Client;
 
@@ -110,19 +109,7 @@ public sealed record ConsumeOptions
     /// In a group with <see cref="SettleMode.Explicit"/>: for how long a message is this member's, 1 s to 12 h; null (the default) for the topic's lock duration.
     /// So groups whose work takes longer have longer locks. Renewals last as long.
     /// </summary>
-    public TimeSpan? LockDuration
-    {
-        get;
-        init
-        {
-            if (value is { } duration)
-            {
-                ArgumentOutOfRangeException.ThrowIfLessThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds), nameof(value));
-                ArgumentOutOfRangeException.ThrowIfGreaterThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds), nameof(value));
-            }
-            field = value;
-        }
-    }
+    public TimeSpan? LockDuration { get; init => field = CheckLockDuration(value); }
 
     /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
     public bool VerifyChecksums { get; init; } = true;
@@ -156,4 +143,15 @@ public sealed record ConsumeOptions
     /// To wait for a subscription before publishing, complete a <see cref="TaskCompletionSource"/> here.
     /// </summary>
     public Action<SubscriptionStarted>? OnSubscribed { get; init; }
+
+    /// <exception cref="ArgumentOutOfRangeException">The lock is too short or too long.</exception>
+    internal static TimeSpan? CheckLockDuration(TimeSpan? value)
+    {
+        if (value is { } duration)
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds), nameof(value));
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds), nameof(value));
+        }
+        return value;
+    }
 }

@@ -1,4 +1,4 @@
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 
 namespace LightQ.Client;
 

@@ -31,9 +31,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private readonly ClientEvents _events;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
-    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</param>
+    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN]</c>.</param>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
-    /// <exception cref="LightQException"><see cref="ErrorCode.NotSupported"/>: it asks for TLS, which this version does not have.</exception>
+    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file it names for TLS cannot be used.</exception>
     public LightQClient(string connectionString)
         : this(LightQClientOptions.Parse(connectionString))
     {
@@ -41,12 +41,12 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Makes a client; connects nothing yet.</summary>
     /// <param name="options">What to connect to and how.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.NotSupported"/>: they ask for TLS, which this version does not have.</exception>
+    /// <exception cref="ArgumentException">They name files for TLS without asking for TLS.</exception>
+    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file they name for TLS cannot be used.</exception>
     public LightQClient(LightQClientOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
-        if (options.Tls)
-            throw new LightQException(ErrorCode.NotSupported, "This version of the client does not support TLS yet.");
+        options.Check();
         Options = options;
         ILogger logger = options.LoggerFactory?.CreateLogger("LightQ.Client") ?? NullLogger.Instance;
         _events = new ClientEvents(this, logger);
@@ -55,6 +55,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
         Groups = new GroupsClient(_control);
+        Users = new UsersClient(_control);
     }
 
     /// <summary>
@@ -113,6 +114,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Looks into consumer groups, and moves, pauses and deletes them.</summary>
     public GroupsClient Groups { get; }
+
+    /// <summary>Makes users, gives them rights, and makes tokens.</summary>
+    public UsersClient Users { get; }
 
     /// <summary>Where everything of this client logs.</summary>
     internal ILogger Logger => _link.Logger;

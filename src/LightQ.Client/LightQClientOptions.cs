@@ -33,11 +33,23 @@ public sealed record LightQClientOptions
     /// <summary>The user's password. Needs <see cref="User"/>.</summary>
     public string? Password { get; init => field = Short(value); }
 
-    /// <summary>Whether both planes are encrypted. Not supported yet: a client with it throws <see cref="ErrorCode.NotSupported"/>.</summary>
+    /// <summary>A token to log in with instead of user and password: one that was made with <see cref="UsersClient.CreateTokenAsync"/>, or of a login.</summary>
+    public string? Token { get; init => field = Short(value); }
+
+    /// <summary>
+    /// Whether both planes are encrypted, with TLS 1.2 or 1.3. The broker's certificate must then come from a trusted authority and be for <see cref="Host"/>; there is no way to skip that
+    /// check. What is wrong with it is said by <see cref="ErrorCode.TlsFailed"/>. Default: false.
+    /// </summary>
     public bool Tls { get; init; }
 
-    /// <summary>A PEM file with the certificate authority to trust; null for the machine's own list.</summary>
+    /// <summary>A PEM file with the certificate authorities to trust, and no others; null for the machine's own list. Read at every connect. Needs <see cref="Tls"/>.</summary>
     public string? CertificateAuthorityFile { get; init; }
+
+    /// <summary>A PEM file with this client's own certificate, for brokers that ask for one, and those between it and its authority behind it. Read at every connect. Needs <see cref="Tls"/>.</summary>
+    public string? ClientCertificateFile { get; init; }
+
+    /// <summary>A PEM file with the private key, not encrypted, of <see cref="ClientCertificateFile"/>; null when it is in the same file.</summary>
+    public string? ClientKeyFile { get; init; }
 
     /// <summary>How the broker's log and statistics call this client. Default: the process's name.</summary>
     public string ClientName
@@ -77,12 +89,12 @@ public sealed record LightQClientOptions
     /// <summary>The clock of the connection: heartbeats, time-outs, delays before reconnecting. Another than <see cref="TimeProvider"/> where that one jumps, as no broker could answer in time.</summary>
     internal TimeProvider ConnectionTime { get => field ?? TimeProvider; init; }
 
-    /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</summary>
+    /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN]</c>.</summary>
     /// <param name="connectionString">User, password and file are percent-encoded where they need it.</param>
     /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>
     public static LightQClientOptions Parse(string connectionString) => ConnectionString.Parse(connectionString);
 
-    /// <summary>The connection string without the password.</summary>
+    /// <summary>The connection string without password and token.</summary>
     public override string ToString() => ConnectionString.Format(this);
 
     /// <summary>What a connection with these options says first.</summary>
@@ -91,8 +103,17 @@ public sealed record LightQClientOptions
         ProtocolLimits.Version,
         0,
         ClientName,
-        User is null ? HelloFrame.Anonymous : HelloFrame.Plain,
-        User is null ? "" : $"{User}\0{Password}");
+        Token is not null ? HelloFrame.Token : User is null ? HelloFrame.Anonymous : HelloFrame.Plain,
+        Token ?? (User is null ? "" : $"{User}\0{Password}"));
+
+    /// <summary>Refuses files for TLS without TLS: whoever names them believes to be encrypted.</summary>
+    internal void Check()
+    {
+        if (!Tls && (CertificateAuthorityFile ?? ClientCertificateFile ?? ClientKeyFile) is not null)
+            throw new ArgumentException("The files ca, cert and key are for TLS: give tls=true too.");
+        if (ClientKeyFile is not null && ClientCertificateFile is null)
+            throw new ArgumentException("A key file is given without the certificate it belongs to: give cert=FILE too.");
+    }
 
     private static int Port(int value) => value is > 0 and <= ushort.MaxValue
         ? value

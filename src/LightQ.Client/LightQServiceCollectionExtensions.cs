@@ -13,7 +13,7 @@ public static class LightQServiceCollectionExtensions
 {
     /// <summary>Registers one <see cref="LightQClient"/> for the whole application, which logs to the application's loggers and is disposed with it.</summary>
     /// <param name="services">Where to register.</param>
-    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE]</c>.</param>
+    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.</param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>

@@ -71,6 +71,9 @@ public readonly struct Message
     /// </summary>
     public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
+    /// <summary>How long a new or renewed lock lasts.</summary>
+    internal TimeSpan LockDuration => TimeSpan.FromMilliseconds(_lock.Milliseconds);
+
     /// <summary>With explicit settlement: cancelled when the connection on which the message came has ended; what is said of it then reaches nobody.</summary>
     internal CancellationToken DeliveryEnded => _lock.Ended;
 

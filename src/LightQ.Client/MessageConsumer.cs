@@ -15,6 +15,9 @@ namespace LightQ.Client;
 /// </example>
 public sealed class MessageConsumer : IAsyncDisposable
 {
+    /// <summary>Timers cannot wait for two months; who asks for more means for ever.</summary>
+    private static readonly TimeSpan LongestWait = TimeSpan.FromDays(49);
+
     private readonly IAsyncEnumerable<Message> _stream;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _closing = new();
@@ -120,7 +123,7 @@ public sealed class MessageConsumer : IAsyncDisposable
         if (patience <= TimeSpan.Zero)
             return false;
         using var waiting = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        Task over = Task.Delay(patience, _time, waiting.Token);
+        Task over = Task.Delay(patience < LongestWait ? patience : Timeout.InfiniteTimeSpan, _time, waiting.Token);
         bool isThere = await Task.WhenAny(next, over).ConfigureAwait(false) == next;
         await waiting.CancelAsync().ConfigureAwait(false);
         return isThere;

@@ -43,6 +43,12 @@ public sealed record ProcessorOptions
     /// </summary>
     public TimeSpan MaxLockRenewal { get; init => field = UpToADay(value); } = TimeSpan.FromMinutes(5);
 
+    /// <summary>
+    /// For how long a message is this processor's without a renewal, 1 s to 12 h; null (the default) for the topic's lock duration. A longer one needs fewer renewals; a shorter
+    /// one gives the messages of a host that hangs to others sooner.
+    /// </summary>
+    public TimeSpan? LockDuration { get; init => field = ConsumeOptions.CheckLockDuration(value); }
+
     /// <summary>How long <see cref="LightQProcessor.StopAsync"/> lets running handlers go on before it cancels their tokens. 0 to 24 h, default 30 s.</summary>
     public TimeSpan DrainTimeout { get; init => field = UpToADay(value); } = TimeSpan.FromSeconds(30);
 

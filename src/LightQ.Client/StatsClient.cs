@@ -5,7 +5,6 @@ using LightQ.Client.Administration;
 using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
-using LightQ.Protocol.Frames;
 using WireTopicStats = LightQ.Protocol.Control.TopicStats;
 
 namespace LightQ.Client;

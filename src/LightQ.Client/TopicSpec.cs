@@ -1,5 +1,4 @@
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Client;
 

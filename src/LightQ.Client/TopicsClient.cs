@@ -26,6 +26,9 @@ public sealed class TopicsClient
     private static readonly GrpcMethod<DeleteTopicRequest, DeleteTopicResponse> DeleteMethod = GrpcMethod.Create<DeleteTopicRequest, DeleteTopicResponse>(Service, "DeleteTopic");
     private static readonly GrpcMethod<TruncateTopicRequest, TruncateTopicResponse> TruncateMethod = GrpcMethod.Create<TruncateTopicRequest, TruncateTopicResponse>(Service, "TruncateTopic");
 
+    private static readonly GrpcMethod<SetTopicCredentialsRequest, SetTopicCredentialsResponse> SetCredentialsMethod =
+        GrpcMethod.Create<SetTopicCredentialsRequest, SetTopicCredentialsResponse>(Service, "SetTopicCredentials");
+
     private readonly ControlChannel _channel;
 
     internal TopicsClient(ControlChannel channel) => _channel = channel;
@@ -102,4 +105,13 @@ public sealed class TopicsClient
         var request = new TruncateTopicRequest { Name = name, BeforeOffset = beforeOffset ?? -1, Partition = (uint)partition };
         return (await _channel.CallAsync(TruncateMethod, request, cancellationToken).ConfigureAwait(false)).StartOffset;
     }
+
+    /// <summary>Gives a topic a user of its own, or another password for it. From then on clients that have not logged in may not use the topic; its user logs in as <c>TOPIC/USER</c>.</summary>
+    /// <param name="name">The topic's name.</param>
+    /// <param name="user">The user's name in this topic; null takes the topic's user away.</param>
+    /// <param name="password">Its password.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be reached.</exception>
+    public Task SetCredentialsAsync(string name, string? user, string? password, CancellationToken cancellationToken = default) =>
+        _channel.CallAsync(SetCredentialsMethod, new SetTopicCredentialsRequest { Topic = name, User = user ?? "", Password = password ?? "" }, cancellationToken);
 }

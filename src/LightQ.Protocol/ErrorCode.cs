@@ -116,4 +116,16 @@ public enum ErrorCode : ushort
 
     /// <summary>The group has members.</summary>
     GroupInUse = 36,
+
+    /// <summary>There is no TLS between the two sides: one does not speak it, or does not accept the other's certificate. The connection closes.</summary>
+    TlsFailed = 37,
+
+    /// <summary>No user has that name.</summary>
+    UnknownUser = 38,
+
+    /// <summary>A user of that name exists.</summary>
+    UserExists = 39,
+
+    /// <summary>No token has that id.</summary>
+    UnknownToken = 40,
 }

@@ -6,6 +6,7 @@ using LightQ.Server.Control;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Security;
+using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using LightQ.Storage;
 using Microsoft.Extensions.Logging;
@@ -31,9 +32,11 @@ public sealed class LightQServer : IAsyncDisposable
     private readonly Readiness _readiness = new();
     private readonly Lock _stopLock = new();
     private LightQBroker? _broker;
+    private ServerSecurity? _security;
     private DataListener? _listener;
     private ControlServices? _control;
     private HttpHost? _http;
+    private ServerTls? _tls;
     private Task? _stopped;
 
     private LightQServer(LightQServerOptions options, ILoggerFactory loggers)
@@ -56,7 +59,15 @@ public sealed class LightQServer : IAsyncDisposable
     public int WebPort => _http!.WebEndPoint.Port;
 
     /// <summary>What a client on this machine connects with.</summary>
-    public string ConnectionString => $"lightq://{LocalHost}:{DataPort}?control={ControlPort}";
+    public string ConnectionString
+    {
+        get
+        {
+            string ca = _options.Tls.SelfSigned ? $"&ca={Uri.EscapeDataString(Path.Combine(DataDirectory, SelfSignedCertificate.CertificateName))}" : "";
+            string tls = _tls is null ? "" : $"&tls=true{ca}";
+            return $"lightq://{_tls?.HostFor(LocalHost) ?? LocalHost}:{DataPort}?control={ControlPort}{tls}";
+        }
+    }
 
     /// <summary>The data directory's full path.</summary>
     public string DataDirectory => _directory.Path;
@@ -105,6 +116,15 @@ public sealed class LightQServer : IAsyncDisposable
             return _stopped ??= StopOnceAsync(timeout ?? _options.StopTimeout);
     }
 
+    /// <summary>
+    /// Reads the certificate files again; the next handshakes use them. Handshakes do so by themselves when the files have changed.
+    /// </summary>
+    /// <returns>Whether they can be used, which is also so without TLS; otherwise the log says why, and what was in force stays so.</returns>
+    public bool ReloadCertificate() => _tls?.Reload() ?? true;
+
+    /// <summary>Where passwords are hashed.</summary>
+    internal PasswordQueue Passwords => _security!.Authenticator.Passwords;
+
     /// <summary>Cuts every data-plane connection.</summary>
     internal void DropConnections() => _listener!.DropAll();
 
@@ -117,22 +137,38 @@ public sealed class LightQServer : IAsyncDisposable
         long began = time.GetTimestamp();
         _broker = await _directory.OpenBrokerAsync(_options.Broker with { OnDamaged = LogDamage }, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
-        var authenticator = new Authenticator(AdminPassword.ReadOrCreate(_directory.Path, _logger), _options.RequireAuth, time);
-        _listener = Listen(_broker, authenticator, loggers);
-        _control = new ControlServices(_broker, _listener, _options.DataPlane, authenticator, _readiness.Health, time, _options.ConnectionTime, _logger);
-        var web = new WebEndpoints(_broker, _listener, _readiness, new AdminCommands(_broker, authenticator, _logger));
-        _http = await HttpHost.StartAsync(_options, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
+        _tls = OpenTls(time);
+        _security = Secure(_broker);
+        _listener = Listen(_broker, _security, loggers);
+        _control = new ControlServices(_broker, _listener, _options.DataPlane, _security, _readiness.Health, time, _options.ConnectionTime, _logger);
+        _security.Access.AddReviewer(_listener.Review);
+        _security.Access.AddReviewer(_control.Review);
+        var web = new WebEndpoints(_broker, _listener, _readiness, _security, new AdminCommands(_broker, _security, _logger));
+        _http = await HttpHost.StartAsync(_options, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
     }
 
-    private DataListener Listen(LightQBroker broker, Authenticator authenticator, ILoggerFactory loggers)
+    private ServerTls? OpenTls(TimeProvider time)
+    {
+        if (!_options.Tls.IsEnabled)
+            return null;
+        return new ServerTls(_options.Tls.SelfSigned ? SelfSignedCertificate.EnsureIn(_directory.Path, _options.Tls, time.GetUtcNow(), _logger) : _options.Tls, time, _logger);
+    }
+
+    private ServerSecurity Secure(LightQBroker broker)
+    {
+        var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, _options.MaxWaitingLogins);
+        return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, new SecurityLog(_logger), _options.TimeProvider);
+    }
+
+    private DataListener Listen(LightQBroker broker, ServerSecurity security, ILoggerFactory loggers)
     {
         try
         {
             return new DataListener(
-                new IPEndPoint(_options.Bind, _options.DataPort), broker, authenticator, _options.DataPlane, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
+                new IPEndPoint(_options.Bind, _options.DataPort), broker, security, _options.DataPlane, _tls, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
         }
         catch (SocketException e)
         {
@@ -147,7 +183,8 @@ public sealed class LightQServer : IAsyncDisposable
     {
         if (!IPAddress.IsLoopback(_options.Bind))
         {
-            ServerLog.Insecure(_logger, _options.Bind);
+            if (_tls is null)
+                ServerLog.Insecure(_logger, _options.Bind);
             if (!_options.RequireAuth)
                 ServerLog.OpenToAll(_logger, _options.Bind);
         }
@@ -178,6 +215,7 @@ public sealed class LightQServer : IAsyncDisposable
             }
             finally
             {
+                _security?.Dispose();
                 await CloseBrokerAsync().ConfigureAwait(false);
                 _directory.Leave(_logger);
             }

@@ -2,6 +2,7 @@ using System.Net;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Server.DataPlane;
+using LightQ.Server.Tls;
 
 namespace LightQ.Server;
 
@@ -18,7 +19,7 @@ public sealed record LightQServerOptions
         init => field = value is null || value.Trim().Length != 0 ? value : throw new ArgumentOutOfRangeException(nameof(DataDirectory), value, "a path");
     }
 
-    /// <summary>The address to listen on. Default 127.0.0.1; one that other machines reach needs <see cref="Insecure"/>.</summary>
+    /// <summary>The address to listen on. Default 127.0.0.1; one that other machines reach needs <see cref="Tls"/> and <see cref="RequireAuth"/>, or <see cref="Insecure"/>.</summary>
     public IPAddress Bind { get; init; } = IPAddress.Loopback;
 
     /// <summary>Port of the data plane; 0 takes a free one. Default 5700.</summary>
@@ -42,10 +43,17 @@ public sealed record LightQServerOptions
         init => field = CheckPort(value, nameof(WebPort));
     } = ProtocolLimits.DefaultWebPort;
 
-    /// <summary>Whether clients must log in. Default false: on loopback, anonymous clients may do everything.</summary>
+    /// <summary>Whether clients must log in. Default false: on loopback, anonymous clients may do everything until there is a user besides admin.</summary>
     public bool RequireAuth { get; init; }
 
-    /// <summary>Allows to listen beyond loopback without TLS: passwords and messages then travel in the clear. Default false.</summary>
+    /// <summary>Passwords that may wait to be hashed, 1 to 1,000,000. Default 4,096: with more, a login is refused with <see cref="ErrorCode.ResourceExhausted"/>.</summary>
+    public int MaxWaitingLogins
+    {
+        get;
+        init => field = value is >= 1 and <= 1_000_000 ? value : throw new ArgumentOutOfRangeException(nameof(MaxWaitingLogins), value, "1 to 1000000");
+    } = 4096;
+
+    /// <summary>Allows to listen beyond loopback without TLS, or without a login: passwords and messages can then be read on the way, or anybody may do everything. Default false.</summary>
     public bool Insecure { get; init; }
 
     /// <summary>How long a stop waits for connections to end by themselves, 0 to 10 minutes. Default 5 s. What has to reach the disk is not cut short by it.</summary>
@@ -56,6 +64,9 @@ public sealed record LightQServerOptions
             ? value
             : throw new ArgumentOutOfRangeException(nameof(StopTimeout), value, "00:00:00 to 00:10:00");
     } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Encryption and certificates. Default: none.</summary>
+    public TlsOptions Tls { get; init; } = new();
 
     /// <summary>Limits of the data plane.</summary>
     public DataPlaneOptions DataPlane { get; init; } = new();

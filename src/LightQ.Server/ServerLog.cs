@@ -1,5 +1,6 @@
 using System.Net;
 using LightQ.Grpc;
+using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
@@ -37,8 +38,14 @@ internal static partial class ServerLog
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 
-    [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong user or password")]
-    public static partial void LoginRefused(ILogger logger, string peer);
+    [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong {Mechanism}, or nobody of that name")]
+    public static partial void LoginRefused(ILogger logger, string peer, string mechanism);
+
+    [LoggerMessage(2015, LogLevel.Debug, "{Action}: {Actor} from {Peer} by {Mechanism}")]
+    public static partial void LoggedIn(ILogger logger, SecurityAction action, string actor, string peer, string mechanism);
+
+    [LoggerMessage(2016, LogLevel.Information, "{Action}: {Subject} ({Detail}) by {Actor} from {Peer}")]
+    public static partial void RightsChanged(ILogger logger, SecurityAction action, string subject, string detail, string actor, string peer);
 
     [LoggerMessage(2011, LogLevel.Error, "{Method} failed at the disk; the client was told {Code}")]
     public static partial void CallFailed(ILogger logger, Exception exception, string method, GrpcStatusCode code);
@@ -48,4 +55,16 @@ internal static partial class ServerLog
 
     [LoggerMessage(2014, LogLevel.Information, "Group {Group} of topic {Topic} was {Change} by {Peer}")]
     public static partial void GroupChanged(ILogger logger, string group, string topic, string change, string peer);
+
+    [LoggerMessage(2030, LogLevel.Information, "TLS with the certificate {Subject}, which ends on {End:u}")]
+    public static partial void CertificateInForce(ILogger logger, string subject, DateTime end);
+
+    [LoggerMessage(2031, LogLevel.Error, "The new certificate cannot be used: {Reason} The one before, {Subject}, stays in force until {End:u}")]
+    public static partial void CertificateKept(ILogger logger, string reason, string subject, DateTime end);
+
+    [LoggerMessage(2032, LogLevel.Warning, "A self-signed certificate was made: clients have to be given {Path}")]
+    public static partial void CertificateMade(ILogger logger, string path);
+
+    [LoggerMessage(2033, LogLevel.Warning, "A connection from {Peer} to port {Port} was refused: the peer {Reason}")]
+    public static partial void HandshakeFailed(ILogger logger, string peer, int port, string reason);
 }

@@ -35,6 +35,7 @@ public sealed class TestTime : TimeProvider
 
     /// <summary>Moves the clock forward, for everything that uses it at once.</summary>
     /// <param name="by">By how much; zero or above. There is no way back.</param>
+    /// <exception cref="AggregateException">Callbacks of timers threw; all that were due have fired.</exception>
     public void Advance(TimeSpan by)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(by, TimeSpan.Zero);
@@ -49,8 +50,20 @@ public sealed class TestTime : TimeProvider
             foreach (TestTimer timer in _armed)
                 timer.Wait(); // For what is left of its time.
         }
+        List<Exception> failures = [];
         foreach (TestTimer timer in due)
-            timer.Fire();
+        {
+            try
+            {
+                timer.Fire();
+            }
+            catch (Exception e)
+            {
+                failures.Add(e); // The timers behind it are due all the same.
+            }
+        }
+        if (failures.Count != 0)
+            throw new AggregateException("Timers that the clock jumped over threw.", failures);
     }
 
     private sealed class TestTimer : ITimer

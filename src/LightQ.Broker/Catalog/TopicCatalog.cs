@@ -1,15 +1,18 @@
 using System.Text.Json;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 using LightQ.Storage;
 using LightQ.Storage.State;
 
 namespace LightQ.Broker.Catalog;
 
-/// <summary>What survives a restart besides messages: the topics and the named producers. A small journal, replayed at start.</summary>
+/// <summary>What survives a restart besides messages: topics, named producers, users and tokens. A small journal, replayed at start.</summary>
 /// <remarks>Every change is on disk before the call returns. Thread-safe; calls block on the disk.</remarks>
 internal sealed class TopicCatalog : IDisposable
 {
-    /// <summary>The journal is written anew at start when it is this large and mostly history.</summary>
+    /// <summary>The journal is written anew when it is this large, and later whenever it has doubled since: by then half of it is history.</summary>
     private const long CompactBytes = 4 * 1024 * 1024;
 
     /// <summary>Epochs of a name that are noted ahead: so many partitions can be opened for one sync.</summary>
@@ -20,14 +23,19 @@ internal sealed class TopicCatalog : IDisposable
     private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
     private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
     private readonly RecordJournal _journal;
+    private volatile UserTable _users = UserTable.Empty;
     private ulong _lastProducerId;
+    private long _compactAt;
 
-    public TopicCatalog(string directory, JournalEnvironment environment)
+    public TopicCatalog(string directory, JournalEnvironment environment, long compactBytes = CompactBytes)
     {
+        _compactAt = compactBytes;
         _journal = RecordJournal.Open(directory, environment, Replay);
-        if (_journal.Bytes > CompactBytes)
-            _journal.Compact(Live().Select(r => (ReadOnlyMemory<byte>)Serialize(r)));
+        CompactIfLong();
     }
+
+    /// <summary>Bytes of the journal.</summary>
+    internal long Bytes => _journal.Bytes;
 
     /// <summary>The topics, in no order.</summary>
     public IReadOnlyCollection<CatalogRecord.TopicEntry> Topics
@@ -39,10 +47,14 @@ internal sealed class TopicCatalog : IDisposable
         }
     }
 
+    /// <summary>The users and tokens.</summary>
+    public UserTable Users => _users;
+
     /// <summary>Keeps a topic, new or changed.</summary>
     public void Put(Topic topic)
     {
-        var entry = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, topic.Settings, topic.Credentials);
+        CatalogRecord.CredentialsEntry? credentials = topic.Credentials is { } own ? new(own.User, own.Password) : null;
+        var entry = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, topic.Settings, credentials);
         lock (_lock)
         {
             Append(new CatalogRecord { Topic = entry });
@@ -60,18 +72,26 @@ internal sealed class TopicCatalog : IDisposable
         }
     }
 
-    /// <summary>Gives a named producer its id and the next epoch. The id is on disk when this returns, and that no later start gives this epoch again.</summary>
-    public (ulong Id, uint Epoch) NextEpoch(Guid topic, string name)
+    /// <summary>
+    /// Gives a named producer its id and the next epoch. The id and who has the name are on disk when this returns, and that no later start gives this epoch again.
+    /// </summary>
+    /// <param name="topic">The topic.</param>
+    /// <param name="name">The producer's name.</param>
+    /// <param name="instance">Which one of the name it is; see <see cref="OpenProducerFrame.Instance"/>.</param>
+    /// <param name="isReturning">Whether it must have the name already: then it does not take it from another.</param>
+    /// <exception cref="BrokerException">Another has taken the name over: <see cref="ErrorCode.Fenced"/>.</exception>
+    public (ulong Id, uint Epoch) NextEpoch(Guid topic, string name, ulong instance, bool isReturning)
     {
         lock (_lock)
         {
-            CatalogRecord.ProducerEntry entry = _producers.TryGetValue((topic, name), out CatalogRecord.ProducerEntry? known)
-                ? known
-                : new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 0);
+            CatalogRecord.ProducerEntry? known = _producers.GetValueOrDefault((topic, name));
+            if (isReturning && known?.Instance is { } holder && holder != instance)
+                throw new BrokerException(ErrorCode.Fenced, $"A newer producer has taken over the name '{name}'.");
+            CatalogRecord.ProducerEntry entry = known ?? new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 0);
             uint epoch = _lastEpochs.GetValueOrDefault((topic, name), entry.Epoch) + 1;
-            if (epoch > entry.Epoch)
+            entry = entry with { Epoch = epoch > entry.Epoch ? entry.Epoch + EpochsNoted : entry.Epoch, Instance = instance };
+            if (entry != known)
             {
-                entry = entry with { Epoch = entry.Epoch + EpochsNoted };
                 Append(new CatalogRecord { Producer = entry });
                 _producers[(topic, name)] = entry;
             }
@@ -80,12 +100,62 @@ internal sealed class TopicCatalog : IDisposable
         }
     }
 
+    /// <summary>Keeps a user, new or changed.</summary>
+    public void Put(User user) => Change(new CatalogRecord { User = user });
+
+    /// <summary>Forgets a user and its tokens.</summary>
+    public void DeleteUser(string name) => Change(new CatalogRecord { DeletedUser = name });
+
+    /// <summary>Keeps a token.</summary>
+    public void Put(AccessToken token) => Change(new CatalogRecord { Token = token });
+
+    /// <summary>Forgets a token.</summary>
+    public void DeleteToken(string id) => Change(new CatalogRecord { DeletedToken = id });
+
     public void Dispose() => _journal.Dispose();
 
     private IEnumerable<CatalogRecord> Live() =>
-        _topics.Values.Select(t => new CatalogRecord { Topic = t }).Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }));
+        _topics.Values.Select(t => new CatalogRecord { Topic = t })
+            .Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }))
+            .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
+            .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }));
 
-    private void Append(CatalogRecord record) => _journal.Append(Serialize(record));
+    private void Append(CatalogRecord record)
+    {
+        CompactIfLong(); // Before: what this record says does not count yet.
+        _journal.Append(Serialize(record));
+    }
+
+    private void CompactIfLong()
+    {
+        if (_journal.Bytes <= _compactAt)
+            return;
+        _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)Serialize(r))); // On a full disk a topic can be deleted to make space.
+        _compactAt = Math.Max(_compactAt, 2 * _journal.Bytes);
+    }
+
+    private void Change(CatalogRecord record)
+    {
+        lock (_lock)
+        {
+            Append(record);
+            ApplyToUsers(record);
+        }
+    }
+
+    private void ApplyToUsers(CatalogRecord record)
+    {
+        UserTable table = _users;
+        if (record.User is { } user)
+            table = table with { Users = table.Users.SetItem(user.Name, user) };
+        if (record.DeletedUser is { } name)
+            table = new UserTable(table.Users.Remove(name), table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.User == name).Select(t => t.Hash)));
+        if (record.Token is { } token)
+            table = table with { Tokens = table.Tokens.SetItem(token.Hash, token) };
+        if (record.DeletedToken is { } id)
+            table = table with { Tokens = table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.Id == id).Select(t => t.Hash)) };
+        _users = table;
+    }
 
     private static byte[] Serialize(CatalogRecord record) => JsonSerializer.SerializeToUtf8Bytes(record, CatalogJson.Default.CatalogRecord);
 
@@ -102,6 +172,7 @@ internal sealed class TopicCatalog : IDisposable
             _producers[(producer.TopicId, producer.Name)] = producer;
             _lastProducerId = Math.Max(_lastProducerId, producer.Id);
         }
+        ApplyToUsers(record);
     }
 
     private void Forget(Guid id)

@@ -13,13 +13,16 @@ internal static class DeadLetterBatch
     /// <summary>What the headers of one letter need at most, beside the reason.</summary>
     private const int HeaderRoom = 2048;
 
+    /// <summary>Values of <see cref="DeadLetterHeader.Body"/>.</summary>
+    private const string WholeBatch = "batch", Omitted = "omitted";
+
     /// <summary>Builds a batch of as many of a letter's messages, from its first, as fit.</summary>
     /// <param name="batch">The batch in which the messages lie.</param>
     /// <param name="letter">Which messages, whose, and why.</param>
     /// <param name="sequence">The producer's number of the first.</param>
     /// <param name="now">Now, in unix microseconds.</param>
     /// <param name="maxBytes">The largest batch the dead-letter topic takes.</param>
-    /// <returns>The batch, and how many messages it holds: none when the first is too large by itself.</returns>
+    /// <returns>The batch, and how many messages it holds, at least one: of a message that is too large by itself, only what is said of it.</returns>
     public static (ReadOnlyMemory<byte> Batch, int Count) Build(ReadOnlySpan<byte> batch, in DeadLetter letter, ulong sequence, long now, int maxBytes)
     {
         var view = new BatchView(batch);
@@ -33,10 +36,13 @@ internal static class DeadLetterBatch
         {
             for (long offset = letter.Range.First; offset < letter.Range.End; offset++, count++)
             {
-                int length = WriteHeaders(headers, default, letter, offset, isWhole: true, now);
-                if (RecordWriter.SizeOf(batch.Length, headersLength: length) > bytes.Length - at)
+                int length = WriteHeaders(headers, default, letter, offset, WholeBatch, now);
+                bool fits = RecordWriter.SizeOf(batch.Length, headersLength: length) <= bytes.Length - at;
+                if (!fits && count != 0)
                     break;
-                at += RecordWriter.Write(bytes.AsSpan(at), batch, default, hasKey: false, headers.AsSpan(0, length));
+                at += fits
+                    ? RecordWriter.Write(bytes.AsSpan(at), batch, default, hasKey: false, headers.AsSpan(0, length))
+                    : WriteOmitted(bytes.AsSpan(at), headers, letter, offset, now);
             }
         }
         else
@@ -45,14 +51,17 @@ internal static class DeadLetterBatch
             {
                 if (record.Offset < letter.Range.First || record.Offset >= letter.Range.End)
                     continue;
-                int length = WriteHeaders(headers, record.HeaderBytes, letter, record.Offset, isWhole: false, now);
-                if (RecordWriter.SizeOf(record.Body.Length, record.Key.Length, length) > bytes.Length - at)
+                int length = WriteHeaders(headers, record.HeaderBytes, letter, record.Offset, null, now);
+                bool fits = RecordWriter.SizeOf(record.Body.Length, record.Key.Length, length) <= bytes.Length - at;
+                if (!fits && count != 0)
                     break;
-                at += RecordWriter.Write(bytes.AsSpan(at), record.Body, record.Key, record.HasKey, headers.AsSpan(0, length), record.IsTombstone);
+                at += fits
+                    ? RecordWriter.Write(bytes.AsSpan(at), record.Body, record.Key, record.HasKey, headers.AsSpan(0, length), record.IsTombstone)
+                    : WriteOmitted(bytes.AsSpan(at), headers, letter, record.Offset, now);
                 count++;
             }
         }
-        int total = count == 0 ? 0 : BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, count, new BatchOrigin(0, 0, sequence), now);
+        int total = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, count, new BatchOrigin(0, 0, sequence), now);
         return (bytes.AsMemory(0, total), count);
     }
 
@@ -74,8 +83,12 @@ internal static class DeadLetterBatch
         }
     }
 
+    /// <summary>Writes a message of which only the headers fit; these do in any topic, whose batches have room for 64 KiB beside a message.</summary>
+    private static int WriteOmitted(Span<byte> destination, Span<byte> headers, in DeadLetter letter, long offset, long now) =>
+        RecordWriter.Write(destination, default, default, hasKey: false, headers[..WriteHeaders(headers, default, letter, offset, Omitted, now)]);
+
     /// <returns>Bytes written; the message's own headers are left out when both do not fit, or nobody can read them.</returns>
-    private static int WriteHeaders(Span<byte> destination, ReadOnlySpan<byte> own, in DeadLetter letter, long offset, bool isWhole, long now)
+    private static int WriteHeaders(Span<byte> destination, ReadOnlySpan<byte> own, in DeadLetter letter, long offset, string? body, long now)
     {
         int length = 0;
         if (!own.IsEmpty && AreReadable(own))
@@ -85,14 +98,15 @@ internal static class DeadLetterBatch
         }
         length += Write(destination[length..], DeadLetterHeader.Reason, letter.Reason);
         length += Write(destination[length..], DeadLetterHeader.Topic, letter.Group.Partition.Topic.Name);
+        length += Write(destination[length..], DeadLetterHeader.TopicId, letter.Group.Partition.Topic.Id.ToString("N"));
         length += Write(destination[length..], DeadLetterHeader.Partition, letter.Group.Partition.Index.ToString(CultureInfo.InvariantCulture));
         length += Write(destination[length..], DeadLetterHeader.Offset, offset.ToString(CultureInfo.InvariantCulture));
         length += Write(destination[length..], DeadLetterHeader.Group, letter.Group.Name);
         length += Write(destination[length..], DeadLetterHeader.Deliveries, letter.Range.Deliveries.ToString(CultureInfo.InvariantCulture));
         length += Write(destination[length..], DeadLetterHeader.Time, DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture));
-        if (isWhole)
-            length += Write(destination[length..], DeadLetterHeader.Whole, "batch");
-        return length <= ushort.MaxValue ? length : WriteHeaders(destination, default, letter, offset, isWhole, now);
+        if (body is not null)
+            length += Write(destination[length..], DeadLetterHeader.Body, body);
+        return length <= ushort.MaxValue ? length : WriteHeaders(destination, default, letter, offset, body, now);
     }
 
     private static bool AreReadable(ReadOnlySpan<byte> headers)

@@ -88,10 +88,8 @@ internal sealed class DeadLetterQueue
         {
             DeadLetter rest = letter with { Range = letter.Range with { First = _next, Count = (int)(end - _next) } };
             (ReadOnlyMemory<byte> built, int count) = DeadLetterBatch.Build(batch, rest, _sequence, UnixMicroseconds.From(_time.GetUtcNow()), _producer.MaxBatchBytes);
-            if (count == 0)
-                throw new BrokerException(ErrorCode.MessageTooLarge, $"With what is said of it, message {_next} of '{letter.Group.Partition.Topic.Name}' is too large for '{_topic}'.");
             _sequence += (ulong)count;
-            await _producer.PublishAsync(built.Span, count).ConfigureAwait(false);
+            await _producer.PublishAsync(built.Span, count).WaitAsync(_stopping).ConfigureAwait(false); // A full disk may not answer.
             _next += count;
         }
     }

@@ -70,7 +70,8 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
             bool isKnown = uint.TryParse(ValueOf(record, DeadLetterHeader.Partition), NumberStyles.None, CultureInfo.InvariantCulture, out uint partition)
                 & long.TryParse(ValueOf(record, DeadLetterHeader.Offset), NumberStyles.None, CultureInfo.InvariantCulture, out long offset);
             var home = groups.FirstOrDefault(g => g.Partition.Index == partition) as ExplicitGroup;
-            if (isKnown && home is not null && home.Redrive(offset))
+            bool isOfThisTopic = ValueOf(record, DeadLetterHeader.TopicId) == topic.Id.ToString("N"); // And not of one that was deleted.
+            if (isKnown && isOfThisTopic && home is not null && home.Redrive(offset))
                 _redriven++;
             else
                 _skipped++;

@@ -3,6 +3,7 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
@@ -93,7 +94,11 @@ public sealed class ExplicitGroup : Group
         OnTime(); // What waited for its time while nobody was here.
     }
 
-    internal override void Retire() => _timer.Dispose();
+    internal override void Retire()
+    {
+        base.Retire();
+        _timer.Dispose();
+    }
 
     internal override void Leave(GroupMember member)
     {

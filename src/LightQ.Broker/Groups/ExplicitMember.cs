@@ -1,6 +1,7 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 

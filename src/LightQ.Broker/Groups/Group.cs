@@ -1,6 +1,6 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Groups;
@@ -9,6 +9,7 @@ namespace LightQ.Broker.Groups;
 /// <remarks>All state is guarded by <see cref="Gate"/>, which nothing holds while it touches the disk.</remarks>
 public abstract class Group
 {
+    private bool _isRetired;
     private int _joining;
 
     private protected Group(Partition partition, string name, GroupState state)
@@ -99,6 +100,15 @@ public abstract class Group
     /// <summary>Another group stands in its place, or its topic is deleted.</summary>
     internal virtual void Retire()
     {
+        lock (Gate)
+            _isRetired = true;
+    }
+
+    /// <summary>Has the state kept.</summary>
+    internal void MarkDirty()
+    {
+        lock (Gate)
+            IsDirty = true;
     }
 
     /// <summary>Removes a member; what it held goes to the others.</summary>
@@ -129,9 +139,10 @@ public abstract class Group
     {
         lock (Gate)
         {
-            state = IsDirty ? Capture() : default;
-            (bool dirty, IsDirty) = (IsDirty, false);
-            return dirty;
+            bool isWanted = IsDirty && !_isRetired;
+            state = isWanted ? Capture() : default;
+            IsDirty = false;
+            return isWanted;
         }
     }
 

@@ -19,6 +19,9 @@ public sealed class GroupRegistry
     private readonly DeadLetterOffice _deadLetters;
     private readonly LightQBroker _broker;
 
+    /// <summary>What is kept of a group is taken from it and written in one step, or a group that is just being forgotten is written once more.</summary>
+    private readonly Lock _keeping = new();
+
     internal GroupRegistry(LightQBroker broker, OffsetStore positions, DeadLetterOffice deadLetters) =>
         (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
 
@@ -149,14 +152,22 @@ public sealed class GroupRegistry
 
     private void Keep(Group group)
     {
-        if (group.Partition.Topic.Settings.Kind == TopicKind.Durable && group.TryTakeState(out GroupState state) && state.Committed >= 0)
-            _positions.Set(KeyOf(group.Partition, group.Name), state.Committed, state.Encode());
+        if (group.Partition.Topic.Settings.Kind != TopicKind.Durable)
+            return;
+        lock (_keeping)
+        {
+            if (group.TryTakeState(out GroupState state) && state.Committed >= 0)
+                _positions.Set(KeyOf(group.Partition, group.Name), state.Committed, state.Encode());
+        }
     }
 
     private void Forget(Group group)
     {
-        group.Retire();
-        _positions.Remove(KeyOf(group.Partition, group.Name));
+        lock (_keeping)
+        {
+            group.Retire();
+            _positions.Remove(KeyOf(group.Partition, group.Name));
+        }
         _assignments.TryRemove((group.Partition.Topic.Id, group.Name), out _);
     }
 
@@ -192,6 +203,8 @@ public sealed class GroupRegistry
         GroupState state = known?.Capture() ?? Read(partition, name);
         known?.Retire();
         Group group = mode == SettleMode.Explicit ? new ExplicitGroup(partition, name, state, _deadLetters) : new AutomaticGroup(partition, name, state);
+        if (known is not null)
+            group.MarkDirty(); // That its members settle otherwise now is to be kept, and what was not yet of the one before.
         group.Expect(1);
         return group;
     }

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 
 namespace LightQ.Broker.Groups;
 

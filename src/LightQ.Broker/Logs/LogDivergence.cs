@@ -1,4 +1,4 @@
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;

@@ -1,5 +1,6 @@
 using System.Buffers;
 using LightQ.Disruptor;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;

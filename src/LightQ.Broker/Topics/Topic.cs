@@ -29,7 +29,7 @@ public sealed class Topic
     public TopicSettings Settings { get; internal set; }
 
     /// <summary>The topic's own user; null for a topic without one.</summary>
-    public TopicCredentials? Credentials { get; }
+    public TopicCredentials? Credentials { get; internal set; }
 
     /// <summary>The partitions; empty when the topic could not be opened.</summary>
     public ImmutableArray<Partition> Partitions { get; internal set; } = [];

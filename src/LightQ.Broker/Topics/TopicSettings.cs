@@ -1,6 +1,5 @@
 using System.Numerics;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Broker.Topics;
 
@@ -85,7 +84,7 @@ public sealed record TopicSettings
         Check(Delivery.MaxDeliveries is >= 0 and <= ushort.MaxValue, "max_deliveries", Delivery.MaxDeliveries, $"0 (without end) to {ushort.MaxValue}");
         Check(Delivery.RetryDelay >= TimeSpan.Zero && Delivery.RetryDelay <= TimeSpan.FromHours(1), "retry_delay", Delivery.RetryDelay, "0 to 1 h");
         Check(Delivery.MaxRetryDelay >= Delivery.RetryDelay && Delivery.MaxRetryDelay <= TimeSpan.FromHours(24), "max_retry_delay", Delivery.MaxRetryDelay, "retry_delay to 24 h");
-        Check(Delivery.DeadLetterTopic.Length == 0 || TopicName.IsValid(Delivery.DeadLetterTopic), "dead_letter_topic", Delivery.DeadLetterTopic, TopicName.Rule);
+        Check(Delivery.DeadLetterTopic.Length == 0 || TopicName.IsValid(Delivery.DeadLetterTopic), "dead_letter_topic", TopicName.Printable(Delivery.DeadLetterTopic), TopicName.Rule);
     }
 
     private static void Check<T>(bool holds, string setting, T value, string allowed)

@@ -60,6 +60,8 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
             yield return $"Only {Plural.Of(settings.Pairs, "pair")}; {BenchSettings.UsualPairs} are usual, fewer say less.";
         if (settings.StampActual)
             yield return "Stamps are the times of sending: a stall of the sender does not count.";
+        if (settings.Tls is not null)
+            yield return "All connections are encrypted with TLS; the relay decrypts and encrypts everything too.";
         if (settings.Server is not null)
             yield return "The broker is not a child of this process; its CPU time and memory are not known.";
     }

@@ -22,6 +22,7 @@ internal sealed class BenchSession : IAsyncDisposable
 
     private readonly List<IAsyncDisposable> _children = [];
     private readonly BenchSettings _settings;
+    private BenchCertificate? _certificate;
     private EmbeddedBroker? _broker;
     private RoleProcess? _producer;
     private RoleProcess? _consumer;
@@ -31,6 +32,7 @@ internal sealed class BenchSession : IAsyncDisposable
     private string _topic = "";
     private string? _durableTopic;
     private string _server = "";
+    private string? _consumeServer;
     private string _relayIn = "";
     private string _relayOut = "";
     private string _nats = "";
@@ -130,18 +132,24 @@ internal sealed class BenchSession : IAsyncDisposable
         for (int i = _children.Count - 1; i >= 0; i--)
             await _children[i].DisposeAsync();
         _children.Clear();
+        _certificate?.Dispose();
     }
 
     private async Task StartBrokerAsync(CancellationToken cancellationToken)
     {
+        if (_settings.Tls is not null)
+            _certificate = BenchCertificate.Create(_settings.Server is null ? _settings.Tls : null);
         if (_settings.Server is null)
-            _broker = Add(await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken));
-        _server = _settings.Server ?? _broker!.ConnectionString;
+            _broker = Add(await EmbeddedBroker.StartAsync(_settings.DataDirectory, cancellationToken, certificate: _certificate));
+        _server = _settings.Server is { } running ? _settings.Tls?.AddTo(running) ?? running
+            : _certificate is { } own ? new BenchTls(own.CaFile, null, null).AddTo(_broker!.ConnectionString)
+            : _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));
         await _client.ConnectAsync(cancellationToken); // A server that is none, or another version's, is told before anything is started.
         if (_settings.ConsumeServer is not { } other)
             return;
-        _consumeClient = new LightQClient(LightQClientOptions.Parse(other));
+        _consumeServer = _settings.Tls?.AddTo(other) ?? other;
+        _consumeClient = new LightQClient(LightQClientOptions.Parse(_consumeServer));
         await _consumeClient.ConnectAsync(cancellationToken);
     }
 
@@ -149,7 +157,7 @@ internal sealed class BenchSession : IAsyncDisposable
     {
         if (_relayIn.Length > 0)
             return;
-        RoleProcess relay = Add(RoleProcess.Start("relay"));
+        RoleProcess relay = Add(RoleProcess.Start("relay", arguments: _certificate is { } c ? [c.CertificateFile, c.KeyFile] : []));
         RoleMessage listening = await relay.ExpectAsync(RoleEvent.Listening, cancellationToken);
         _relayIn = $"127.0.0.1:{listening.Ports![0]}";
         _relayOut = $"127.0.0.1:{listening.Ports[1]}";
@@ -188,9 +196,10 @@ internal sealed class BenchSession : IAsyncDisposable
             ConsumeEndpoint = target switch
             {
                 LoadTarget.Relay => _relayOut,
-                LoadTarget.LightQ => _settings.ConsumeServer,
+                LoadTarget.LightQ => _consumeServer,
                 _ => null,
             },
+            RelayCaFile = target == LoadTarget.Relay ? _certificate?.CaFile : null,
             HistogramFile = target == LoadTarget.LightQ ? _settings.HistogramFile : null,
             Topic = name,
             Size = shape.Size,

@@ -30,6 +30,9 @@ internal sealed record BenchSettings
     /// <summary>A broker that runs already; null to start one.</summary>
     public string? Server { get; init; }
 
+    /// <summary>TLS for broker and relay; null for none.</summary>
+    public BenchTls? Tls { get; init; }
+
     /// <summary>Where consumers subscribe; null for where producers publish.</summary>
     public string? ConsumeServer { get; init; }
 

@@ -9,9 +9,14 @@ namespace LightQ.Cli.Bench;
 internal sealed class EmbeddedBroker : IAsyncDisposable
 {
     private readonly string _directory;
+    private readonly BenchCertificate? _certificate;
     private ChildProcess? _process;
 
-    private EmbeddedBroker(string directory) => _directory = directory;
+    private EmbeddedBroker(string directory, BenchCertificate? certificate)
+    {
+        _directory = directory;
+        _certificate = certificate;
+    }
 
     public string ConnectionString { get; private set; } = "";
 
@@ -24,12 +29,13 @@ internal sealed class EmbeddedBroker : IAsyncDisposable
     /// <param name="parentDirectory">Where its data directory is made; null for the temporary directory.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <param name="settings">Its configuration file.</param>
-    public static async Task<EmbeddedBroker> StartAsync(string? parentDirectory, CancellationToken cancellationToken, string settings = "{}")
+    /// <param name="certificate">What it shows; null for no TLS.</param>
+    public static async Task<EmbeddedBroker> StartAsync(string? parentDirectory, CancellationToken cancellationToken, string settings = "{}", BenchCertificate? certificate = null)
     {
         string directory = Directory.CreateDirectory(Path.Combine(parentDirectory ?? Path.GetTempPath(), $"lightq-bench-{Guid.NewGuid():N}")).FullName;
         // The user's own configuration file and variables are for the user's own broker.
         await File.WriteAllTextAsync(SettingsOf(directory), settings, cancellationToken);
-        var broker = new EmbeddedBroker(directory);
+        var broker = new EmbeddedBroker(directory, certificate);
         try
         {
             await broker.StartAsync(cancellationToken);
@@ -69,6 +75,7 @@ internal sealed class EmbeddedBroker : IAsyncDisposable
             [
                 "server", "--data", Path.Combine(_directory, "data"), "--data-port", "0", "--control-port", "0", "--web-port", "0",
                 "--bind", "127.0.0.1", "--require-auth", "false", "--config", SettingsOf(_directory), "--output", "json", "--end-with-input",
+                .. _certificate is null ? Array.Empty<string>() : ["--tls-cert", _certificate.CertificateFile, "--tls-key", _certificate.KeyFile],
             ]);
         string line = await _process.ReadLineAsync(cancellationToken);
         Ready = watch.Elapsed;

@@ -16,7 +16,8 @@ internal sealed class RoleProcess : IAsyncDisposable
     /// <summary>Starts a role.</summary>
     /// <param name="role">Which.</param>
     /// <param name="showErrors">Whether its standard error is this process's own.</param>
-    public static RoleProcess Start(string role, bool showErrors = false) => new(ChildProcess.Start(role, ["bench-role", role], showErrors));
+    /// <param name="arguments">What else it is told.</param>
+    public static RoleProcess Start(string role, bool showErrors = false, params IEnumerable<string> arguments) => new(ChildProcess.Start(role, ["bench-role", role, .. arguments], showErrors));
 
     /// <summary>Gives it a run.</summary>
     public Task SendAsync(RunSpec spec) => _process.SendAsync(CliJson.Write(spec, CliJson.Default.RunSpec));

@@ -4,7 +4,6 @@ using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Bench;
 

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using LightQ.Cli.Bench;
-using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Commands;
 
@@ -24,13 +23,7 @@ internal static class BenchLatencyCommand
         stamp.AcceptOnlyFromAmong("due", "actual");
         Option<string?> consumeServer = new("--consume-server", "-sb") { Description = "Where the subscriber connects. Default: where the publisher does.", HelpName = "URL" };
         Option<string?> histogram = new("--histogram", "-hist") { Description = "Also write FILE.histogram, the percentile distribution for HdrHistogram's plotter, and FILE.raw, a latency a line; both of the last run, in milliseconds.", HelpName = "FILE" };
-        Option[] tls =
-        [
-            new Option<bool>("--tls", "-secure") { Description = "TLS, which the broker does not have yet." },
-            new Option<string?>("--tls-ca", "-tls_ca") { Description = "As --tls.", HelpName = "FILE" },
-            new Option<string?>("--tls-key", "-tls_key") { Description = "As --tls.", HelpName = "FILE" },
-            new Option<string?>("--tls-cert", "-tls_cert") { Description = "As --tls.", HelpName = "FILE" },
-        ];
+        var tls = new BenchTlsOptions();
         var command = new ExampleCommand(
             "latency",
             "How long a message takes at a given rate, from publish to receipt on another connection, beside a plain byte relay in the broker's place. "
@@ -38,18 +31,17 @@ internal static class BenchLatencyCommand
             "lightq bench latency -sz 512 -tr 1000 -tt 5s",
             "lightq bench latency -sa lightq://127.0.0.1 -sb lightq://127.0.0.1 -tr 1000 -tt 5s -sz 512 -hist latency --pairs 1",
             "lightq bench latency --rate 10000 --against nats",
-            "lightq bench latency --kind durable --output json")
+            "lightq bench latency --kind durable --output json",
+            "lightq bench latency -secure",
+            "lightq bench latency -sa lightq://broker.example -secure -tls_ca ca.crt -tls_cert me.crt -tls_key me.key")
         {
             size, rate, duration, stamp, consumeServer, histogram,
         };
-        foreach (Option option in tls)
-            command.Add(option);
+        tls.AddTo(command);
         common.AddTo(command);
         command.SetAction((parsed, cancellationToken) =>
         {
-            if (tls.Any(option => parsed.GetResult(option) is { Implicit: false }))
-                throw new CommandException(ExitCode.Configuration, "TLS is not configured: the broker does not have it yet.");
-            BenchSettings settings = common.Read(parsed) with
+            BenchSettings settings = tls.Read(parsed, common.Read(parsed)) with
             {
                 Sizes = [parsed.GetValue(size) ?? UsualSize],
                 Rate = parsed.GetValue(rate) ?? UsualRate,

@@ -27,20 +27,23 @@ internal static class BenchThroughputCommand
         Option<int?> inFlight = ValueOptions.Number("--in-flight", 1);
         inFlight.Description = $"Publishes without an ack at most, with --api publish. Default {UsualInFlight}.";
         Option<bool> catchUp = new("--catch-up") { Description = "The consumer begins when a durable topic holds all messages of the run already: how fast it catches up." };
+        var tls = new BenchTlsOptions();
         var command = new ExampleCommand(
             "throughput",
             "Messages a second from a producer's process through a broker's to a consumer's, beside a plain byte relay in the broker's place.",
             "lightq bench throughput --sizes 100,1024 --pairs 3",
             "lightq bench throughput --kind durable --report durable.html",
             "lightq bench throughput --kind durable --catch-up",
-            "lightq bench throughput --api publish --against nats")
+            "lightq bench throughput --api publish --against nats",
+            "lightq bench throughput --tls")
         {
             sizes, messages, duration, api, inFlight, catchUp,
         };
+        tls.AddTo(command);
         common.AddTo(command);
         command.SetAction((parsed, cancellationToken) =>
         {
-            BenchSettings settings = common.Read(parsed) with
+            BenchSettings settings = tls.Read(parsed, common.Read(parsed)) with
             {
                 Sizes = parsed.GetValue(sizes) is { Length: > 0 } given ? given : UsualSizes,
                 Messages = parsed.GetValue(messages),

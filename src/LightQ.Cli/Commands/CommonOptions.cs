@@ -2,7 +2,6 @@ using System.CommandLine;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Commands;
 
@@ -10,12 +9,13 @@ namespace LightQ.Cli.Commands;
 internal static class CommonOptions
 {
     private const string ServerVariable = "LIGHTQ_SERVER";
+    private const string PasswordVariable = "LIGHTQ_PASSWORD", PasswordFileVariable = "LIGHTQ_PASSWORD_FILE", TokenVariable = "LIGHTQ_TOKEN";
     private const string DefaultServer = "lightq://127.0.0.1";
 
     /// <summary>Which broker.</summary>
     public static Option<string?> Server() => new("--server")
     {
-        Description = $"The broker: lightq://[user[:password]@]host[:data-port][?control=PORT]. Default: {ServerVariable}, then {DefaultServer}.",
+        Description = $"The broker: lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: {ServerVariable}, then {DefaultServer}. The user's password may also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from {TokenVariable}.",
         HelpName = "URL",
     };
 
@@ -26,11 +26,11 @@ internal static class CommonOptions
     /// <summary>What happens to a slow subscriber.</summary>
     public static Option<SlowPolicy> SlowPolicy() => ValueOptions.HyphenatedChoice(
         "--slow-policy",
-        Protocol.Frames.SlowPolicy.Block,
-        Protocol.Frames.SlowPolicy.DropOldest,
-        Protocol.Frames.SlowPolicy.DropNewest,
-        Protocol.Frames.SlowPolicy.Disconnect,
-        Protocol.Frames.SlowPolicy.SpillToDisk);
+        Protocol.SlowPolicy.Block,
+        Protocol.SlowPolicy.DropOldest,
+        Protocol.SlowPolicy.DropNewest,
+        Protocol.SlowPolicy.Disconnect,
+        Protocol.SlowPolicy.SpillToDisk);
 
     /// <summary>How long a blocking subscriber may stand still.</summary>
     public static Option<TimeSpan?> SlowTimeout() => new("--slow-timeout")
@@ -86,11 +86,23 @@ internal static class CommonOptions
         string text = server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable); // Empty is a shell's way to say unset.
         try
         {
-            return LightQClientOptions.Parse(text) with { ClientName = "lightq" };
+            return WithSecrets(LightQClientOptions.Parse(text) with { ClientName = "lightq" });
         }
         catch (ArgumentException e)
         {
             throw new CommandException(ExitCode.Usage, e.Message, e);
         }
+    }
+
+    /// <summary>What the connection string leaves out of a login, from the environment: arguments can be read by every user of the machine.</summary>
+    private static LightQClientOptions WithSecrets(LightQClientOptions options)
+    {
+        if (options.Token is not null || options.Password is not null)
+            return options;
+        if (options.User is null)
+            return Environment.GetEnvironmentVariable(TokenVariable) is { Length: > 0 } token ? options with { Token = token } : options;
+        if (Environment.GetEnvironmentVariable(PasswordVariable) is { Length: > 0 } password)
+            return options with { Password = password };
+        return Environment.GetEnvironmentVariable(PasswordFileVariable) is { Length: > 0 } file ? options with { Password = File.ReadAllText(file).TrimEnd('\r', '\n') } : options;
     }
 }

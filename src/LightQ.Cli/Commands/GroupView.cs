@@ -1,5 +1,5 @@
 using LightQ.Client;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 
 namespace LightQ.Cli.Commands;
 

@@ -89,7 +89,8 @@ internal static class PubCommand
         option.Description = description;
         option.Validators.Add(result =>
         {
-            if (result.GetValueOrDefault<TimeSpan?>() is { } time && (time < least || time > most))
+            // What is no duration at all, its parser has said.
+            if (result.Tokens is [{ Value: var text }] && DurationText.TryParse(text, out TimeSpan time) && (time < least || time > most))
                 result.AddError($"{name}: the time is {allowed}.");
         });
         return option;

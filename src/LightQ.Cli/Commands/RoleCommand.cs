@@ -5,6 +5,7 @@ using LightQ.Cli.Bench.Relay;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
+using LightQ.Server.Tls;
 
 namespace LightQ.Cli.Commands;
 
@@ -19,18 +20,28 @@ internal static class RoleCommand
         command.Add(Role("latency", LatencyRole.RunAsync));
         command.Add(Role(ProcessPartner.Role, HandOverRole.RunAsync));
         command.Add(Role(FanoutRole.Name, FanoutRole.RunAsync));
-        command.Add(Role("relay", _ =>
-        {
-            ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));
-            RelayRole.Run();
-            return Task.CompletedTask;
-        }));
+        command.Add(Relay());
         Argument<string[]> program = new("COMMAND") { Arity = ArgumentArity.OneOrMore };
         var guard = new Command("guard") { program };
         guard.TreatUnmatchedTokensAsErrors = false;
         guard.SetAction((parsed, cancellationToken) => GuardRole.RunAsync([.. parsed.GetRequiredValue(program), .. parsed.UnmatchedTokens], cancellationToken));
         command.Add(guard);
         return command;
+    }
+
+    private static Command Relay()
+    {
+        Argument<string?> certificate = new("CERTIFICATE") { Arity = ArgumentArity.ZeroOrOne }, key = new("KEY") { Arity = ArgumentArity.ZeroOrOne };
+        var relay = new Command("relay") { certificate, key };
+        relay.SetAction(parsed =>
+        {
+            ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));
+            RelayRole.Run(parsed.GetValue(certificate) is { } file
+                ? CertificateFiles.Load(new TlsOptions { CertificateFile = file, KeyFile = parsed.GetValue(key) }, TimeProvider.System.GetUtcNow()).Context
+                : null);
+            return ExitCode.Ok;
+        });
+        return relay;
     }
 
     private static Command Role(string name, Func<CancellationToken, Task> run)

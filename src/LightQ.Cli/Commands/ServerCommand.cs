@@ -23,6 +23,8 @@ internal static class ServerCommand
             "Run a broker until Ctrl-C or SIGTERM. Settings come from the file, then LIGHTQ__KEY environment variables, then flags.",
             "lightq server --data /var/lib/lightq",
             "lightq server --data ./data --data-port 6700 --control-port 6701 --web-port 6702",
+            "lightq server --data ./data --tls-self-signed",
+            "lightq server --bind 0.0.0.0 --require-auth --tls-cert broker.crt --tls-key broker.key",
             "lightq server --print-config");
         List<Option> flags = [.. SettingFlags()];
         foreach (Option option in flags.Concat([config, printConfig, logLevel, endWithInput, output]))

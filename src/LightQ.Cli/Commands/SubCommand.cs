@@ -3,7 +3,6 @@ using LightQ.Cli.Output;
 using LightQ.Cli.Subscribing;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Commands;
 

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Commands;
 

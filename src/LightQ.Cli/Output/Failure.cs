@@ -50,6 +50,7 @@ internal readonly record struct Failure(int ExitCode, string Message)
         ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.ShuttingDown or ErrorCode.MalformedFrame or ErrorCode.UnexpectedFrame or ErrorCode.UnsupportedVersion
             or ErrorCode.FrameTooLarge => Output.ExitCode.Unavailable,
         ErrorCode.Unauthenticated or ErrorCode.PermissionDenied => Output.ExitCode.Denied,
+        ErrorCode.TlsFailed => Output.ExitCode.Configuration,
         ErrorCode.InvalidArgument => Output.ExitCode.Usage,
         _ => Output.ExitCode.Failed,
     };
@@ -58,7 +59,8 @@ internal readonly record struct Failure(int ExitCode, string Message)
     {
         ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.MalformedFrame or ErrorCode.FrameTooLarge =>
             " Is a broker running there ('lightq server'), and are these its data and control ports? See --server.",
-        ErrorCode.Unauthenticated => " Give user and password: --server lightq://USER:PASSWORD@HOST; the admin's is in the data directory's admin-password.",
+        ErrorCode.Unauthenticated => " Give the user in --server lightq://USER@HOST and its password in LIGHTQ_PASSWORD or LIGHTQ_PASSWORD_FILE, or a token in LIGHTQ_TOKEN; the admin's password is in the data directory's admin-password.",
+        ErrorCode.PermissionDenied => " An administrator gives rights: 'lightq grant add USER RIGHT TOPIC'.",
         ErrorCode.UnknownTopic => " 'lightq topic list' shows what there is, 'lightq topic create NAME' makes one.",
         ErrorCode.MessageTooLarge => " 'lightq topic create --max-message BYTES' sets a topic's limit.",
         _ => "",

@@ -1,7 +1,6 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Subscribing;
 

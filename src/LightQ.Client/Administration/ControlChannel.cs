@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 using Google.Protobuf;
+using LightQ.Client.Encryption;
 using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
@@ -26,8 +27,8 @@ internal sealed class ControlChannel : IDisposable
     {
         _options = options;
         _channel = new GrpcChannel(
-            new UriBuilder("http", options.Host, options.ControlPort).Uri,
-            new GrpcChannelOptions { ConnectTimeout = options.ConnectTimeout, TimeProvider = options.ConnectionTime });
+            new UriBuilder(options.Tls ? "https" : "http", options.Host, options.ControlPort).Uri,
+            new GrpcChannelOptions { ConnectTimeout = options.ConnectTimeout, TimeProvider = options.ConnectionTime, Tls = options.Tls ? ClientTls.Load(options) : null });
     }
 
     public async Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, CancellationToken cancellationToken)
@@ -39,7 +40,7 @@ internal sealed class ControlChannel : IDisposable
         {
             return await _channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
         }
-        catch (GrpcException e) when (token is null || e.Status.Code != GrpcStatusCode.Unauthenticated)
+        catch (GrpcException e) when (token is null || _options.Token is not null || e.Status.Code != GrpcStatusCode.Unauthenticated)
         {
             throw Translate(e);
         }
@@ -88,8 +89,10 @@ internal sealed class ControlChannel : IDisposable
         _loggingIn.Dispose();
     }
 
-    internal static LightQException Translate(GrpcException e)
+    private LightQException Translate(GrpcException e)
     {
+        if (e.InnerException is { } cause && TlsFailure.ExplainCall(cause, _options) is { } failure)
+            return failure;
         string message = string.IsNullOrEmpty(e.Status.Message) ? e.Status.Code.ToString() : e.Status.Message;
         return new LightQException(CodeOf(e), message, e);
     }
@@ -133,6 +136,8 @@ internal sealed class ControlChannel : IDisposable
     /// <summary>The token for the next call, a new one unless another caller has already replaced <paramref name="refused"/>.</summary>
     private async Task<string?> LogInAsync(string? refused, CancellationToken cancellationToken)
     {
+        if (_options.Token is { } lasting)
+            return lasting;
         if (_options.User is null || (_token is { } current && current != refused))
             return _token;
         await _loggingIn.WaitAsync(cancellationToken).ConfigureAwait(false);

@@ -1,7 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
-using LightQ.Protocol.Frames;
 using WireTopicKind = LightQ.Protocol.Control.TopicKind;
 
 namespace LightQ.Client.Administration;

@@ -1,4 +1,6 @@
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Authentication;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -25,19 +27,25 @@ internal sealed class AsyncConnection : Connection
 
     private async Task ReceiveUntilClosedAsync()
     {
+        SslStream? tls = null;
         try
         {
             await Socket.ConnectAsync(_host, _port).ConfigureAwait(false);
+            tls = CreateTls();
+            if (tls is not null)
+                await tls.AuthenticateAsClientAsync(LoadTls()).ConfigureAwait(false);
+            _outbox.Begin(tls);
             SendHello();
             while (!HasFailed)
             {
-                int count = await Socket.ReceiveAsync(Intake.Room(), SocketFlags.None).ConfigureAwait(false);
+                ValueTask<int> receiving = tls is null ? Socket.ReceiveAsync(Intake.Room(), SocketFlags.None) : tls.ReadAsync(Intake.Room());
+                int count = await receiving.ConfigureAwait(false);
                 if (count == 0)
                     break;
                 OnReceived(count);
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException or IOException or AuthenticationException or LightQException)
         {
             OnException(e);
         }
@@ -46,6 +54,7 @@ internal sealed class AsyncConnection : Connection
             Fail(new LightQException(ErrorCode.Unavailable, "The broker closed the connection."));
             await _outbox.JoinAsync().ConfigureAwait(false);
             OnStopped();
+            tls?.Dispose();
         }
     }
 }

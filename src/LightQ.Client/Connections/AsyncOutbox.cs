@@ -1,3 +1,4 @@
+using System.Net.Security;
 using System.Net.Sockets;
 
 namespace LightQ.Client.Connections;
@@ -12,6 +13,7 @@ internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
     private readonly Socket _socket;
     private readonly Action<Exception> _onFailure;
     private readonly TaskCompletionSource _idle = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private SslStream? _tls;
     private bool _posted;
 
     public AsyncOutbox(Socket socket, Action<Exception> onFailure, TimeProvider time)
@@ -20,6 +22,9 @@ internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
         _socket = socket;
         _onFailure = onFailure;
     }
+
+    /// <summary>Says what encrypts, before anything is sent; null for nothing.</summary>
+    public void Begin(SslStream? tls) => _tls = tls;
 
     /// <summary>Completes when the closed outbox sends no more.</summary>
     public Task JoinAsync()
@@ -62,13 +67,18 @@ internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
                 foreach (ArraySegment<byte> segment in Segments)
                 {
                     ReadOnlyMemory<byte> left = segment;
+                    if (_tls is not null)
+                    {
+                        await _tls.WriteAsync(left).ConfigureAwait(false);
+                        continue;
+                    }
                     while (!left.IsEmpty)
                         left = left[await _socket.SendAsync(left, SocketFlags.None).ConfigureAwait(false)..];
                 }
                 EndRound();
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or IOException)
         {
             _onFailure(e);
         }

@@ -1,4 +1,7 @@
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Runtime.InteropServices;
+using System.Security.Authentication;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -26,20 +29,23 @@ internal sealed class BlockingConnection : Connection
 
     private void ReceiveUntilClosed()
     {
+        SslStream? tls = null;
         try
         {
             Socket.Connect(_host, _port);
-            _outbox.Start();
+            tls = CreateTls();
+            tls?.AuthenticateAsClient(LoadTls());
+            _outbox.Start(tls);
             SendHello();
             while (!HasFailed)
             {
-                int count = Socket.Receive(Intake.Room().Span);
+                int count = tls is null ? Socket.Receive(Intake.Room().Span) : Read(tls, Intake.Room());
                 if (count == 0)
                     break;
                 OnReceived(count);
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException or IOException or AuthenticationException or LightQException)
         {
             OnException(e);
         }
@@ -48,6 +54,14 @@ internal sealed class BlockingConnection : Connection
             Fail(new LightQException(ErrorCode.Unavailable, $"The broker closed the connection."));
             _outbox.Join();
             OnStopped();
+            tls?.Dispose();
         }
+    }
+
+    /// <summary>A read into a span would go through another buffer.</summary>
+    private static int Read(SslStream tls, Memory<byte> room)
+    {
+        MemoryMarshal.TryGetArray(room, out ArraySegment<byte> segment);
+        return tls.Read(segment.Array!, segment.Offset, segment.Count);
     }
 }

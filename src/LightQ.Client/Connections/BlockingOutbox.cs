@@ -1,3 +1,4 @@
+using System.Net.Security;
 using System.Net.Sockets;
 
 namespace LightQ.Client.Connections;
@@ -8,6 +9,7 @@ internal sealed class BlockingOutbox : Outbox
     private readonly Socket _socket;
     private readonly Action<Exception> _onFailure;
     private readonly Thread _thread;
+    private SslStream? _tls;
 
     public BlockingOutbox(Socket socket, Action<Exception> onFailure, TimeProvider time)
         : base(time)
@@ -17,7 +19,13 @@ internal sealed class BlockingOutbox : Outbox
         _thread = new Thread(SendUntilClosed) { IsBackground = true, Name = "LightQ send" };
     }
 
-    public void Start() => _thread.Start();
+    /// <summary>Begins to send.</summary>
+    /// <param name="tls">What encrypts; null for nothing.</param>
+    public void Start(SslStream? tls)
+    {
+        _tls = tls;
+        _thread.Start();
+    }
 
     /// <summary>Waits until nobody sends any more. The outbox must be closed and the socket too, which ends a send under way.</summary>
     public void Join()
@@ -78,13 +86,15 @@ internal sealed class BlockingOutbox : Outbox
         {
             if (!TakeRound())
                 return false;
-            if (Segments.Count == 1)
+            if (_tls is not null)
+                SendEncrypted(_tls);
+            else if (Segments.Count == 1)
                 SendAll(Segments[0]);
             else
                 SendGathered();
             return true;
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or IOException)
         {
             _onFailure(e);
             return false;
@@ -93,6 +103,12 @@ internal sealed class BlockingOutbox : Outbox
         {
             EndRound();
         }
+    }
+
+    private void SendEncrypted(SslStream tls)
+    {
+        foreach (ArraySegment<byte> segment in Segments)
+            tls.Write(segment.Array!, segment.Offset, segment.Count);
     }
 
     private void SendGathered()

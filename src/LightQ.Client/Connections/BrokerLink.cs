@@ -102,7 +102,7 @@ internal sealed class BrokerLink : IAsyncDisposable
         await running.ConfigureAwait(false);
         // Before the streams: whoever hears of their end finds the client closed, and does not try again.
         _events.OnState(ConnectionState.Closed, null);
-        CloseStreams();
+        CloseStreams(ClosedByClient());
     }
 
     internal static LightQException ClosedByClient() => new(ErrorCode.Closed, "The client was disposed.");
@@ -127,8 +127,10 @@ internal sealed class BrokerLink : IAsyncDisposable
             }
             catch (LightQException e) when (!_closing.IsCancellationRequested)
             {
-                if (first && !Options.WaitForBroker)
+                // Who is refused as somebody else will be refused again: waiting helps only where nobody answers.
+                if (e.Code == ErrorCode.Unauthenticated || (first && !Options.WaitForBroker))
                 {
+                    CloseStreams(e);
                     GiveUp(e);
                     return;
                 }
@@ -234,7 +236,7 @@ internal sealed class BrokerLink : IAsyncDisposable
         }
     }
 
-    private void CloseStreams()
+    private void CloseStreams(LightQException reason)
     {
         ClientStream[] streams;
         lock (_gate)
@@ -243,6 +245,6 @@ internal sealed class BrokerLink : IAsyncDisposable
             _streams.Clear();
         }
         foreach (ClientStream stream in streams)
-            stream.OnClosed(ClosedByClient());
+            stream.OnClosed(reason);
     }
 }

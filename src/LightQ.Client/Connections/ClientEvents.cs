@@ -1,3 +1,4 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 

@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
+using System.Net.Security;
 using System.Net.Sockets;
+using LightQ.Client.Encryption;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -171,6 +173,13 @@ internal abstract class Connection : IFrameSink
         _toWake.Clear();
     }
 
+    /// <summary>What encrypts this connection, once the socket is connected; null without TLS.</summary>
+    protected SslStream? CreateTls() => _options.Tls ? new SslStream(new NetworkStream(Socket)) : null;
+
+    /// <summary>What the handshake is made with.</summary>
+    /// <exception cref="LightQException">A file that the options name cannot be used.</exception>
+    protected SslClientAuthenticationOptions LoadTls() => ClientTls.Load(_options);
+
     protected void SendHello() => Outbox.Write(_hello);
 
     /// <summary>The last thing the subclass calls: its threads are done.</summary>
@@ -189,12 +198,18 @@ internal abstract class Connection : IFrameSink
     /// <summary>Translates what a socket or the parser threw.</summary>
     protected void OnException(Exception exception) => Fail(exception switch
     {
+        LightQException e => e,
+        _ when _options.Tls && !_welcomed.Task.IsCompleted && TlsFailure.Explain(exception, _options) is { } e => e,
+        IOException { InnerException: SocketException e } => Unreachable(e),
         ProtocolException e when !_welcomed.Task.IsCompleted => new LightQException(e.Code, $"What answers at {_options} does not speak LightQ's protocol. {e.Message}", e),
         ProtocolException e => new LightQException(e.Code, $"The broker at {_options} broke the protocol: {e.Message}", e),
-        // Its own message has the address once more, as ::ffff:127.0.0.1.
-        SocketException e => new LightQException(ErrorCode.Unavailable, $"The connection to {_options} failed: {new SocketException((int)e.SocketErrorCode).Message}.", e),
+        SocketException e => Unreachable(e),
         _ => new LightQException(ErrorCode.Unavailable, $"The connection to {_options} failed: {exception.Message}", exception),
     });
+
+    /// <summary>Its own message has the address once more, as ::ffff:127.0.0.1.</summary>
+    private LightQException Unreachable(SocketException e) =>
+        new(ErrorCode.Unavailable, $"The connection to {_options} failed: {new SocketException((int)e.SocketErrorCode).Message}.", e);
 
     private void OnWelcome(in WelcomeFrame welcome)
     {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client.Telemetry;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 
@@ -10,7 +11,8 @@ namespace LightQ.Client.Consuming;
 /// <param name="DeliveryId">The delivery; 0 on a broadcast subscription.</param>
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
 /// <param name="LockedUntil">When their lock runs out, by the client's clock, in ticks of UTC.</param>
-internal readonly record struct DeliveryLock(Settlements? Settlements, uint DeliveryId, ushort DeliveryCount, long LockedUntil)
+/// <param name="Milliseconds">How long that is, of a new or renewed lock.</param>
+internal readonly record struct DeliveryLock(Settlements? Settlements, uint DeliveryId, ushort DeliveryCount, long LockedUntil, uint Milliseconds)
 {
     /// <summary>Cancelled when the connection that the messages came on has ended, and with it the lock.</summary>
     public CancellationToken Ended => Settlement.Ended;

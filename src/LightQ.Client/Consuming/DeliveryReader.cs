@@ -1,8 +1,8 @@
 using System.Threading.Tasks.Sources;
 using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
 
@@ -178,9 +178,14 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
                 delivery.Source.Report(gap);
                 continue;
             }
+            if (delivery.Range.DeliveryId != 0 && delivery.Settlements is { Ended.IsCancellationRequested: true })
+            {
+                delivery.Source.Release(delivery); // Its lock went with its connection: it comes again.
+                continue;
+            }
             ReceiveBlock block = delivery.Block!;
             (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
-            Lock = new DeliveryLock(delivery.Settlements, delivery.Range.DeliveryId, delivery.Range.DeliveryCount, delivery.LockedUntil);
+            Lock = new DeliveryLock(delivery.Settlements, delivery.Range.DeliveryId, delivery.Range.DeliveryCount, delivery.LockedUntil, delivery.Range.LockMilliseconds);
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
     }

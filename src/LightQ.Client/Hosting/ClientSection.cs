@@ -15,8 +15,11 @@ internal static class ClientSection
         [nameof(LightQClientOptions.ControlPort)] = (options, value) => options with { ControlPort = Number(value) },
         [nameof(LightQClientOptions.User)] = (options, value) => options with { User = value },
         [nameof(LightQClientOptions.Password)] = (options, value) => options with { Password = value },
+        [nameof(LightQClientOptions.Token)] = (options, value) => options with { Token = value },
         [nameof(LightQClientOptions.Tls)] = (options, value) => options with { Tls = YesOrNo(value) },
         [nameof(LightQClientOptions.CertificateAuthorityFile)] = (options, value) => options with { CertificateAuthorityFile = value },
+        [nameof(LightQClientOptions.ClientCertificateFile)] = (options, value) => options with { ClientCertificateFile = value },
+        [nameof(LightQClientOptions.ClientKeyFile)] = (options, value) => options with { ClientKeyFile = value },
         [nameof(LightQClientOptions.ClientName)] = (options, value) => options with { ClientName = value },
         [nameof(LightQClientOptions.ConnectTimeout)] = (options, value) => options with { ConnectTimeout = Time(value) },
         [nameof(LightQClientOptions.WaitForBroker)] = (options, value) => options with { WaitForBroker = YesOrNo(value) },
@@ -54,7 +57,7 @@ internal static class ClientSection
         catch (Exception e) when (e is ArgumentException or FormatException or OverflowException)
         {
             // What may hold a password is not shown.
-            bool isSecret = options is null || Is(entry, nameof(LightQClientOptions.Password));
+            bool isSecret = options is null || Is(entry, nameof(LightQClientOptions.Password)) || Is(entry, nameof(LightQClientOptions.Token));
             throw new ArgumentException($"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {Reason(e)}", nameof(entry), e);
         }
     }

@@ -33,10 +33,11 @@ internal sealed class HeldMessage : IDisposable
         (_time, _maxRenewal, _onCancelFailed) = (time, maxRenewal, onCancelFailed);
         DateTimeOffset now = time.GetUtcNow();
         _lockedUntil = message.LockedUntil;
-        _lockDuration = _lockedUntil - now;
+        _lockDuration = message.LockDuration;
         _renewUntil = now + maxRenewal;
         _timer = time.CreateTimer(static held => ((HeldMessage)held!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        Arm(now + (_lockDuration / 2));
+        // What it waited for before it came here is gone from its lock.
+        Arm(_lockedUntil - (_lockDuration / 2));
         _connectionEnd = message.DeliveryEnded.UnsafeRegister(static held => ((HeldMessage)held!).Lose(), this);
     }
 
@@ -117,7 +118,7 @@ internal sealed class HeldMessage : IDisposable
     {
         try
         {
-            if (await Message.RenewLockAsync().ConfigureAwait(false) == Protocol.Frames.SettleOutcome.Done)
+            if (await Message.RenewLockAsync().ConfigureAwait(false) == Protocol.SettleOutcome.Done)
             {
                 lock (_gate)
                 {

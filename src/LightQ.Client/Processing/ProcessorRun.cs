@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Diagnostics;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Processing;
 
@@ -124,6 +123,7 @@ internal sealed class ProcessorRun(
         Group = group,
         SettleMode = SettleMode.Explicit,
         MaxInFlight = options.EffectiveMaxInFlight,
+        LockDuration = options.LockDuration,
         Start = options.Start,
         Filter = options.Filter,
         OnSubscribed = _ => _subscribed.TrySetResult(),
@@ -164,9 +164,10 @@ internal sealed class ProcessorRun(
     private async Task<Exception?> HandleAsync(HeldMessage held)
     {
         _running.TryAdd(held, true);
-        ProcessObservation observation = _operations.Begin(held.Message);
+        ProcessObservation observation = default;
         try
         {
+            observation = _operations.Begin(held.Message);
             if (_givesUp)
                 held.Cancel();
             await handle(new ProcessMessageEventArgs(held.Message, topic, group, held.Token)).ConfigureAwait(false);
@@ -195,8 +196,9 @@ internal sealed class ProcessorRun(
                 await AbandonAsync(held, error).ConfigureAwait(false);
             // A handler that was told to give up and did has lost its message, or goes with the subscription: that delivery does not count.
         }
-        catch (LightQException e)
+        catch (Exception e)
         {
+            // Whatever it is: one message's settlement does not end the loop that handles the others.
             await ReportAsync(ProcessErrorSource.Settle, e, held.Message).ConfigureAwait(false);
         }
         Release(held);

@@ -50,12 +50,15 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
     /// <returns>Null when there are to be no more.</returns>
     public async ValueTask<HeldMessage?> TakeAsync()
     {
-        while (await _ready.Reader.WaitToReadAsync().ConfigureAwait(false))
+        try
         {
-            if (_ready.Reader.TryRead(out HeldMessage? held))
-                return held;
+            // Not WaitToReadAsync: each message would wake all handlers that wait.
+            return await _ready.Reader.ReadAsync().ConfigureAwait(false);
         }
-        return null;
+        catch (ChannelClosedException)
+        {
+            return null;
+        }
     }
 
     /// <summary>Hands out no more: what waits is let go.</summary>

@@ -7,6 +7,7 @@ namespace LightQ.Client.Publishing;
 internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOptions options)
 {
     private readonly List<ProducerStream> _opened = [];
+    private readonly ulong _instance = options.Name is null ? 0 : (ulong)Random.Shared.NextInt64(1, long.MaxValue);
 
     public async Task<Producer> OpenAsync(CancellationToken cancellationToken)
     {
@@ -45,7 +46,7 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
 
     private ProducerStream Open(int? partition)
     {
-        var stream = new ProducerStream(link, topic, partition, options);
+        var stream = new ProducerStream(link, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
         _opened.Add(stream);
         link.Attach(stream);
         return stream;

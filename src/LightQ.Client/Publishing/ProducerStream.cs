@@ -31,14 +31,15 @@ internal sealed class ProducerStream : ClientStream
     private bool _isOpened;
     private bool _isScheduled;
     private ProducerOpenedFrame _opened;
+    private readonly ulong _instance;
+    private bool _isReturning;
     private uint _partition;
     private uint _stream;
 
-    /// <summary>Makes a stream to one partition; null has the broker choose it.</summary>
-    public ProducerStream(BrokerLink link, string topic, int? partition, ProducerOptions options)
+    /// <summary>Makes a stream to one partition; null has the broker choose it. What <paramref name="instance"/> and <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says.</summary>
+    public ProducerStream(BrokerLink link, string topic, int? partition, ProducerOptions options, ulong instance, bool isReturning)
     {
-        _link = link;
-        _options = options;
+        (_link, _options, _instance, _isReturning) = (link, options, instance, isReturning);
         _compressor = Compressor.Create(options);
         _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
         _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null, link.Options.TimeProvider);
@@ -276,10 +277,9 @@ internal sealed class ProducerStream : ClientStream
         {
             if (_fault is not null)
                 return;
-            _connection = connection;
-            _isOpened = false;
+            (_connection, _isOpened) = (connection, false);
             _stream = connection.Register(this);
-            connection.Outbox.Write(new OpenProducerFrame(Topic, _partition, _options.AckLevel, _options.Name ?? ""), _stream, _stream);
+            connection.Outbox.Write(new OpenProducerFrame(Topic, _partition, _options.AckLevel, _options.Name ?? "", _instance, _isReturning), _stream, _stream);
         }
     }
 
@@ -317,8 +317,7 @@ internal sealed class ProducerStream : ClientStream
     {
         lock (_gate)
         {
-            _connection = null;
-            _isOpened = _isScheduled = false;
+            (_connection, _isOpened, _isScheduled) = (null, false, false);
             if (IsNamed)
                 return;
             _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
@@ -331,7 +330,7 @@ internal sealed class ProducerStream : ClientStream
         lock (_gate)
         {
             _connection = null;
-            Fault(reason, ErrorCode.Closed);
+            Fault(reason, reason.Code);
         }
     }
 
@@ -423,7 +422,7 @@ internal sealed class ProducerStream : ClientStream
             Resume(opened.NextSequence, sameLog);
         else
             _queue.NextSequence = opened.NextSequence;
-        _isOpened = true;
+        _isOpened = _isReturning = true;
         _firstOpened.TrySetResult();
     }
 
@@ -442,12 +441,14 @@ internal sealed class ProducerStream : ClientStream
     private void OnStreamClosed(in ClosedFrame closed)
     {
         var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
-        bool wasOpened = _isOpened;
-        _isOpened = false;
+        (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
         ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
         if (_firstOpened.TrySetException(reason) || !reason.IsTransient)
         {
+            // What was sent before a lost connection may be stored; of an open stream the broker's reason is the outcome.
+            if (!wasOpened && reason.Code is not (ErrorCode.TopicDeleted or ErrorCode.UnknownTopic))
+                _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
             FaultProducer(reason, reason.Code);
             return;
         }

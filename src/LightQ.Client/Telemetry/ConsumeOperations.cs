@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Telemetry;

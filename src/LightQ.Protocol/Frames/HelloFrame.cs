@@ -5,8 +5,8 @@ namespace LightQ.Protocol.Frames;
 /// <param name="MaxVersion">Newest protocol version the client speaks.</param>
 /// <param name="Features">Feature bits the client wants; bits above 31 are required.</param>
 /// <param name="ClientName">For the broker's log and statistics; may be empty.</param>
-/// <param name="Mechanism"><c>anonymous</c>, <c>plain</c> or <c>token</c>.</param>
-/// <param name="Credentials">For <c>plain</c>, user and password joined by a NUL; for <c>token</c>, the token.</param>
+/// <param name="Mechanism"><c>anonymous</c>, <c>plain</c>, <c>token</c> or <c>external</c>.</param>
+/// <param name="Credentials">For <c>plain</c>, user and password joined by a NUL; for <c>token</c>, the token; else empty.</param>
 public readonly record struct HelloFrame(
     ushort MinVersion,
     ushort MaxVersion,
@@ -26,6 +26,9 @@ public readonly record struct HelloFrame(
 
     /// <summary>Mechanism with a token of the control plane's Login.</summary>
     public const string Token = "token";
+
+    /// <summary>Mechanism without credentials: the client's certificate says who it is.</summary>
+    public const string External = "external";
 
     private static ushort ReadVersion(ref BodyReader reader) => reader.ReadUInt32() == Magic
         ? reader.ReadUInt16()

@@ -5,11 +5,15 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Partition">The partition, or <see cref="AnyPartition"/>.</param>
 /// <param name="AckLevel">The durability that acks should wait for.</param>
 /// <param name="ProducerName">Makes the producer idempotent across reconnects; empty for an anonymous one.</param>
+/// <param name="Instance">Random, the same for all streams of one producer object: tells it from another one of its name; 0 for a client that does not say.</param>
+/// <param name="IsReturning">Whether this instance has had the name before, on another connection or partition: it is refused when another one has taken it over.</param>
 public readonly record struct OpenProducerFrame(
     string Topic,
     uint Partition,
     Durability AckLevel,
-    string ProducerName) : IFrameBody<OpenProducerFrame>
+    string ProducerName,
+    ulong Instance = 0,
+    bool IsReturning = false) : IFrameBody<OpenProducerFrame>
 {
     /// <summary>Lets the broker choose the partition.</summary>
     public const uint AnyPartition = uint.MaxValue;
@@ -18,7 +22,7 @@ public readonly record struct OpenProducerFrame(
     public static FrameType Type => FrameType.OpenProducer;
 
     /// <inheritdoc/>
-    public int MaxSize => BodyWriter.SizeOf(Topic) + sizeof(uint) + 1 + BodyWriter.SizeOf(ProducerName);
+    public int MaxSize => BodyWriter.SizeOf(Topic) + sizeof(uint) + 1 + BodyWriter.SizeOf(ProducerName) + sizeof(ulong) + 1;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -27,6 +31,8 @@ public readonly record struct OpenProducerFrame(
         writer.WriteUInt32(Partition);
         writer.WriteByte((byte)AckLevel);
         writer.WriteString(ProducerName);
+        writer.WriteUInt64(Instance);
+        writer.WriteByte(IsReturning ? (byte)1 : (byte)0);
     }
 
     /// <inheritdoc/>
@@ -34,5 +40,7 @@ public readonly record struct OpenProducerFrame(
         reader.ReadString(),
         reader.ReadUInt32(),
         reader.ReadEnum<Durability>(),
-        reader.ReadString());
+        reader.ReadString(),
+        reader.Remaining == 0 ? 0 : reader.ReadUInt64(),
+        reader.Remaining != 0 && reader.ReadByte() != 0);
 }

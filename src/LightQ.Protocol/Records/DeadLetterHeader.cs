@@ -9,6 +9,9 @@ public static class DeadLetterHeader
     /// <summary>The topic it was in.</summary>
     public const string Topic = "lightq-dead-topic";
 
+    /// <summary>That topic's id, 32 hex digits: one that is made again under its name has another.</summary>
+    public const string TopicId = "lightq-dead-topic-id";
+
     /// <summary>The partition of that topic.</summary>
     public const string Partition = "lightq-dead-partition";
 
@@ -24,6 +27,9 @@ public static class DeadLetterHeader
     /// <summary>When it was given up; ISO 8601, UTC.</summary>
     public const string Time = "lightq-dead-time";
 
-    /// <summary>Present, with the value <c>batch</c>, when the body is the whole batch in which the message lies, as it was stored: the broker does not inflate batches.</summary>
-    public const string Whole = "lightq-dead-body";
+    /// <summary>
+    /// Present when the body is not the message's own. <c>batch</c>: it is the whole batch in which the message lies, as it was stored, since the broker does not inflate batches.
+    /// <c>omitted</c>: the message does not fit the dead-letter topic with these headers, and came without key, headers of its own and body; it stays in its topic for as long as that keeps it.
+    /// </summary>
+    public const string Body = "lightq-dead-body";
 }

@@ -1,3 +1,4 @@
+using LightQ.Server.Tls;
 using static LightQ.Server.Configuration.SettingText;
 
 namespace LightQ.Server.Configuration;
@@ -5,16 +6,25 @@ namespace LightQ.Server.Configuration;
 /// <summary>Every setting, in the order in which they are shown.</summary>
 public static class ServerSettings
 {
+    private const string NoFile = "(none)";
+
     /// <summary>The settings.</summary>
     public static IReadOnlyList<ServerSetting> All { get; } =
     [
         new("DataDirectory", "--data", "Where messages and settings are kept; made when missing.", (o, t) => o with { DataDirectory = t }, o => o.DataDirectory ?? "(temporary)"),
-        new("Bind", "--bind", "The address to listen on; one that other machines reach needs --insecure.", (o, t) => o with { Bind = ReadAddress(t) }, o => o.Bind.ToString()),
+        new("Bind", "--bind", "The address to listen on; one that other machines reach needs TLS and --require-auth.", (o, t) => o with { Bind = ReadAddress(t) }, o => o.Bind.ToString()),
         Number("DataPort", "--data-port", "Port of the data plane; 0 takes a free one.", (o, v) => o with { DataPort = v }, o => o.DataPort),
         Number("ControlPort", "--control-port", "Port of the control plane (gRPC); 0 takes a free one.", (o, v) => o with { ControlPort = v }, o => o.ControlPort),
         Number("WebPort", "--web-port", "Port of health and metrics (HTTP/1.1); 0 takes a free one.", (o, v) => o with { WebPort = v }, o => o.WebPort),
         Switch("RequireAuth", "--require-auth", "Whether clients must log in.", (o, v) => o with { RequireAuth = v }, o => o.RequireAuth),
-        Switch("Insecure", "--insecure", "Allows to listen beyond loopback without TLS.", (o, v) => o with { Insecure = v }, o => o.Insecure),
+        Number("MaxWaitingLogins", null, "Passwords that may wait to be hashed; with more, a login is refused.", (o, v) => o with { MaxWaitingLogins = v }, o => o.MaxWaitingLogins),
+        Switch("Insecure", "--insecure", "Allows to listen beyond loopback without TLS or without --require-auth.", (o, v) => o with { Insecure = v }, o => o.Insecure),
+        File("Tls:CertificateFile", "--tls-cert", "The certificate of all ports, PEM or PFX; read again when it changes.", (o, t) => o with { CertificateFile = t }, o => o.CertificateFile),
+        File("Tls:KeyFile", "--tls-key", "The certificate's private key in PEM, if it is in a file of its own.", (o, t) => o with { KeyFile = t }, o => o.KeyFile),
+        File("Tls:PasswordFile", null, "A file with the password of the key or PFX, if they are encrypted.", (o, t) => o with { PasswordFile = t }, o => o.PasswordFile),
+        File("Tls:ClientCaFile", "--tls-client-ca", "The authorities of clients' certificates in PEM; clients then need one.", (o, t) => o with { ClientCaFile = t }, o => o.ClientCaFile),
+        new("Tls:ClientCertificates", null, "Whether clients show certificates: none, allowed or required.", (o, t) => o with { Tls = o.Tls with { ClientCertificates = ReadChoice<ClientCertificates>(t) } }, o => WriteChoice(o.Tls.ClientCertificates)),
+        Switch("Tls:SelfSigned", "--tls-self-signed", "Make a certificate for this machine in the data directory, for a first try.", (o, v) => o with { Tls = o.Tls with { SelfSigned = v } }, o => o.Tls.SelfSigned),
         Time("StopTimeout", "--stop-timeout", "How long a stop waits for connections to end by themselves.", (o, v) => o with { StopTimeout = v }, o => o.StopTimeout),
         Number("DataPlane:MaxFrameBytes", null, "Largest frame in bytes, header included.", (o, v) => o with { DataPlane = o.DataPlane with { MaxFrameBytes = v } }, o => o.DataPlane.MaxFrameBytes),
         Time("DataPlane:Heartbeat", null, "Silence after which either side sends a Ping; three end the connection.", (o, v) => o with { DataPlane = o.DataPlane with { Heartbeat = v } }, o => o.DataPlane.Heartbeat),
@@ -47,6 +57,9 @@ public static class ServerSettings
     private static ServerSetting Bytes(
         string key, string description, Func<LightQServerOptions, long, LightQServerOptions> apply, Func<LightQServerOptions, long> read) =>
         new(key, null, description, (o, t) => apply(o, ReadBytes(t)), o => Write(read(o)));
+
+    private static ServerSetting File(string key, string? flag, string description, Func<TlsOptions, string?, TlsOptions> apply, Func<TlsOptions, string?> read) =>
+        new(key, flag, description, (o, t) => o with { Tls = apply(o.Tls, t is "" or NoFile ? null : t) }, o => read(o.Tls) ?? NoFile);
 
     private static ServerSetting Switch(
         string key, string? flag, string description, Func<LightQServerOptions, bool, LightQServerOptions> apply, Func<LightQServerOptions, bool> read) =>

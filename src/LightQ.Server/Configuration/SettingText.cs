@@ -16,6 +16,13 @@ internal static class SettingText
 
     public static bool ReadSwitch(string text) => bool.TryParse(text, out bool value) ? value : throw new FormatException("true or false");
 
+    public static T ReadChoice<T>(string text)
+        where T : struct, Enum =>
+        // A number is none of the names, though the parser takes it.
+        Array.Find(Enum.GetNames<T>(), n => n.Equals(text, StringComparison.OrdinalIgnoreCase)) is { } name
+            ? Enum.Parse<T>(name)
+            : throw new FormatException(string.Join(", ", Enum.GetNames<T>().Select(n => n.ToLowerInvariant())));
+
     public static IPAddress ReadAddress(string text)
     {
         if (text.Equals("localhost", StringComparison.OrdinalIgnoreCase))
@@ -42,6 +49,9 @@ internal static class SettingText
     }
 
     public static string Write(long value) => value.ToString(CultureInfo.InvariantCulture);
+
+    public static string WriteChoice<T>(T value)
+        where T : struct, Enum => value.ToString().ToLowerInvariant();
 
     public static string Write(bool value) => value ? "true" : "false";
 

@@ -1,34 +1,233 @@
 using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
+using LightQ.Broker.Users;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
-using Microsoft.Extensions.Logging;
+using Grant = LightQ.Broker.Users.Grant;
+using Right = LightQ.Broker.Users.Right;
+using User = LightQ.Broker.Users.User;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Auth</c>.</summary>
-internal sealed class AuthService(Authenticator authenticator, ILogger logger)
+internal sealed class AuthService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events, TimeProvider time)
 {
-    public void Bind(GrpcServiceBuilder service) => service
-        .Unary<LoginRequest, LoginResponse>("Login", Login)
-        .Unary<LogoutRequest, LogoutResponse>("Logout", Logout);
+    private readonly UserStore _users = broker.Users;
 
-    private Task<LoginResponse> Login(LoginRequest request, GrpcServerCallContext context)
+    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
+        .Unary<LoginRequest, LoginResponse>("Login", LoginAsync)
+        .Unary<LogoutRequest, LogoutResponse>("Logout", Logout)
+        .Unary<WhoAmIRequest, WhoAmIResponse>("WhoAmI", WhoAmI)
+        .Unary<CreateUserRequest, CreateUserResponse>("CreateUser", CreateUserAsync)
+        .Unary<SetPasswordRequest, SetPasswordResponse>("SetPassword", SetPasswordAsync)
+        .Unary<DeleteUserRequest, DeleteUserResponse>("DeleteUser", DeleteUser)
+        .Unary<ListUsersRequest, ListUsersResponse>("ListUsers", ListUsers)
+        .Unary<GrantRequest, GrantResponse>("Grant", GrantRight)
+        .Unary<RevokeRequest, RevokeResponse>("Revoke", RevokeRight)
+        .Unary<ListGrantsRequest, ListGrantsResponse>("ListGrants", ListGrants)
+        .Unary<CreateTokenRequest, CreateTokenResponse>("CreateToken", CreateToken)
+        .Unary<ListTokensRequest, ListTokensResponse>("ListTokens", ListTokens)
+        .Unary<RevokeTokenRequest, RevokeTokenResponse>("RevokeToken", RevokeToken);
+
+    private async Task<LoginResponse> LoginAsync(LoginRequest request, GrpcServerCallContext context)
     {
-        if (authenticator.Login(request.User, request.Password) is not { } login)
-        {
-            ServerLog.LoginRefused(logger, context.Peer);
-            throw ControlErrors.Make(ErrorCode.Unauthenticated, "User or password is wrong.");
-        }
-        return Task.FromResult(new LoginResponse { Token = login.Token, ExpireTime = login.Expires.ToTimestamp() });
+        Principal principal = await authenticator.LogInAsync(request.User, request.Password, context.Peer, context.CancellationToken).ConfigureAwait(false);
+        (string token, DateTimeOffset expires) = authenticator.IssueToken(principal);
+        return new LoginResponse { Token = token, ExpireTime = expires.ToTimestamp() };
     }
 
     private Task<LogoutResponse> Logout(LogoutRequest request, GrpcServerCallContext context)
     {
         string token = BearerToken.Read(context)
-            ?? throw ControlErrors.Make(ErrorCode.Unauthenticated, "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\".");
-        authenticator.Revoke(token);
+            ?? throw new BrokerException(ErrorCode.Unauthenticated, "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\".");
+        if (!authenticator.LogOut(token, context.Peer))
+            throw new BrokerException(ErrorCode.InvalidArgument, "The token is a lasting one: RevokeToken ends it.");
+        access.Review();
         return Task.FromResult(new LogoutResponse());
     }
+
+    private Task<WhoAmIResponse> WhoAmI(WhoAmIRequest request, GrpcServerCallContext context)
+    {
+        Principal principal = CallPrincipal.Of(context);
+        var response = new WhoAmIResponse { User = principal.Name, IsAdmin = access.IsAdmin(principal) };
+        if (principal.Kind == PrincipalKind.User)
+            response.Grants.Add(_users.Get(principal.Name).Grants.Select(g => ToProto(principal.Name, g)));
+        else if (principal.Kind == PrincipalKind.TopicUser)
+            response.Grants.Add(new[] { Right.Publish, Right.Consume }.Select(r => ToProto(principal.Name, new Grant(r, principal.TopicName))));
+        return Task.FromResult(response);
+    }
+
+    private async Task<CreateUserResponse> CreateUserAsync(CreateUserRequest request, GrpcServerCallContext context)
+    {
+        UserStore.CheckName(request.Name);
+        string hash = "";
+        if (request.HasPassword)
+        {
+            UserStore.CheckPassword(request.Password);
+            hash = await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false);
+        }
+        access.DemandAdmin(CallPrincipal.Of(context)); // Hashing took its time.
+        User user = _users.Create(request.Name, hash);
+        Raise(SecurityAction.UserCreated, context, user.Name);
+        return new CreateUserResponse { User = ToProto(user) };
+    }
+
+    private async Task<SetPasswordResponse> SetPasswordAsync(SetPasswordRequest request, GrpcServerCallContext context)
+    {
+        Principal principal = CallPrincipal.Of(context);
+        string name = OwnOr(request.Name, principal);
+        if (name == UserStore.Admin)
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported, $"The password of {UserStore.Admin} is in the file {AdminPassword.FileName} of the data directory: write another into it, or delete it to have one made, and start the broker again.");
+        }
+        UserStore.CheckPassword(request.Password);
+        if (!access.IsAdmin(principal))
+            await authenticator.LogInAsync(name, request.CurrentPassword, context.Peer, context.CancellationToken).ConfigureAwait(false);
+        string hash = await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false);
+        access.DemandCurrent(principal); // Hashing took its time.
+        _users.SetPassword(name, hash);
+        Raise(SecurityAction.PasswordChanged, context, name);
+        return new SetPasswordResponse();
+    }
+
+    private Task<DeleteUserResponse> DeleteUser(DeleteUserRequest request, GrpcServerCallContext context)
+    {
+        _users.Delete(request.Name);
+        Raise(SecurityAction.UserDeleted, context, request.Name);
+        return Task.FromResult(new DeleteUserResponse());
+    }
+
+    private Task<ListUsersResponse> ListUsers(ListUsersRequest request, GrpcServerCallContext context) =>
+        Task.FromResult(new ListUsersResponse { Users = { _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal).Select(ToProto) } });
+
+    private Task<GrantResponse> GrantRight(GrantRequest request, GrpcServerCallContext context)
+    {
+        (string user, Grant grant) = Read(request.Grant);
+        bool added = _users.Grant(user, grant);
+        if (added)
+            Raise(SecurityAction.RightGranted, context, user, grant.ToString());
+        return Task.FromResult(new GrantResponse { Added = added });
+    }
+
+    private Task<RevokeResponse> RevokeRight(RevokeRequest request, GrpcServerCallContext context)
+    {
+        (string user, Grant grant) = Read(request.Grant);
+        bool removed = _users.Revoke(user, grant);
+        if (removed)
+            Raise(SecurityAction.RightRevoked, context, user, grant.ToString());
+        return Task.FromResult(new RevokeResponse { Removed = removed });
+    }
+
+    private Task<ListGrantsResponse> ListGrants(ListGrantsRequest request, GrpcServerCallContext context)
+    {
+        DemandOwn(request.User, context);
+        IEnumerable<User> users = request.User.Length != 0 ? [_users.Get(request.User)] : _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal);
+        return Task.FromResult(new ListGrantsResponse { Grants = { users.SelectMany(u => u.Grants.Select(g => ToProto(u.Name, g))) } });
+    }
+
+    private Task<CreateTokenResponse> CreateToken(CreateTokenRequest request, GrpcServerCallContext context)
+    {
+        Principal principal = CallPrincipal.Of(context);
+        string user = OwnOr(request.User, principal);
+        if (principal.TokenHash is not null)
+            access.DemandAdmin(principal); // Or one that leaks could outlive itself.
+        DateTimeOffset? expires = request.Lifetime is null ? null : time.GetUtcNow() + ReadLifetime(request.Lifetime);
+        string token = Authenticator.NewToken();
+        AccessToken made = _users.AddToken(user, Authenticator.HashOf(token), expires, request.Description);
+        Raise(SecurityAction.TokenCreated, context, user, $"token {made.Id}, until {(expires is { } end ? end.ToString("u") : "revoked")}");
+        return Task.FromResult(new CreateTokenResponse { Token = token, Info = ToProto(made) });
+    }
+
+    private Task<ListTokensResponse> ListTokens(ListTokensRequest request, GrpcServerCallContext context)
+    {
+        DemandOwn(request.User, context);
+        DateTimeOffset now = time.GetUtcNow();
+        return Task.FromResult(new ListTokensResponse
+        {
+            Tokens =
+            {
+                _users.Table.Tokens.Values
+                    .Where(t => !t.HasExpired(now) && (request.User.Length == 0 || t.User == request.User))
+                    .OrderBy(t => t.Created).ThenBy(t => t.Id, StringComparer.Ordinal)
+                    .Select(ToProto),
+            },
+        });
+    }
+
+    private Task<RevokeTokenResponse> RevokeToken(RevokeTokenRequest request, GrpcServerCallContext context)
+    {
+        Principal principal = CallPrincipal.Of(context);
+        if (!access.IsAdmin(principal) && !_users.Table.Tokens.Values.Any(t => t.Id == request.Id && IsOwn(principal, t.User)))
+            access.DemandAdmin(principal); // It does not learn whether the token exists.
+        AccessToken token = _users.GetToken(request.Id);
+        _users.RevokeToken(token.Id);
+        Raise(SecurityAction.TokenRevoked, context, token.User, $"token {token.Id}");
+        return Task.FromResult(new RevokeTokenResponse());
+    }
+
+    private static bool IsOwn(Principal principal, string user) => principal.Kind == PrincipalKind.User && principal.Name == user;
+
+    /// <summary>The user that is meant: the caller itself, or another when the caller may do everything.</summary>
+    private string OwnOr(string user, Principal principal)
+    {
+        if (user.Length == 0 && principal.Kind is PrincipalKind.User or PrincipalKind.Admin)
+            return principal.Name;
+        if (!IsOwn(principal, user))
+            access.DemandAdmin(principal);
+        return user.Length != 0 ? user : throw new BrokerException(ErrorCode.InvalidArgument, "The user is missing, and the caller is none.");
+    }
+
+    private void DemandOwn(string user, GrpcServerCallContext context)
+    {
+        if (!IsOwn(CallPrincipal.Of(context), user))
+            access.DemandAdmin(CallPrincipal.Of(context));
+    }
+
+    private void Raise(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
+        events.Raise(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), context.Peer, subject, detail));
+
+    private static TimeSpan ReadLifetime(Duration lifetime)
+    {
+        try
+        {
+            if (lifetime.ToTimeSpan() is var span && span > TimeSpan.Zero && span <= TimeSpan.FromDays(3650))
+                return span;
+        }
+        catch (Exception e) when (e is InvalidOperationException or OverflowException)
+        {
+            // Not a duration that protobuf allows: refused with the others.
+        }
+        throw new BrokerException(ErrorCode.InvalidArgument, $"lifetime is {lifetime}; allowed: above 0 and at most 3650 days, or absent for a token without an end.");
+    }
+
+    private static (string User, Grant Grant) Read(UserGrant? grant) => grant is null
+        ? throw new BrokerException(ErrorCode.InvalidArgument, "grant is missing.")
+        : (grant.User, Grant.Create((Right)grant.Right, grant.Topic));
+
+    private LightQ.Protocol.Control.User ToProto(User user)
+    {
+        DateTimeOffset now = time.GetUtcNow();
+        return new()
+        {
+            Name = user.Name,
+            CreateTime = user.Created.ToTimestamp(),
+            HasPassword = user.Password.Length != 0,
+            GrantsCount = (uint)user.Grants.Count,
+            TokensCount = (uint)_users.Table.Tokens.Values.Count(t => t.User == user.Name && !t.HasExpired(now)),
+        };
+    }
+
+    private static UserGrant ToProto(string user, Grant grant) => new() { User = user, Right = (LightQ.Protocol.Control.Right)grant.Right, Topic = grant.Pattern };
+
+    private static Token ToProto(AccessToken token) => new()
+    {
+        Id = token.Id,
+        User = token.User,
+        CreateTime = token.Created.ToTimestamp(),
+        ExpireTime = token.Expires?.ToTimestamp(),
+        Description = token.Description,
+    };
 }

@@ -21,9 +21,10 @@ internal static class ControlErrors
     {
         ErrorCode.InvalidArgument or ErrorCode.MalformedFrame or ErrorCode.MalformedBatch or ErrorCode.FrameTooLarge
             or ErrorCode.MessageTooLarge or ErrorCode.NotSupported => GrpcStatusCode.InvalidArgument,
-        ErrorCode.UnknownTopic or ErrorCode.UnknownPartition or ErrorCode.UnknownGroup or ErrorCode.TopicDeleted => GrpcStatusCode.NotFound,
-        ErrorCode.TopicExists => GrpcStatusCode.AlreadyExists,
-        ErrorCode.Unauthenticated => GrpcStatusCode.Unauthenticated,
+        ErrorCode.UnknownTopic or ErrorCode.UnknownPartition or ErrorCode.UnknownGroup or ErrorCode.TopicDeleted
+            or ErrorCode.UnknownUser or ErrorCode.UnknownToken => GrpcStatusCode.NotFound,
+        ErrorCode.TopicExists or ErrorCode.UserExists => GrpcStatusCode.AlreadyExists,
+        ErrorCode.Unauthenticated or ErrorCode.TlsFailed => GrpcStatusCode.Unauthenticated,
         ErrorCode.PermissionDenied => GrpcStatusCode.PermissionDenied,
         ErrorCode.ResourceExhausted or ErrorCode.WindowExceeded or ErrorCode.DiskFull => GrpcStatusCode.ResourceExhausted,
         ErrorCode.UnsupportedVersion or ErrorCode.UnexpectedFrame or ErrorCode.NotLeader or ErrorCode.StaleEpoch or ErrorCode.StreamBroken

@@ -1,3 +1,4 @@
+using Google.Protobuf.Reflection;
 using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Grpc.AspNetCore.Health;
@@ -12,17 +13,17 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Control;
 
-/// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the login interceptor.</summary>
+/// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the access interceptor and its rule.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, DataPlaneOptions limits, Authenticator authenticator, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
+    LightQBroker broker, DataListener listener, DataPlaneOptions limits, ServerSecurity security, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
 
     private readonly MessageCalls _calls = new(listener, connectionTime);
-    private readonly TopicsService _topics = new(broker, logger);
-    private readonly GroupsService _groups = new(broker, logger);
-    private readonly AuthService _auth = new(authenticator, logger);
+    private readonly TopicsService _topics = new(broker, security.Authenticator, security.Access, security.Events, logger);
+    private readonly GroupsService _groups = new(broker, security.Access, logger);
+    private readonly AuthService _auth = new(broker, security.Authenticator, security.Access, security.Events, time);
 
     /// <summary>The full names of the services with a health of their own.</summary>
     public IReadOnlyList<string> ServiceNames { get; } =
@@ -39,22 +40,28 @@ internal sealed class ControlServices(
     {
         var options = new GrpcServerOptions
         {
-            Interceptors = [new ErrorInterceptor(logger).InvokeAsync, new LoginInterceptor(authenticator).InvokeAsync],
+            Interceptors = [new ErrorInterceptor(logger).InvokeAsync, CertificateInterceptor.InvokeAsync, new AccessInterceptor(security.Authenticator, security.Access).InvokeAsync],
             TimeProvider = time,
             MaxReceiveMessageSize = Math.Max(UsualMessageBytes, limits.MaxFrameBytes),
         };
-        var stats = new StatsService(broker, listener, _calls, time);
+        var stats = new StatsService(broker, listener, _calls, security.Access, time);
         var messages = new MessagesService(broker, _calls, limits.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
         endpoints.MapGrpc(options)
             .MapHealth(health)
             .MapReflection()
-            .MapService(TopicsReflection.Descriptor.Services[0], _topics.Bind)
-            .MapService(StatsReflection.Descriptor.Services[0], stats.Bind)
-            .MapService(GroupsReflection.Descriptor.Services[0], _groups.Bind)
-            .MapService(MessagesReflection.Descriptor.Services[0], messages.Bind)
-            .MapService(AuthReflection.Descriptor.Services[0], _auth.Bind);
+            .MapService(TopicsReflection.Descriptor.Services[0], Ruled(TopicsReflection.Descriptor.Services[0], _topics.Bind))
+            .MapService(StatsReflection.Descriptor.Services[0], Ruled(StatsReflection.Descriptor.Services[0], stats.Bind))
+            .MapService(GroupsReflection.Descriptor.Services[0], Ruled(GroupsReflection.Descriptor.Services[0], _groups.Bind))
+            .MapService(MessagesReflection.Descriptor.Services[0], Ruled(MessagesReflection.Descriptor.Services[0], messages.Bind))
+            .MapService(AuthReflection.Descriptor.Services[0], Ruled(AuthReflection.Descriptor.Services[0], _auth.Bind));
     }
+
+    /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>
+    public void Review() => _calls.Review();
 
     /// <summary>Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.</summary>
     public Task StopAsync(TimeSpan timeout) => _calls.StopAsync(timeout);
+
+    private Action<GrpcServiceBuilder> Ruled(ServiceDescriptor service, Func<RuledServiceBuilder, RuledServiceBuilder> bind) =>
+        builder => bind(new RuledServiceBuilder(builder, service.FullName, security.Access));
 }

@@ -1,7 +1,7 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using Proto = LightQ.Protocol.Control;
 
 namespace LightQ.Server.Control;

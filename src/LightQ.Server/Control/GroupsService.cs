@@ -3,15 +3,16 @@ using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Groups</c>.</summary>
-internal sealed class GroupsService(LightQBroker broker, ILogger logger)
+internal sealed class GroupsService(LightQBroker broker, AccessControl access, ILogger logger)
 {
-    public void Bind(GrpcServiceBuilder service) => service
+    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .Unary<ListGroupsRequest, ListGroupsResponse>("ListGroups", List)
         .Unary<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", Describe)
         .Unary<ResetGroupRequest, ResetGroupResponse>("ResetGroup", ResetAsync)
@@ -23,7 +24,10 @@ internal sealed class GroupsService(LightQBroker broker, ILogger logger)
 
     private Task<ListGroupsResponse> List(ListGroupsRequest request, GrpcServerCallContext context)
     {
-        IEnumerable<Topic> topics = request.Topic.Length != 0 ? [broker.GetTopic(request.Topic)] : broker.Topics.OrderBy(t => t.Name, StringComparer.Ordinal);
+        Principal principal = CallPrincipal.Of(context);
+        IEnumerable<Topic> topics = request.Topic.Length != 0
+            ? [broker.GetTopic(request.Topic)]
+            : broker.Topics.Where(t => access.Sees(principal, t.Name)).OrderBy(t => t.Name, StringComparer.Ordinal);
         return Task.FromResult(new ListGroupsResponse
         {
             Groups = { topics.SelectMany(t => broker.Groups.NamesOf(t).Select(name => GroupMapping.ToProto(t, name, broker.Groups.Find(t, name), withPartitions: false))) },

@@ -2,6 +2,7 @@ using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol.Control;
 using LightQ.Server.Messages;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Control;
 
@@ -12,7 +13,7 @@ namespace LightQ.Server.Control;
 /// <param name="time">The clock.</param>
 internal sealed class MessagesService(LightQBroker broker, MessageCalls calls, int maxMessageBytes, TimeProvider time)
 {
-    public void Bind(GrpcServiceBuilder service) => service
+    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .Unary<PublishRequest, PublishResponse>("Publish", PublishAsync)
         .DuplexStreaming<PublishStreamRequest, PublishStreamResponse>("PublishStream", PublishStreamAsync)
         .DuplexStreaming<ConsumeRequest, ConsumeResponse>("Consume", ConsumeAsync);
@@ -31,9 +32,11 @@ internal sealed class MessagesService(LightQBroker broker, MessageCalls calls, i
         return new PublishResponse { Positions = { done!.Ack.Positions }, Durability = (DurabilityLevel)session.Opened.AckLevel };
     }
 
-    private Task PublishStreamAsync(IAsyncEnumerable<PublishStreamRequest> requests, GrpcResponseStream<PublishStreamResponse> responses, GrpcServerCallContext context) =>
-        calls.RunAsync(context, (id, opened) => new PublishCall(broker, maxMessageBytes, time, id, context, opened), call => call.RunAsync(requests, responses));
+    private Task PublishStreamAsync(
+        IAsyncEnumerable<PublishStreamRequest> requests, GrpcResponseStream<PublishStreamResponse> responses, CallAccess access, GrpcServerCallContext context) =>
+        calls.RunAsync(context, (id, opened) => new PublishCall(broker, access, maxMessageBytes, time, id, context, opened), call => call.RunAsync(requests, responses));
 
-    private Task ConsumeAsync(IAsyncEnumerable<ConsumeRequest> requests, GrpcResponseStream<ConsumeResponse> responses, GrpcServerCallContext context) =>
-        calls.RunAsync(context, (id, opened) => new ConsumeCall(broker, time, id, context, opened), call => call.RunAsync(requests, responses));
+    private Task ConsumeAsync(
+        IAsyncEnumerable<ConsumeRequest> requests, GrpcResponseStream<ConsumeResponse> responses, CallAccess access, GrpcServerCallContext context) =>
+        calls.RunAsync(context, (id, opened) => new ConsumeCall(broker, access, time, calls.Time, id, context, opened), call => call.RunAsync(requests, responses));
 }

@@ -5,16 +5,17 @@ using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Messages;
+using LightQ.Server.Security;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
-internal sealed class StatsService(LightQBroker broker, DataListener listener, MessageCalls calls, TimeProvider time)
+internal sealed class StatsService(LightQBroker broker, DataListener listener, MessageCalls calls, AccessControl access, TimeProvider time)
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
 
-    public void Bind(GrpcServiceBuilder service) => service
+    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .Unary<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", GetTopicStats)
         .ServerStreaming<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", WatchTopicStatsAsync)
         .Unary<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", GetBrokerStats)
@@ -28,6 +29,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
     {
         TimeSpan interval = IntervalOf(request.Interval);
         Topic topic = broker.GetTopic(request.Topic);
+        Principal principal = CallPrincipal.Of(context);
         TopicStatsReader reader = ReaderOf(topic, request.HasPartition ? request.Partition : null);
         using var ticks = new PeriodicTimer(interval, time);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(context.CancellationToken);
@@ -36,10 +38,23 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
         {
             await responses.WriteAsync(new WatchTopicStatsResponse { Stats = reader.Read() }).ConfigureAwait(false);
             tick = ticks.WaitForNextTickAsync(ended.Token).AsTask();
+            await RightfulAsync(principal, topic, tick).ConfigureAwait(false);
         }
-        while (await Task.WhenAny(tick, topic.Deleted).ConfigureAwait(false) == tick && await tick.ConfigureAwait(false));
+        while (tick.IsCompleted && await tick.ConfigureAwait(false));
         await ended.CancelAsync().ConfigureAwait(false);
         throw new BrokerException(ErrorCode.TopicDeleted, $"The topic '{topic.Name}' was deleted.");
+    }
+
+    /// <summary>Returns when the tick has come or the topic is gone; ends as soon as the caller may not see the topic any more.</summary>
+    private async Task RightfulAsync(Principal principal, Topic topic, Task tick)
+    {
+        while (true)
+        {
+            Task changed = access.Changed;
+            access.DemandSight(principal, topic.Name);
+            if (await Task.WhenAny(tick, topic.Deleted, changed).ConfigureAwait(false) != changed)
+                return;
+        }
     }
 
     private Task<GetBrokerStatsResponse> GetBrokerStats(GetBrokerStatsRequest request, GrpcServerCallContext context)
@@ -53,7 +68,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
             ResidentBytes = (ulong)Environment.WorkingSet,
             DataPort = (uint)listener.EndPoint.Port,
         };
-        foreach (Topic topic in broker.Topics)
+        foreach (Topic topic in Visible(context))
         {
             var figures = TopicFigures.Of(topic);
             response.TopicsCount++;
@@ -96,7 +111,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
 
     private Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, GrpcServerCallContext context)
     {
-        IEnumerable<Topic> topics = request.Topic.Length == 0 ? broker.Topics : [broker.GetTopic(request.Topic)];
+        IEnumerable<Topic> topics = request.Topic.Length == 0 ? Visible(context) : [broker.GetTopic(request.Topic)];
         IEnumerable<Subscription> subscriptions = topics
             .SelectMany(t => t.Partitions)
             .SelectMany(p => p.Subscriptions)
@@ -116,6 +131,12 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
                 BacklogBytes = (ulong)s.KeptBytes,
             });
         return Task.FromResult(new ListSubscriptionsResponse { Subscriptions = { subscriptions } });
+    }
+
+    private IEnumerable<Topic> Visible(GrpcServerCallContext context)
+    {
+        Principal principal = CallPrincipal.Of(context);
+        return broker.Topics.Where(t => access.Sees(principal, t.Name));
     }
 
     private TopicStatsReader ReaderOf(Topic topic, uint? partition) =>

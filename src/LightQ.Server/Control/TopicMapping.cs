@@ -4,7 +4,6 @@ using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using LightQ.Storage;
 using Proto = LightQ.Protocol.Control;
 

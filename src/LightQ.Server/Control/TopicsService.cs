@@ -3,31 +3,36 @@ using LightQ.Grpc;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
+using Right = LightQ.Broker.Users.Right;
 using SettingChange = LightQ.Protocol.Control.SettingChange;
 using Topic = LightQ.Broker.Topics.Topic;
+using TopicCredentials = LightQ.Broker.Topics.TopicCredentials;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Topics</c>.</summary>
-internal sealed class TopicsService(LightQBroker broker, ILogger logger)
+internal sealed class TopicsService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events, ILogger logger)
 {
     private const int DefaultPage = 100, LargestPage = 1000;
 
     /// <summary>One EnsureTopic at a time: it reads, compares and writes.</summary>
     private readonly Lock _ensuring = new();
 
-    public void Bind(GrpcServiceBuilder service) => service
+    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .Unary<CreateTopicRequest, CreateTopicResponse>("CreateTopic", Create)
         .Unary<EnsureTopicRequest, EnsureTopicResponse>("EnsureTopic", Ensure)
         .Unary<GetTopicRequest, GetTopicResponse>("GetTopic", Get)
         .Unary<ListTopicsRequest, ListTopicsResponse>("ListTopics", List)
         .Unary<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", DeleteAsync)
-        .Unary<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", Truncate);
+        .Unary<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", Truncate)
+        .Unary<SetTopicCredentialsRequest, SetTopicCredentialsResponse>("SetTopicCredentials", SetCredentialsAsync);
 
     private Task<CreateTopicResponse> Create(CreateTopicRequest request, GrpcServerCallContext context)
     {
+        DemandDeadLetters(request.Settings, null, context);
         Topic topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
         ServerLog.TopicChanged(logger, topic.Name, "created", context.Peer);
         return Task.FromResult(new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) });
@@ -37,7 +42,9 @@ internal sealed class TopicsService(LightQBroker broker, ILogger logger)
     {
         lock (_ensuring)
         {
-            if (!broker.TryGetTopic(request.Name, out Topic? topic))
+            broker.TryGetTopic(request.Name, out Topic? topic);
+            DemandDeadLetters(request.Settings, topic, context);
+            if (topic is null)
             {
                 try
                 {
@@ -84,10 +91,11 @@ internal sealed class TopicsService(LightQBroker broker, ILogger logger)
         if (request.PageToken.Length != 0 && !TopicName.IsValid(request.PageToken))
             throw new BrokerException(ErrorCode.InvalidArgument, "page_token is not one that this broker gave out; allowed: next_page_token of the page before, or empty.");
         int size = request.PageSize == 0 ? DefaultPage : (int)Math.Min(request.PageSize, LargestPage);
+        Principal principal = CallPrincipal.Of(context);
         Topic[] page =
         [
             .. broker.Topics
-                .Where(t => string.CompareOrdinal(t.Name, request.PageToken) > 0)
+                .Where(t => string.CompareOrdinal(t.Name, request.PageToken) > 0 && access.Sees(principal, t.Name))
                 .OrderBy(t => t.Name, StringComparer.Ordinal)
                 .Take(size + 1),
         ];
@@ -109,5 +117,33 @@ internal sealed class TopicsService(LightQBroker broker, ILogger logger)
         long start = broker.TruncateTopic(request.Name, request.Partition, request.BeforeOffset);
         ServerLog.TopicChanged(logger, request.Name, "truncated", context.Peer);
         return Task.FromResult(new TruncateTopicResponse { StartOffset = start });
+    }
+
+    private async Task<SetTopicCredentialsResponse> SetCredentialsAsync(SetTopicCredentialsRequest request, GrpcServerCallContext context)
+    {
+        TopicCredentials? credentials = null;
+        if (request.User.Length != 0)
+        {
+            CheckLength(request.User, "user");
+            CheckLength(request.Password, "password");
+            credentials = new TopicCredentials(request.User, await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false));
+        }
+        broker.SetCredentials(request.Topic, credentials);
+        string what = credentials is null ? "none" : $"user {TopicName.Printable(credentials.User)}";
+        events.Raise(new SecurityEvent(SecurityAction.TopicCredentialsChanged, CallPrincipal.Of(context).ToString(), context.Peer, request.Topic, what));
+        return new SetTopicCredentialsResponse();
+    }
+
+    /// <summary>The broker publishes dead letters with rights of its own: who sets where must have the right there.</summary>
+    private void DemandDeadLetters(LightQ.Protocol.Control.TopicSettings? requested, Topic? topic, GrpcServerCallContext context)
+    {
+        if (requested is { DeadLetterTopic: { Length: > 0 } target } && target != topic?.Settings.Delivery.DeadLetterTopic)
+            access.Demand(CallPrincipal.Of(context), Right.Publish, target);
+    }
+
+    private static void CheckLength(string value, string field)
+    {
+        if (value.Length is 0 or > Broker.Users.UserStore.MaxPasswordLength || value.Contains('\0', StringComparison.Ordinal))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"{field} has {value.Length} characters; allowed: 1 to {Broker.Users.UserStore.MaxPasswordLength}, and no NUL.");
     }
 }

@@ -1,3 +1,5 @@
+using System.Diagnostics.CodeAnalysis;
+
 namespace LightQ.Server.DataPlane;
 
 /// <summary>Pinned blocks of one size, lent to connections that have something to read or write. Idle connections hold none. Thread-safe.</summary>
@@ -24,6 +26,24 @@ internal sealed class BlockPool(int blockBytes, int kept)
             }
         }
         return GC.AllocateUninitializedArray<byte>(blockBytes, pinned: true);
+    }
+
+    /// <summary>Sees that a reader can receive: lends a block, or moves the unread rest of a frame to the front of it, or of one twice as large.</summary>
+    /// <param name="block">The reader's block; null for none yet.</param>
+    /// <param name="start">Where its unread bytes begin.</param>
+    /// <param name="end">Where they end, and the room begins.</param>
+    /// <param name="least">How much room there must be.</param>
+    public void MakeRoom([NotNull] ref byte[]? block, ref int start, ref int end, int least)
+    {
+        block ??= Rent();
+        if (block.Length - end >= least)
+            return;
+        int unread = end - start;
+        byte[] target = block.Length - unread >= least ? block : GC.AllocateUninitializedArray<byte>(block.Length * 2, pinned: true);
+        Buffer.BlockCopy(block, start, target, 0, unread);
+        if (target != block)
+            Return(block);
+        (block, start, end) = (target, 0, unread);
     }
 
     /// <summary>Takes a block back; one of another size, or too many, are left to the collector.</summary>

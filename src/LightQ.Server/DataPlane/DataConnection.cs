@@ -1,9 +1,11 @@
+using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
+using LightQ.Server.Tls;
 using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
@@ -17,8 +19,9 @@ internal sealed class DataConnection : IHousekept
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(2);
 
     private readonly Socket _socket;
-    private readonly SocketPipeReader _input;
-    private readonly SocketFrameSender _sender;
+    private readonly TlsLink? _tls;
+    private readonly PipeReader _input;
+    private readonly FrameSender _sender;
     private readonly ConnectionOutput _output;
     private readonly DataPlaneOptions _options;
     private readonly TimeProvider _time;
@@ -28,7 +31,7 @@ internal sealed class DataConnection : IHousekept
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     public DataConnection(
-        Socket socket, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, DataPlaneBlocks blocks, uint id, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
+        Socket socket, LightQBroker broker, ServerSecurity security, DataPlaneOptions options, DataPlaneBlocks blocks, ServerTls? tls, uint id, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
     {
         _socket = socket;
         _options = options;
@@ -39,9 +42,10 @@ internal sealed class DataConnection : IHousekept
         Connected = time.GetUtcNow();
         _accepted = time.GetTimestamp();
         Remote = socket.RemoteEndPoint;
-        _input = new SocketPipeReader(socket, blocks.Receive);
-        _sender = new SocketFrameSender(socket);
-        Session = new Session(broker, authenticator, options, id, time) { EndToTell = () => housekeeping.Request(this, Linger) };
+        _tls = tls is null ? null : new TlsLink(socket, tls, blocks);
+        _input = _tls?.Input ?? new SocketPipeReader(socket, blocks.Receive);
+        _sender = _tls?.Sender ?? new SocketFrameSender(socket);
+        Session = new Session(broker, security, new PeerChannel(Remote), options, id, time) { EndToTell = () => housekeeping.Request(this, Linger) };
         _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote), time);
     }
 
@@ -68,9 +72,20 @@ internal sealed class DataConnection : IHousekept
     {
         try
         {
-            ProtocolException? failure = await Session.RunAsync(_input, _output).ConfigureAwait(false);
+            ProtocolException? refusal = _tls is null ? null : await _tls.HandshakeAsync().ConfigureAwait(false);
+            if (_tls is not null)
+                Session.Peer = Session.Peer with { CertificateNames = _tls.ClientNames };
+            ProtocolException? failure = await Session.RunAsync(_input, _output, refusal).ConfigureAwait(false);
             if (failure is not null)
                 DataPlaneLog.Refused(_logger, Id, Remote, failure.Code, failure.Message);
+            else if (!Session.IsWelcomed && _tls?.Failure is { Length: > 0 } broken)
+                DataPlaneLog.NoTls(_logger, Id, Remote, broken);
+        }
+        catch (TlsFailureException e)
+        {
+            if (e.Message.Length != 0)
+                DataPlaneLog.NoTls(_logger, Id, Remote, e.Message);
+            _socket.Dispose();
         }
 #pragma warning disable CA1031 // The last line of defence of one connection: a defect here must not take the broker with it, and is logged whole.
         catch (Exception e)
@@ -100,6 +115,8 @@ internal sealed class DataConnection : IHousekept
         }
         if (!Session.IsWelcomed)
         {
+            if (Session.IsAuthenticating)
+                return _options.HandshakeTimeout;
             TimeSpan left = _options.HandshakeTimeout - _time.GetElapsedTime(_accepted, timestamp);
             return left <= TimeSpan.Zero ? Expire("said no Hello in time") : Earlier(left, _options.Heartbeat);
         }
@@ -154,6 +171,7 @@ internal sealed class DataConnection : IHousekept
         _socket.Dispose();
         _input.Complete();
         _sender.Dispose();
+        _tls?.Dispose();
         _housekeeping.Remove(this);
         _ended.TrySetResult();
     }

@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Server.Security;
+using LightQ.Server.Tls;
 using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
@@ -16,8 +17,9 @@ internal sealed class DataListener : IAsyncDisposable
     private readonly ConcurrentDictionary<uint, DataConnection> _connections = new();
     private readonly DataPlaneBlocks _blocks = new();
     private readonly LightQBroker _broker;
-    private readonly Authenticator _authenticator;
+    private readonly ServerSecurity _security;
     private readonly DataPlaneOptions _options;
+    private readonly ServerTls? _tls;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
     private readonly HousekeepingSchedule _housekeeping;
@@ -26,11 +28,12 @@ internal sealed class DataListener : IAsyncDisposable
 
     /// <summary>Binds and listens; <see cref="Start"/> accepts.</summary>
     /// <exception cref="SocketException">The port is in use, or the address is not this machine's.</exception>
-    public DataListener(IPEndPoint endPoint, LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, TimeProvider time, ILogger logger)
+    public DataListener(IPEndPoint endPoint, LightQBroker broker, ServerSecurity security, DataPlaneOptions options, ServerTls? tls, TimeProvider time, ILogger logger)
     {
         _broker = broker;
-        _authenticator = authenticator;
+        _security = security;
         _options = options;
+        _tls = tls;
         _time = time;
         _logger = logger;
         if (endPoint.AddressFamily == AddressFamily.InterNetwork)
@@ -72,6 +75,13 @@ internal sealed class DataListener : IAsyncDisposable
     {
         foreach (DataConnection connection in _connections.Values)
             connection.Abort();
+    }
+
+    /// <summary>Ends what may not go on, after somebody's rights have changed.</summary>
+    public void Review()
+    {
+        foreach (DataConnection connection in _connections.Values)
+            connection.Session.Review();
     }
 
     /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
@@ -144,7 +154,7 @@ internal sealed class DataListener : IAsyncDisposable
     private void Begin(Socket socket)
     {
         uint id = NextId();
-        var connection = new DataConnection(socket, _broker, _authenticator, _options, _blocks, id, _time, _housekeeping, _logger);
+        var connection = new DataConnection(socket, _broker, _security, _options, _blocks, _tls, id, _time, _housekeeping, _logger);
         _housekeeping.Request(connection, connection.FirstLook);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();

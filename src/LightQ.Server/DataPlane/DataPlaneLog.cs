@@ -21,4 +21,7 @@ internal static partial class DataPlaneLog
 
     [LoggerMessage(1005, LogLevel.Warning, "A connection from {Remote} was turned away: {Limit} connections are open")]
     public static partial void TooMany(ILogger logger, EndPoint? remote, int limit);
+
+    [LoggerMessage(1020, LogLevel.Warning, "Connection {Id} from {Remote} was refused: the peer {Reason}")]
+    public static partial void NoTls(ILogger logger, uint id, EndPoint? remote, string reason);
 }

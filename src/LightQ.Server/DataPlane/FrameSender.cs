@@ -1,7 +1,7 @@
 namespace LightQ.Server.DataPlane;
 
 /// <summary>Sends bytes to a peer, one send at a time. The seam between a connection's output and its socket.</summary>
-internal abstract class FrameSender
+internal abstract class FrameSender : IDisposable
 {
     /// <summary>Called, from any thread, when a pending send has ended: true when all bytes are out.</summary>
     public Action<bool> Completed { get; set; } = static _ => { };
@@ -15,4 +15,7 @@ internal abstract class FrameSender
 
     /// <summary>Cuts the connection at once.</summary>
     public abstract void Abort();
+
+    /// <summary>Releases what sending takes; nothing is under way any more.</summary>
+    public abstract void Dispose();
 }

@@ -4,9 +4,11 @@ using LightQ.Broker;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
+using LightQ.Server.Tls;
 
 namespace LightQ.Server.DataPlane;
 
@@ -24,7 +26,7 @@ internal sealed class Session : IStreamOwner
     private const int FewRanges = 64;
 
     private readonly LightQBroker _broker;
-    private readonly Authenticator _authenticator;
+    private readonly ServerSecurity _security;
     private readonly DataPlaneOptions _options;
     private readonly TimeProvider _time;
     private readonly FrameReader _frames = new();
@@ -34,11 +36,15 @@ internal sealed class Session : IStreamOwner
     private ProducerStream? _lastProducer;
     private bool _welcomed;
     private bool _refused;
+    private Principal? _principal;
+    private ProtocolException? _revoked;
+    private volatile bool _isAuthenticating;
 
-    public Session(LightQBroker broker, Authenticator authenticator, DataPlaneOptions options, uint connectionId, TimeProvider time)
+    public Session(LightQBroker broker, ServerSecurity security, PeerChannel peer, DataPlaneOptions options, uint connectionId, TimeProvider time)
     {
         _broker = broker;
-        _authenticator = authenticator;
+        _security = security;
+        Peer = peer;
         _options = options;
         ConnectionId = connectionId;
         _time = time;
@@ -48,11 +54,17 @@ internal sealed class Session : IStreamOwner
     /// <inheritdoc/>
     public uint ConnectionId { get; }
 
+    /// <summary>Where it comes from, and whom its certificate names.</summary>
+    public PeerChannel Peer { get; set; }
+
     /// <summary>What the client calls itself.</summary>
     public string ClientName { get; private set; } = "";
 
     /// <summary>Whether the handshake is done.</summary>
     public bool IsWelcomed => Volatile.Read(ref _welcomed);
+
+    /// <summary>Whether a Hello is being checked: its password may wait for others to be hashed, which is no fault of the peer's.</summary>
+    public bool IsAuthenticating => _isAuthenticating;
 
     /// <summary>When something was last received, as a timestamp of the clock.</summary>
     public long LastReceive { get; private set; }
@@ -87,6 +99,24 @@ internal sealed class Session : IStreamOwner
             _streams.Remove(stream.Id);
     }
 
+    /// <summary>Somebody may do more or less than before: ends the streams that may not go on, or the connection. Any thread.</summary>
+    public void Review()
+    {
+        if (Volatile.Read(ref _principal) is not { } principal)
+            return;
+        if (_security.Access.EndOf(principal) is { } end)
+        {
+            if (Interlocked.CompareExchange(ref _revoked, new ProtocolException(end.Code, end.Message), null) is null)
+                Refuse(_revoked);
+            return;
+        }
+        OutputStream[] streams;
+        lock (_streams)
+            streams = [.. _streams.Values];
+        foreach (OutputStream stream in streams)
+            Review(principal, stream);
+    }
+
     /// <summary>Takes every stream off its topic; no turn comes any more.</summary>
     public void ReleaseStreams()
     {
@@ -101,11 +131,16 @@ internal sealed class Session : IStreamOwner
     }
 
     /// <summary>Reads until the peer ends the connection or breaks the protocol.</summary>
+    /// <param name="input">What the peer sends.</param>
+    /// <param name="output">What it is sent.</param>
+    /// <param name="refusal">Why it is refused before it has said anything; null when it is not.</param>
     /// <returns>Why it ended, for the log; null when the peer just left.</returns>
-    public async Task<ProtocolException?> RunAsync(PipeReader input, ConnectionOutput output)
+    public async Task<ProtocolException?> RunAsync(PipeReader input, ConnectionOutput output, ProtocolException? refusal = null)
     {
         _output = output;
-        ProtocolException? failure = null;
+        ProtocolException? failure = refusal;
+        if (refusal is not null)
+            Refuse(refusal);
         int withoutWaiting = 0;
         while (true)
         {
@@ -122,6 +157,7 @@ internal sealed class Session : IStreamOwner
             ReadResult read = await reading.ConfigureAwait(false);
             LastReceive = _time.GetTimestamp();
             ReadOnlySequence<byte> left = read.Buffer;
+            failure ??= Volatile.Read(ref _revoked);
             if (failure is not null)
             {
                 left = left.Slice(left.End);
@@ -135,17 +171,22 @@ internal sealed class Session : IStreamOwner
                 }
                 catch (ProtocolException e)
                 {
-                    failure = e;
+                    failure = _welcomed || !FirstBytes.AreTls(read.Buffer.FirstSpan) ? e : new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.");
                     left = left.Slice(left.End);
-                    _refused = true;
-                    EndToTell?.Invoke();
-                    _output.Answer(new ErrorFrame(e.Code, e.Message), last: true);
+                    Refuse(failure);
                 }
             }
             input.AdvanceTo(left.Start, left.End);
             if (read.IsCompleted)
                 return failure;
         }
+    }
+
+    private void Refuse(ProtocolException reason)
+    {
+        Volatile.Write(ref _refused, true);
+        EndToTell?.Invoke();
+        _output.Answer(new ErrorFrame(reason.Code, reason.Message), last: true);
     }
 
     /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
@@ -257,11 +298,18 @@ internal sealed class Session : IStreamOwner
 
     private async Task GreetAsync(HelloFrame hello)
     {
-        if (!await _authenticator.AuthenticateAsync(hello.Mechanism, hello.Credentials).ConfigureAwait(false))
+        _isAuthenticating = true;
+        try
         {
-            throw new ProtocolException(
-                ErrorCode.Unauthenticated,
-                hello.Mechanism == HelloFrame.Anonymous ? "This broker requires a user and password, or a token." : "The user, password or token is wrong.");
+            Volatile.Write(ref _principal, await _security.Authenticator.AuthenticateAsync(hello.Mechanism, hello.Credentials, Peer).ConfigureAwait(false));
+        }
+        catch (BrokerException e)
+        {
+            throw new ProtocolException(e.Code, e.Message);
+        }
+        finally
+        {
+            _isAuthenticating = false;
         }
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
         _frames.MaxFrameBytes = _options.MaxFrameBytes;
@@ -275,11 +323,12 @@ internal sealed class Session : IStreamOwner
             (uint)(_options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
             (uint)_options.Heartbeat.TotalMilliseconds));
         Volatile.Write(ref _welcomed, true);
+        Review(); // What changed while the password was hashed has not met it.
     }
 
     private Task? OpenProducer(OpenProducerFrame request, uint id, uint tag)
     {
-        if (!CanOpen(id, tag))
+        if (!CanOpen(id, tag) || !IsAllowed(Right.Publish, request.Topic, id, tag))
             return null;
         if (_broker.IsQuick(request))
         {
@@ -296,6 +345,7 @@ internal sealed class Session : IStreamOwner
             ProducerStream producer = _broker.OpenProducer(this, id, request, out ProducerOpenedFrame opened);
             Add(producer);
             Answer(opened, id, tag);
+            Review(_principal!, producer); // What changed while it was opened has not met it.
         }
         catch (BrokerException e)
         {
@@ -305,7 +355,7 @@ internal sealed class Session : IStreamOwner
 
     private Task? Subscribe(SubscribeFrame request, uint id, uint tag)
     {
-        if (!CanOpen(id, tag))
+        if (!CanOpen(id, tag) || !IsAllowed(Right.Consume, request.Topic, id, tag))
             return null;
         if (_broker.IsQuick(request))
         {
@@ -323,11 +373,28 @@ internal sealed class Session : IStreamOwner
             Add(subscription);
             Answer(subscribed, id, tag);
             subscription.Opened();
+            Review(_principal!, subscription);
         }
         catch (BrokerException e)
         {
             Answer(new ClosedFrame(e.Code, e.Message), id, tag);
         }
+    }
+
+    private bool IsAllowed(Right right, string topic, uint id, uint tag)
+    {
+        if (_security.Access.Refusal(_principal!, right, topic) is not { } refusal)
+            return true;
+        Answer(new ClosedFrame(refusal.Code, refusal.Message), id, tag);
+        return false;
+    }
+
+    private void Review(Principal principal, OutputStream stream)
+    {
+        if (stream is ProducerStream producer)
+            _security.Access.Review(principal, Right.Publish, producer.Partition.Topic.Name, producer);
+        else if (stream is Subscription subscription)
+            _security.Access.Review(principal, Right.Consume, subscription.Partition.Topic.Name, subscription);
     }
 
     private bool CanOpen(uint id, uint tag)

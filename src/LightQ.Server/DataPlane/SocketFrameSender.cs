@@ -4,7 +4,7 @@ namespace LightQ.Server.DataPlane;
 
 /// <summary>Sends through a socket: gathered and without waiting where the platform can, the rest asynchronously.</summary>
 /// <remarks>Two sends for one delivery cost 15 to 40 % at 1 KiB, so head and tail go out with one <c>sendmsg</c> on Linux.</remarks>
-internal sealed class SocketFrameSender : FrameSender, IDisposable
+internal sealed class SocketFrameSender : FrameSender
 {
     private readonly Socket _socket;
     private readonly SocketAsyncEventArgs _send = new(true);
@@ -39,7 +39,7 @@ internal sealed class SocketFrameSender : FrameSender, IDisposable
 
     public override void Abort() => _socket.Dispose();
 
-    public void Dispose() => _send.Dispose();
+    public override void Dispose() => _send.Dispose();
 
     private SendResult Continue()
     {

@@ -98,8 +98,8 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
         }
         else
         {
-            MakeRoom();
-            _receive.SetBuffer(_block, _end, _block!.Length - _end);
+            _blocks.MakeRoom(ref _block, ref _start, ref _end, SmallestReceive);
+            _receive.SetBuffer(_block, _end, _block.Length - _end);
         }
         try
         {
@@ -138,19 +138,6 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
                 return;
         }
         _source.SetResult(Result());
-    }
-
-    private void MakeRoom()
-    {
-        _block ??= _blocks.Rent();
-        if (_block.Length - _end >= SmallestReceive)
-            return;
-        int unread = _end - _start;
-        byte[] target = _block.Length - unread >= SmallestReceive ? _block : GC.AllocateUninitializedArray<byte>(_block.Length * 2, pinned: true);
-        Buffer.BlockCopy(_block, _start, target, 0, unread);
-        if (target != _block)
-            _blocks.Return(_block);
-        (_block, _start, _end) = (target, 0, unread);
     }
 
     private void ReturnBlock()

@@ -1,9 +1,12 @@
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Server.Control;
+using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
@@ -33,7 +36,7 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Binds both ports and serves.</summary>
     /// <exception cref="ServerStartException">A port cannot be had.</exception>
     public static async Task<HttpHost> StartAsync(
-        LightQServerOptions options, int dataPort, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
+        LightQServerOptions options, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
         Socket webSocket;
@@ -48,7 +51,7 @@ internal sealed class HttpHost : IAsyncDisposable
         }
         var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
         var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
-        WebApplication app = Build(options.ConnectionTime, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        WebApplication app = Build(options, tls, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
         try
         {
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
@@ -78,8 +81,12 @@ internal sealed class HttpHost : IAsyncDisposable
 
     /// <summary>An application that takes nothing from the process around it: no environment, no settings files, no signals.</summary>
     private static WebApplication Build(
-        TimeProvider time, int dataPort, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
+        LightQServerOptions options, ServerTls? tls, int dataPort, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
     {
+        TimeProvider time = options.ConnectionTime;
+        ILogger logger = loggers.CreateLogger("LightQ.Server");
+        TlsGate? gate = tls is null ? null : new TlsGate(tls, options.DataPlane.HandshakeTimeout, time, logger);
+        void SpokeTls(ConnectionContext connection) => TlsGate.Log(logger, connection, "speaks TLS, and this port does not");
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.AddSingleton(loggers);
         builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();
@@ -92,12 +99,15 @@ internal sealed class HttpHost : IAsyncDisposable
             kestrel.UseGrpcLimits();
             kestrel.Listen(control, listen =>
             {
-                listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", time, next));
+                gate?.Guard(listen, SslApplicationProtocol.Http2);
+                listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", time, SpokeTls, next));
+                gate?.RequireHttp2(listen);
                 listen.UseGrpc();
             });
             kestrel.Listen(web, listen =>
             {
-                listen.Use(next => MisplacedHello.Answer($"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.", time, next));
+                gate?.Guard(listen, SslApplicationProtocol.Http11);
+                listen.Use(next => MisplacedHello.Answer($"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.", time, SpokeTls, next));
                 listen.Protocols = HttpProtocols.Http1;
             });
         });

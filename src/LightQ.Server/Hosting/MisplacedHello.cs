@@ -2,6 +2,7 @@ using System.Buffers;
 using System.IO.Pipelines;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Tls;
 using Microsoft.AspNetCore.Connections;
 
 namespace LightQ.Server.Hosting;
@@ -18,13 +19,20 @@ internal static class MisplacedHello
     /// <summary>Looks at the first bytes of a connection before <paramref name="next"/> does.</summary>
     /// <param name="reason">What the client is told.</param>
     /// <param name="time">The clock.</param>
+    /// <param name="spokeTls">Called for a peer that speaks TLS, which this port does not if such bytes get here.</param>
     /// <param name="next">Who serves the connection if it is not misplaced.</param>
-    public static ConnectionDelegate Answer(string reason, TimeProvider time, ConnectionDelegate next) => async connection =>
+    public static ConnectionDelegate Answer(string reason, TimeProvider time, Action<ConnectionContext> spokeTls, ConnectionDelegate next) => async connection =>
     {
         try
         {
-            if (await IsHelloAsync(connection.Transport.Input, time).ConfigureAwait(false))
+            byte[] first = await ReadFirstAsync(connection.Transport.Input, time).ConfigureAwait(false);
+            if (FirstBytes.AreTls(first))
             {
+                spokeTls(connection); // What serves the port answers in the clear, from which a TLS client knows.
+            }
+            else if (first.Length > TypeOffset && first[TypeOffset] == (byte)FrameType.Hello)
+            {
+                TakeAll(connection.Transport.Input);
                 FrameCodec.Write(connection.Transport.Output, new ErrorFrame(ErrorCode.UnexpectedFrame, reason), 0, 0);
                 await connection.Transport.Output.FlushAsync().ConfigureAwait(false);
                 return;
@@ -37,22 +45,29 @@ internal static class MisplacedHello
         await next(connection).ConfigureAwait(false);
     };
 
-    private static async Task<bool> IsHelloAsync(PipeReader input, TimeProvider time)
+    /// <summary>The bytes up to a frame's type, without taking them; fewer when the peer sends no more.</summary>
+    private static async Task<byte[]> ReadFirstAsync(PipeReader input, TimeProvider time)
     {
         using var enough = new CancellationTokenSource(Patience, time);
         while (true)
         {
             ReadResult read = await input.ReadAsync(enough.Token).ConfigureAwait(false);
             ReadOnlySequence<byte> bytes = read.Buffer;
-            if (!new SequenceReader<byte>(bytes).TryPeek(TypeOffset, out byte type) && !read.IsCompleted)
+            if (bytes.Length <= TypeOffset && !read.IsCompleted)
             {
                 input.AdvanceTo(bytes.Start, bytes.End);
                 continue;
             }
-            bool isHello = type == (byte)FrameType.Hello;
-            // What the peer has sent is taken, or its end of the connection would be reset before it has read the answer.
-            input.AdvanceTo(isHello ? bytes.End : bytes.Start);
-            return isHello;
+            byte[] first = bytes.Slice(0, Math.Min(bytes.Length, TypeOffset + 1)).ToArray();
+            input.AdvanceTo(bytes.Start);
+            return first;
         }
+    }
+
+    /// <summary>What the peer has sent is taken, or its end of the connection would be reset before it has read the answer.</summary>
+    private static void TakeAll(PipeReader input)
+    {
+        if (input.TryRead(out ReadResult read))
+            input.AdvanceTo(read.Buffer.End);
     }
 }

@@ -10,11 +10,19 @@ internal static class WrongPort
         bool grpc = http.Request.ContentType?.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase) == true;
         bool control = http.Connection.LocalPort == controlPort;
         if (grpc == control)
-            return next(http);
+            return control || TlsGate.ProblemOf(http) is not { } problem ? next(http) : Forbid(http, problem);
         http.Response.StatusCode = grpc ? StatusCodes.Status421MisdirectedRequest : StatusCodes.Status415UnsupportedMediaType;
         http.Response.ContentType = "text/plain; charset=utf-8";
         return http.Response.WriteAsync(grpc
             ? $"This port serves health and metrics over HTTP/1.1. gRPC is on port {controlPort}.\n"
             : $"This port serves gRPC. Health and metrics are on port {webPort}.\n");
+    }
+
+    /// <summary>On the control port it is a call's status that says so.</summary>
+    private static Task Forbid(HttpContext http, string problem)
+    {
+        http.Response.StatusCode = StatusCodes.Status403Forbidden;
+        http.Response.ContentType = "text/plain; charset=utf-8";
+        return http.Response.WriteAsync($"{problem}\n");
     }
 }

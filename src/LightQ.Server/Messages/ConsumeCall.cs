@@ -9,6 +9,7 @@ using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
 using Delivery = LightQ.Broker.Subscriptions.Delivery;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -20,7 +21,7 @@ namespace LightQ.Server.Messages;
 /// The sending loop alone takes from subscriptions, one run at a time, and holds no more. A subscription has credit with the engine while the client has some here,
 /// so that what is said of the group is true, and nobody wakes this call for messages that it could not send.
 /// </remarks>
-internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimeProvider time, TimeProvider connectionTime, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
     : MessageCall(connectionId, context, opened), IStreamOwner
 {
     /// <summary>What a subscription may be given by the engine at a time: more than any run has.</summary>
@@ -83,6 +84,15 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
         _wake.Set();
     }
 
+    public override void Review()
+    {
+        lock (_subscriptions)
+        {
+            foreach (Subscription subscription in _subscriptions)
+                access.Review(subscription.Partition.Topic.Name, subscription);
+        }
+    }
+
     public async Task RunAsync(IAsyncEnumerable<ConsumeRequest> requests, GrpcResponseStream<ConsumeResponse> responses)
     {
         // Not disposed: it holds nothing, and must not be while a read is under way.
@@ -115,15 +125,18 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
 
     private async Task<Subscribed> OpenAsync(Subscribe request)
     {
+        access.Demand(request.Topic);
         Topic topic = broker.GetTopic(request.Topic);
         var subscribed = new Subscribed { PartitionsCount = topic.Settings.Partitions, ConnectionId = ConnectionId };
         foreach (SubscribeFrame frame in SubscribeMapping.ToFrames(request, topic))
         {
             SubscribedFrame answer = default;
             uint id = frame.Partition + 1;
-            _subscriptions.Add(broker.IsQuick(frame)
+            Subscription subscription = broker.IsQuick(frame)
                 ? broker.Subscribe(this, id, frame, out answer)
-                : await Task.Run(() => broker.Subscribe(this, id, frame, out answer)).ConfigureAwait(false));
+                : await Task.Run(() => broker.Subscribe(this, id, frame, out answer)).ConfigureAwait(false);
+            lock (_subscriptions)
+                _subscriptions.Add(subscription);
             subscribed.Partitions.Add(new PartitionSubscribed
             {
                 Partition = frame.Partition,
@@ -134,6 +147,7 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
                 EndOffset = answer.EndOffset,
             });
         }
+        Review(); // What changed meanwhile has not met them.
         return subscribed;
     }
 
@@ -185,9 +199,9 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
             Settlement settlement = request.Settlements[i];
             Subscription subscription = _subscriptions.Find(s => s.Partition.Index == settlement.Partition)
                 ?? throw new BrokerException(ErrorCode.UnknownPartition, $"settlements[{i}] names partition {settlement.Partition}, which is not subscribed to.");
-            Protocol.Frames.SettleOutcome outcome = subscription.Settle(SettlementMapping.ToRange(settlement, i), Encoding.UTF8.GetBytes(settlement.Reason));
+            Protocol.SettleOutcome outcome = subscription.Settle(SettlementMapping.ToRange(settlement, i), Encoding.UTF8.GetBytes(settlement.Reason));
             settled.Outcomes.Add(SettlementMapping.ToProto(outcome));
-            isAnswered |= outcome != Protocol.Frames.SettleOutcome.Done;
+            isAnswered |= outcome != Protocol.SettleOutcome.Done;
         }
         if (!isAnswered)
             return;
@@ -348,7 +362,7 @@ internal sealed class ConsumeCall(LightQBroker broker, TimeProvider time, uint c
     /// <summary>A client that does not read cannot be told that its subscription has ended: its call is cut.</summary>
     private async Task AbortIfStuckAsync()
     {
-        await Task.Delay(StuckTimeout, time).ConfigureAwait(false);
+        await Task.Delay(StuckTimeout, connectionTime).ConfigureAwait(false);
         WhileOpen(context => context.HttpContext.Abort());
     }
 

@@ -39,6 +39,9 @@ internal abstract class MessageCall(uint connectionId, GrpcServerCallContext con
     /// <summary>The broker is about to stop: the call ends by itself, after at most so long.</summary>
     public abstract void BeginStop(TimeSpan timeLeft);
 
+    /// <summary>Somebody may do more or less than before: ends what may not go on. Any thread.</summary>
+    public abstract void Review();
+
     /// <summary>The time is over: the call ends now.</summary>
     public abstract void EndStop();
 

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
@@ -7,6 +8,8 @@ using LightQ.Server.DataPlane;
 namespace LightQ.Server.Messages;
 
 /// <summary>The open calls that carry messages. Thread-safe.</summary>
+/// <param name="listener">Numbers the calls among the connections.</param>
+/// <param name="time">The clock of connections.</param>
 internal sealed class MessageCalls(DataListener listener, TimeProvider time)
 {
     /// <summary>How long a call whose time is over has to say so; after that its transport is cut.</summary>
@@ -14,7 +17,10 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
 
     private readonly ConcurrentDictionary<uint, MessageCall> _calls = new();
     private readonly TaskCompletionSource _allEnded = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private TimeSpan? _stopTimeout;
+    private volatile StrongBox<TimeSpan>? _stopTimeout;
+
+    /// <summary>The clock of connections.</summary>
+    public TimeProvider Time => time;
 
     /// <summary>The open calls.</summary>
     public IEnumerable<MessageCall> Open => _calls.Values;
@@ -30,7 +36,7 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
         TCall call = make(listener.NextId(), time.GetUtcNow());
         _calls[call.ConnectionId] = call;
         if (_stopTimeout is { } timeLeft)
-            call.BeginStop(timeLeft); // It came while the others were told.
+            call.BeginStop(timeLeft.Value); // It came while the others were told.
         try
         {
             await run(call).ConfigureAwait(false);
@@ -48,10 +54,17 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
         }
     }
 
+    /// <summary>Ends what may not go on, after somebody's rights have changed.</summary>
+    public void Review()
+    {
+        foreach (MessageCall call in _calls.Values)
+            call.Review();
+    }
+
     /// <summary>Tells the calls, waits for them up to <paramref name="timeout"/>, then ends them.</summary>
     public async Task StopAsync(TimeSpan timeout)
     {
-        _stopTimeout = timeout;
+        _stopTimeout = new StrongBox<TimeSpan>(timeout);
         foreach (MessageCall call in _calls.Values)
             call.BeginStop(timeout);
         if (_calls.IsEmpty)

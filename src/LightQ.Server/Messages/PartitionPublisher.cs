@@ -5,6 +5,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Messages;
 
@@ -90,6 +91,9 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
 
     /// <summary>Wakes who waits for room: the session has failed.</summary>
     public void Wake() => _room.Set();
+
+    /// <summary>Ends the stream if it may not go on.</summary>
+    public void Review(CallAccess access) => access.Review(_stream!.Partition.Topic.Name, _stream);
 
     /// <inheritdoc/>
     public void Schedule(OutputStream stream) => TurnScope.Post(this);

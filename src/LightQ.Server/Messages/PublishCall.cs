@@ -3,11 +3,12 @@ using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Messages;
 
 /// <summary>A PublishStream call: one loop takes requests, the other answers them in their order.</summary>
-internal sealed class PublishCall(LightQBroker broker, int maxMessageBytes, TimeProvider time, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+internal sealed class PublishCall(LightQBroker broker, CallAccess access, int maxMessageBytes, TimeProvider time, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
     : MessageCall(connectionId, context, opened)
 {
     private PublishSession? _session;
@@ -31,6 +32,8 @@ internal sealed class PublishCall(LightQBroker broker, int maxMessageBytes, Time
         // The call reads no more: what is left is the acks, and the client's reading of them.
     }
 
+    public override void Review() => _session?.Review(access);
+
     public async Task RunAsync(IAsyncEnumerable<PublishStreamRequest> requests, GrpcResponseStream<PublishStreamResponse> responses)
     {
         // Not disposed: it holds nothing, and must not be while a read is under way.
@@ -38,7 +41,9 @@ internal sealed class PublishCall(LightQBroker broker, int maxMessageBytes, Time
         OpenProducer open = await reader.MoveNextAsync().ConfigureAwait(false) && reader.Current.Open is { } asked
             ? asked
             : throw new BrokerException(ErrorCode.InvalidArgument, "The first request has no open; it opens the producer.");
+        access.Demand(open.Topic);
         using PublishSession session = _session = await PublishSession.OpenAsync(broker, ConnectionId, time, open, maxMessageBytes).ConfigureAwait(false);
+        Review(); // What changed meanwhile has not met it.
         await responses.WriteAsync(new PublishStreamResponse { Opened = Describe(session, open) }).ConfigureAwait(false);
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(Context.CancellationToken);
         Task reading = Task.Run(() => ReadAsync(reader, session, ending.Token), CancellationToken.None);

@@ -3,6 +3,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Messages;
@@ -161,6 +162,13 @@ internal sealed class PublishSession : IDisposable
             _unansweredMessages -= request.Count;
         }
         _answered.Set();
+    }
+
+    /// <summary>Ends the streams that may not go on, after somebody's rights have changed. Any thread.</summary>
+    public void Review(CallAccess access)
+    {
+        foreach (PartitionPublisher? publisher in _publishers)
+            publisher?.Review(access);
     }
 
     /// <summary>Ends the session; the first reason counts. Under the gate.</summary>

@@ -7,7 +7,7 @@ using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using Delivery = LightQ.Protocol.Control.Delivery;
-using GapReason = LightQ.Protocol.Frames.GapReason;
+using GapReason = LightQ.Protocol.GapReason;
 using SettleKind = LightQ.Protocol.Frames.SettleKind;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
 
@@ -213,8 +213,15 @@ internal sealed class RunReader(TimeProvider time)
             RecordEnumerator records = Records();
             while (delivery.Messages.Count < credit && _offset < _end && _record - first < ResponseBytes && records.MoveNext())
             {
-                delivery.Messages.Add(ToMessage(records.Current));
+                if (TryRead(records.Current) is { } message)
+                    delivery.Messages.Add(message);
+                else if (delivery.Messages.Count == 0)
+                    _gap = (_offset, _offset, GapReason.Corrupt);
+                else
+                    break; // Its turn comes next.
                 StepOver(records.Current);
+                if (_gap is not null)
+                    break;
             }
         }
         catch (ProtocolException)
@@ -252,6 +259,19 @@ internal sealed class RunReader(TimeProvider time)
     {
         _source!.Settle(new SettleRange(SettleKind.Complete, _range.DeliveryId, first, (uint)(end - first)), default);
         _source.ForgetLastBatch(); // It was not opened, so what is left of it must come with it.
+    }
+
+    /// <returns>Null when its headers contradict themselves; where the next record begins is known all the same.</returns>
+    private DeliveredMessage? TryRead(in RecordView record)
+    {
+        try
+        {
+            return ToMessage(record);
+        }
+        catch (ProtocolException)
+        {
+            return null;
+        }
     }
 
     private DeliveredMessage ToMessage(in RecordView record)

@@ -39,10 +39,10 @@ internal static class SettlementMapping
         return new SettleRange((Protocol.Frames.SettleKind)settlement.Kind, settlement.DeliveryId, settlement.FirstOffset, Math.Max(1, settlement.Count), delay);
     }
 
-    public static Protocol.Control.SettleOutcome ToProto(Protocol.Frames.SettleOutcome outcome) => outcome switch
+    public static Protocol.Control.SettleOutcome ToProto(Protocol.SettleOutcome outcome) => outcome switch
     {
-        Protocol.Frames.SettleOutcome.Done => Protocol.Control.SettleOutcome.Done,
-        Protocol.Frames.SettleOutcome.LockExpired => Protocol.Control.SettleOutcome.LockExpired,
+        Protocol.SettleOutcome.Done => Protocol.Control.SettleOutcome.Done,
+        Protocol.SettleOutcome.LockExpired => Protocol.Control.SettleOutcome.LockExpired,
         _ => Protocol.Control.SettleOutcome.Unknown,
     };
 

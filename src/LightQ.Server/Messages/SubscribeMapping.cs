@@ -2,7 +2,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using SettleMode = LightQ.Protocol.Frames.SettleMode;
+using SettleMode = LightQ.Protocol.SettleMode;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Messages;

@@ -1,85 +1,223 @@
+using System.Buffers.Text;
 using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using System.Text;
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Server.Security;
 
-/// <summary>Knows the admin's password and the tokens given out. Thread-safe.</summary>
-public sealed class Authenticator
+/// <summary>Finds out who is calling: by password, token or certificate, the same on every port. Thread-safe.</summary>
+internal sealed class Authenticator
 {
     /// <summary>The user made at the first start.</summary>
-    public const string Admin = "admin";
+    public const string Admin = UserStore.Admin;
+
+    /// <summary>Parts the topic from its own user in a user's name: it occurs in neither.</summary>
+    public const char TopicSeparator = '/';
 
     private static readonly TimeSpan TokenLife = TimeSpan.FromMinutes(15);
-    private readonly byte[] _passwordHash;
-    private readonly bool _requireAuth;
-    private readonly TimeProvider _time;
-    private readonly ConcurrentDictionary<string, DateTimeOffset> _tokens = new(StringComparer.Ordinal);
+    private const int MostLogins = 100_000, TokenBytes = 32;
+    private const string WrongPassword = "User or password is wrong.";
 
+    private readonly LightQBroker _broker;
+    private readonly AuthenticatorOptions _options;
+    private readonly ISecurityEvents _events;
+    private readonly TimeProvider _time;
+    private readonly byte[] _adminHash;
+    private readonly ConcurrentDictionary<string, (Principal Principal, DateTimeOffset Expires)> _logins = new(StringComparer.Ordinal);
+
+    /// <param name="broker">Knows the users, and the topics that have one of their own.</param>
     /// <param name="adminPassword">The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.</param>
-    /// <param name="requireAuth">Whether anonymous clients are refused.</param>
+    /// <param name="options">Who need not log in.</param>
+    /// <param name="events">Hears of every login.</param>
     /// <param name="time">The clock that tokens expire by.</param>
-    public Authenticator(string adminPassword, bool requireAuth, TimeProvider time)
+    public Authenticator(LightQBroker broker, string adminPassword, AuthenticatorOptions options, ISecurityEvents events, TimeProvider time)
     {
-        _passwordHash = Hash(adminPassword);
-        _requireAuth = requireAuth;
+        _broker = broker;
+        _options = options;
+        _events = events;
         _time = time;
+        _adminHash = SHA256.HashData(Encoding.UTF8.GetBytes(adminPassword));
+        Passwords = new PasswordQueue(options.MaxWaitingLogins);
     }
 
-    /// <summary>Whether anonymous clients may do everything.</summary>
-    public bool AllowsAnonymous => !_requireAuth;
+    /// <summary>Where passwords are hashed.</summary>
+    public PasswordQueue Passwords { get; }
 
-    /// <summary>Checks what a client shows.</summary>
+    /// <summary>Whether a client that has not logged in may do anything.</summary>
+    public bool AllowsAnonymous(bool isLocal) => !_options.RequireAuth && _broker.Users.Table.Users.IsEmpty && (isLocal || _options.AllowsRemoteAnonymous);
+
+    /// <summary>Checks what a client of the data plane shows.</summary>
     /// <param name="mechanism">See <see cref="HelloFrame.Mechanism"/>.</param>
     /// <param name="credentials">See <see cref="HelloFrame.Credentials"/>.</param>
-    public ValueTask<bool> AuthenticateAsync(string mechanism, string credentials)
+    /// <param name="peer">Where it comes from.</param>
+    /// <exception cref="BrokerException">It is not what it says: <see cref="ErrorCode.Unauthenticated"/>; or too many ask at once.</exception>
+    public async ValueTask<Principal> AuthenticateAsync(string mechanism, string credentials, PeerChannel peer)
     {
         switch (mechanism)
         {
             case HelloFrame.Anonymous:
-                return ValueTask.FromResult(AllowsAnonymous);
+                return OfNothing(peer) ?? throw Refuse("This broker requires a user and password, or a token.");
             case HelloFrame.Token:
-                return ValueTask.FromResult(IsValid(credentials));
+                Principal owner = OfToken(credentials, peer.ToString());
+                _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, owner.ToString(), peer.ToString(), Detail: "token"));
+                return owner;
+            case HelloFrame.External:
+                return AuthenticateExternal(peer);
             case HelloFrame.Plain:
                 int separator = credentials.IndexOf('\0', StringComparison.Ordinal);
-                return ValueTask.FromResult(separator >= 0 && IsValid(credentials[..separator], credentials[(separator + 1)..]));
+                (string user, string password) = separator < 0 ? (credentials, "") : (credentials[..separator], credentials[(separator + 1)..]);
+                return await LogInAsync(user, password, peer.ToString(), CancellationToken.None).ConfigureAwait(false);
             default:
-                return ValueTask.FromResult(false);
+                throw Refuse($"The mechanism is '{TopicName.Printable(mechanism)}'; allowed: {HelloFrame.Anonymous}, {HelloFrame.Plain}, {HelloFrame.Token}, {HelloFrame.External}.");
         }
     }
 
-    /// <summary>Gives out a token; null when user or password is wrong.</summary>
-    public (string Token, DateTimeOffset Expires)? Login(string user, string password)
+    /// <summary>A client that shows nothing: who its certificate names, else nobody in particular; null when it has to log in.</summary>
+    public Principal? OfNothing(PeerChannel peer) =>
+        OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null);
+
+    /// <summary>The user that a verified certificate names.</summary>
+    /// <exception cref="BrokerException">There is no certificate, or it names no user.</exception>
+    public Principal AuthenticateExternal(PeerChannel peer)
     {
-        if (!IsValid(user, password))
-            return null;
-        DateTimeOffset now = _time.GetUtcNow();
-        foreach ((string hash, DateTimeOffset expires) in _tokens)
+        if (OfCertificate(peer) is not { } principal)
         {
-            if (expires <= now)
-                _tokens.TryRemove(hash, out _);
+            string names = string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
+            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, names, peer.ToString(), Detail: "certificate"));
+            throw Refuse(names.Length == 0 ? "There is no client certificate on this connection." : $"The client certificate names {names}, and no user has one of these names.");
         }
-        string token = Convert.ToBase64String(RandomNumberGenerator.GetBytes(32)).TrimEnd('=').Replace('+', '-').Replace('/', '_');
-        DateTimeOffset until = now + TokenLife;
-        _tokens[KeyOf(token)] = until;
-        return (token, until);
+        _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), peer.ToString(), Detail: "certificate"));
+        return principal;
     }
 
-    /// <summary>Whether a token was given out and is still in force.</summary>
-    public bool IsValid(string token) => _tokens.TryGetValue(KeyOf(token), out DateTimeOffset expires) && expires > _time.GetUtcNow();
-
-    /// <summary>Ends a token.</summary>
-    public void Revoke(string token) => _tokens.TryRemove(KeyOf(token), out _);
-
-    private bool IsValid(string user, string password)
+    /// <summary>Checks user and password. The user is a user's name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.</summary>
+    /// <exception cref="BrokerException">Either is wrong, or too many ask at once.</exception>
+    public async ValueTask<Principal> LogInAsync(string user, string password, string peer, CancellationToken cancellationToken)
     {
-        bool rightPassword = CryptographicOperations.FixedTimeEquals(Hash(password), _passwordHash);
-        return rightPassword & user == Admin;
+        Principal? principal;
+        if (user == Admin)
+        {
+            principal = CryptographicOperations.FixedTimeEquals(SHA256.HashData(Encoding.UTF8.GetBytes(password)), _adminHash) ? Principal.Admin() : null;
+        }
+        else if (user.IndexOf(TopicSeparator, StringComparison.Ordinal) is var separator && separator >= 0)
+        {
+            principal = await OfTopicAsync(user[..separator], user[(separator + 1)..], password, cancellationToken).ConfigureAwait(false);
+        }
+        else
+        {
+            principal = await OfUserAsync(user, password, cancellationToken).ConfigureAwait(false);
+        }
+        _events.Raise(principal is null
+            ? new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), peer, Detail: "password")
+            : new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), peer, Detail: "password"));
+        return principal ?? throw Refuse(WrongPassword);
     }
 
-    private static byte[] Hash(string secret) => SHA256.HashData(Encoding.UTF8.GetBytes(secret));
+    /// <summary>Who a token was given to.</summary>
+    /// <exception cref="BrokerException">It is unknown or has ended.</exception>
+    public Principal OfToken(string token, string peer)
+    {
+        string hash = HashOf(token);
+        DateTimeOffset now = _time.GetUtcNow();
+        Principal? principal = _logins.TryGetValue(hash, out (Principal Principal, DateTimeOffset Expires) login)
+            ? login.Expires > now ? login.Principal : null
+            : _broker.Users.Table.Tokens.TryGetValue(hash, out AccessToken? lasting) && !lasting.HasExpired(now) ? OwnerOf(lasting) : null;
+        if (principal is not null && IsCurrent(principal))
+            return principal;
+        _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", peer, Detail: "token"));
+        throw Refuse("The token is unknown or has expired: log in for a new one.");
+    }
+
+    /// <summary>Gives out a token that stands for a login for 15 minutes.</summary>
+    /// <exception cref="BrokerException">Too many are in force.</exception>
+    public (string Token, DateTimeOffset Expires) IssueToken(Principal principal)
+    {
+        DateTimeOffset now = _time.GetUtcNow();
+        foreach ((string hash, (Principal owner, DateTimeOffset expires)) in _logins)
+        {
+            if (expires <= now || !IsCurrent(owner))
+                _logins.TryRemove(hash, out _);
+        }
+        if (_logins.Count >= MostLogins)
+            throw new BrokerException(ErrorCode.ResourceExhausted, $"{_logins.Count} logins are in force; the limit (logins) is {MostLogins}. One ends by itself after {TokenLife.TotalMinutes} minutes, or by Logout.");
+        string token = NewToken();
+        _logins[HashOf(token)] = (principal, now + TokenLife);
+        return (token, now + TokenLife);
+    }
+
+    /// <summary>Gives a login back, and with it what it has opened.</summary>
+    /// <returns>False when the token is not of a login.</returns>
+    public bool LogOut(string token, string peer)
+    {
+        if (!_logins.TryRemove(HashOf(token), out (Principal Principal, DateTimeOffset Expires) login))
+            return false;
+        login.Principal.Revoke();
+        _events.Raise(new SecurityEvent(SecurityAction.LoggedOut, login.Principal.ToString(), peer));
+        return true;
+    }
+
+    /// <summary>Whether what a principal has shown still counts.</summary>
+    public bool IsCurrent(Principal principal)
+    {
+        if (principal.IsRevoked || (principal.TokenHash is { } hash && !IsLasting(hash)))
+            return false;
+        return principal.Kind switch
+        {
+            PrincipalKind.Anonymous => AllowsAnonymous(principal.IsLocal),
+            PrincipalKind.Admin => true,
+            PrincipalKind.User => _broker.Users.Table.Users.TryGetValue(principal.Name, out User? user) && user.Id == principal.Id
+                && (principal.PasswordGeneration is not { } generation || generation == user.PasswordGeneration),
+            PrincipalKind.TopicUser => _broker.TryGetTopic(principal.TopicName, out Topic? topic) && topic.Id == principal.Id && topic.Credentials?.Password == principal.PasswordHash,
+            _ => throw new InvalidOperationException($"A principal of kind {principal.Kind}."),
+        };
+    }
+
+    /// <summary>Makes a token: 32 random bytes in base64url.</summary>
+    public static string NewToken() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(TokenBytes));
 
     /// <summary>Only a token's hash is kept.</summary>
-    private static string KeyOf(string token) => Convert.ToHexString(Hash(token));
+    public static string HashOf(string token) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(token)));
+
+    private bool IsLasting(string hash) => _broker.Users.Table.Tokens.TryGetValue(hash, out AccessToken? token) && !token.HasExpired(_time.GetUtcNow());
+
+    private Principal? OwnerOf(AccessToken token) => token.User == Admin
+        ? Principal.Admin(token.Hash)
+        : _broker.Users.Table.Users.TryGetValue(token.User, out User? user) ? Principal.OfToken(user, token.Hash) : null;
+
+    private Principal? OfCertificate(PeerChannel peer)
+    {
+        foreach (string name in peer.CertificateNames ?? [])
+        {
+            if (_broker.Users.Table.Users.TryGetValue(name, out User? user))
+                return Principal.OfCertificate(user);
+        }
+        return null;
+    }
+
+    private async ValueTask<Principal?> OfUserAsync(string name, string password, CancellationToken cancellationToken)
+    {
+        User? user = _broker.Users.Table.Users.GetValueOrDefault(name);
+        string? hash = user is { Password.Length: > 0 } ? user.Password : null;
+        if (!await Passwords.VerifyAsync(user?.Id ?? Guid.Empty, hash, password, cancellationToken).ConfigureAwait(false))
+            return null;
+        if (!PasswordHash.IsCurrent(hash!))
+            _broker.Users.Rehash(user!, await Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false));
+        return Principal.OfPassword(user!);
+    }
+
+    private async ValueTask<Principal?> OfTopicAsync(string name, string user, string password, CancellationToken cancellationToken)
+    {
+        Topic? topic = _broker.TryGetTopic(name, out Topic? found) ? found : null;
+        TopicCredentials? credentials = topic?.Credentials is { } own && own.User == user ? own : null;
+        return await Passwords.VerifyAsync(topic?.Id ?? Guid.Empty, credentials?.Password, password, cancellationToken).ConfigureAwait(false)
+            ? Principal.OfTopic(topic!, credentials!)
+            : null;
+    }
+
+    private static BrokerException Refuse(string message) => new(ErrorCode.Unauthenticated, message);
 }

@@ -1,7 +1,7 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using LightQ.Server.Control;
 using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
@@ -9,16 +9,10 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Web;
 
 /// <summary>The commands of the JSON protocol. Each checks user and password, also where anonymous clients may do everything.</summary>
-internal sealed class AdminCommands(LightQBroker broker, Authenticator authenticator, ILogger logger)
+internal sealed class AdminCommands(LightQBroker broker, ServerSecurity security, ILogger logger)
 {
     private const string CreateTopic = "create_topic", Join = "join", Stats = "stats";
     private const int LongestSecret = 500;
-
-    /// <summary>Stands for the credentials of a topic that is not there, which must not answer sooner than one that is.</summary>
-    private static readonly Lazy<TopicCredentials> Nobody = new(() => TopicCredentials.Create("", Guid.NewGuid().ToString()));
-
-    /// <summary>One password is hashed at a time: however many are tried, a core is left for the messages.</summary>
-    private readonly TaskFactory _hashing = new(new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler);
 
     /// <summary>Does what a request says.</summary>
     /// <param name="request">The request.</param>
@@ -29,41 +23,48 @@ internal sealed class AdminCommands(LightQBroker broker, Authenticator authentic
     public Task<AdminResponse> ExecuteAsync(AdminRequest request, string bindUri, string peer, CancellationToken cancellationToken) => request.Cmd switch
     {
         CreateTopic => CreateAsync(request, peer, cancellationToken),
-        Join => JoinAsync(request, bindUri, cancellationToken),
-        Stats => StatsAsync(request, cancellationToken),
+        Join => JoinAsync(request, bindUri, peer, cancellationToken),
+        Stats => StatsAsync(request, peer, cancellationToken),
         _ => throw Refuse("cmd", request.Cmd, CreateTopic, Join, Stats),
     };
 
     private async Task<AdminResponse> CreateAsync(AdminRequest request, string peer, CancellationToken cancellationToken)
     {
-        if (!await IsAdminAsync(Need(request.AdminUserId, "admin_user_id"), Need(request.AdminPassword, "admin_password")).ConfigureAwait(false))
-            throw new BrokerException(ErrorCode.Unauthenticated, "admin_user_id or admin_password is wrong.");
+        string admin = Need(request.AdminUserId, "admin_user_id"), adminPassword = Need(request.AdminPassword, "admin_password");
+        Principal principal = await LogInAsync(admin, adminPassword, peer, "admin_user_id or admin_password is wrong.", cancellationToken).ConfigureAwait(false);
         string topic = Need(request.Topic, "topic"), user = Need(request.UserId, "user_id"), password = Need(request.Password, "password");
+        security.Access.Demand(principal, Right.Manage, topic);
         TopicKind kind = request.BrokerType switch
         {
             "queue" => TopicKind.Transient,
             "file" => TopicKind.Durable,
             _ => throw Refuse("broker_type", request.BrokerType, "queue", "file"),
         };
-        TopicCredentials credentials = await _hashing.StartNew(() => TopicCredentials.Create(user, password), cancellationToken).ConfigureAwait(false);
+        var credentials = new TopicCredentials(user, await security.Authenticator.Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false));
         Topic created = broker.CreateTopic(topic, new TopicSettings { Kind = kind }, credentials);
         ServerLog.TopicChanged(logger, created.Name, "created", peer);
+        security.Events.Raise(new SecurityEvent(SecurityAction.TopicCredentialsChanged, principal.ToString(), peer, created.Name, $"user {TopicName.Printable(user)}"));
         return new AdminResponse { Cmd = CreateTopic, Status = AdminResponse.Ok, Description = "topic created successfully" };
     }
 
-    private async Task<AdminResponse> JoinAsync(AdminRequest request, string bindUri, CancellationToken cancellationToken)
+    private async Task<AdminResponse> JoinAsync(AdminRequest request, string bindUri, string peer, CancellationToken cancellationToken)
     {
         if (request.ConnectionType is not ("zmq" or "socket"))
             throw Refuse("connection_type", request.ConnectionType, "zmq", "socket");
         if (request.Type is not ("pub" or "pull" or "sub"))
             throw Refuse("type", request.Type, "pub", "pull", "sub");
-        Topic topic = await AuthorizeAsync(request, cancellationToken).ConfigureAwait(false);
-        return new AdminResponse { Cmd = Join, Status = AdminResponse.Ok, Topic = topic.Name, BindUri = bindUri };
+        (Principal principal, string topic) = await IdentifyAsync(request, peer, cancellationToken).ConfigureAwait(false);
+        security.Access.Demand(principal, request.Type == "pub" ? Right.Publish : Right.Consume, topic);
+        // The admin's token would open every other topic, too.
+        string uri = principal.Kind == PrincipalKind.Admin ? bindUri : $"{bindUri}&token={security.Authenticator.IssueToken(principal).Token}";
+        return new AdminResponse { Cmd = Join, Status = AdminResponse.Ok, Topic = broker.GetTopic(topic).Name, BindUri = uri };
     }
 
-    private async Task<AdminResponse> StatsAsync(AdminRequest request, CancellationToken cancellationToken)
+    private async Task<AdminResponse> StatsAsync(AdminRequest request, string peer, CancellationToken cancellationToken)
     {
-        var figures = TopicFigures.Of(await AuthorizeAsync(request, cancellationToken).ConfigureAwait(false));
+        (Principal principal, string topic) = await IdentifyAsync(request, peer, cancellationToken).ConfigureAwait(false);
+        security.Access.DemandSight(principal, topic);
+        var figures = TopicFigures.Of(broker.GetTopic(topic));
         return new AdminResponse
         {
             Cmd = Stats,
@@ -78,20 +79,28 @@ internal sealed class AdminCommands(LightQBroker broker, Authenticator authentic
         };
     }
 
-    /// <summary>The topic, for its own user or the admin. Who is neither does not learn whether it exists.</summary>
-    private async Task<Topic> AuthorizeAsync(AdminRequest request, CancellationToken cancellationToken)
+    /// <summary>The topic's own user, else a user of the broker. Who is neither does not learn whether the topic exists.</summary>
+    private async Task<(Principal Principal, string Topic)> IdentifyAsync(AdminRequest request, string peer, CancellationToken cancellationToken)
     {
-        string name = Need(request.Topic, "topic"), user = Need(request.UserId, "user_id"), password = Need(request.Password, "password");
-        if (await IsAdminAsync(user, password).ConfigureAwait(false))
-            return broker.GetTopic(name);
-        TopicCredentials? credentials = broker.TryGetTopic(name, out Topic? topic) ? topic.Credentials : null;
-        bool match = await _hashing.StartNew(() => (credentials ?? Nobody.Value).Match(user, password), cancellationToken).ConfigureAwait(false);
-        return match && topic is not null && credentials is not null
-            ? topic
-            : throw new BrokerException(ErrorCode.Unauthenticated, "There is no such topic, or user_id or password is wrong.");
+        string topic = Need(request.Topic, "topic"), user = Need(request.UserId, "user_id"), password = Need(request.Password, "password");
+        bool isBrokers = user == Authenticator.Admin || (broker.Users.Table.Users.ContainsKey(user) && !IsOwnUser(topic, user));
+        const string Refusal = "There is no such topic, or user_id or password is wrong.";
+        return (await LogInAsync(isBrokers ? user : $"{topic}{Authenticator.TopicSeparator}{user}", password, peer, Refusal, cancellationToken).ConfigureAwait(false), topic);
     }
 
-    private ValueTask<bool> IsAdminAsync(string user, string password) => authenticator.AuthenticateAsync(HelloFrame.Plain, $"{user}\0{password}");
+    private bool IsOwnUser(string topic, string user) => broker.TryGetTopic(topic, out Topic? found) && found.Credentials?.User == user;
+
+    private async Task<Principal> LogInAsync(string user, string password, string peer, string refusal, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await security.Authenticator.LogInAsync(user, password, peer, cancellationToken).ConfigureAwait(false);
+        }
+        catch (BrokerException e) when (e.Code == ErrorCode.Unauthenticated)
+        {
+            throw new BrokerException(e.Code, refusal);
+        }
+    }
 
     private static string Need(string? value, string field) => value switch
     {

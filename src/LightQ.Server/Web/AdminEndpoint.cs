@@ -84,6 +84,8 @@ internal sealed class AdminEndpoint(AdminCommands commands, int dataPort, int co
     private static int StatusOf(ErrorCode code) => code switch
     {
         ErrorCode.Unauthenticated => StatusCodes.Status401Unauthorized,
+        ErrorCode.PermissionDenied => StatusCodes.Status403Forbidden,
+        ErrorCode.ResourceExhausted => StatusCodes.Status429TooManyRequests,
         ErrorCode.UnknownTopic => StatusCodes.Status404NotFound,
         ErrorCode.TopicExists => StatusCodes.Status409Conflict,
         ErrorCode.InvalidArgument or ErrorCode.NotSupported => StatusCodes.Status400BadRequest,

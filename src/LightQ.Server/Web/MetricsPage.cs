@@ -40,12 +40,13 @@ internal static class MetricsPage
 
     /// <summary>Writes everything.</summary>
     /// <param name="broker">The broker.</param>
+    /// <param name="visible">The topics that are told of.</param>
     /// <param name="connections">Open data-plane connections.</param>
     /// <param name="ready">Whether the server takes work.</param>
-    public static string Write(LightQBroker broker, int connections, bool ready)
+    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, int connections, bool ready)
     {
         var writer = new PrometheusWriter();
-        (Topic Topic, TopicFigures Figures)[] topics = [.. broker.Topics.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
+        (Topic Topic, TopicFigures Figures)[] topics = [.. visible.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
         writer.Gauge("lightq_build_info", "Always 1; the label has the version.").Sample(1, "version", ServerVersion.Text);
         writer.Gauge("lightq_ready", "1 while the broker takes work.").Sample(ready ? 1 : 0);
         writer.Gauge("lightq_start_time_seconds", "When the broker started, in seconds since 1970.").Sample(broker.Started.ToUnixTimeMilliseconds() / 1000.0);

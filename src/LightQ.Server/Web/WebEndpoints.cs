@@ -1,15 +1,17 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
+using LightQ.Server.Security;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
 namespace LightQ.Server.Web;
 
-/// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it, so they tell no topic's failure in words.</summary>
-internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, Readiness readiness, AdminCommands admin)
+/// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no topic's failure in words, and metrics only of topics that the caller may see.</summary>
+internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, Readiness readiness, ServerSecurity security, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
 
@@ -53,10 +55,22 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, R
         return Answer(http, StatusCodes.Status200OK, text);
     }
 
-    private Task Metrics(HttpContext http)
+    private async Task Metrics(HttpContext http)
     {
+        Principal? principal;
+        try
+        {
+            principal = await WebPrincipal.IdentifyAsync(http, security.Authenticator).ConfigureAwait(false);
+        }
+        catch (BrokerException e)
+        {
+            http.Response.Headers.WWWAuthenticate = "Basic realm=\"LightQ\"";
+            await Answer(http, e.Code == ErrorCode.Unauthenticated ? StatusCodes.Status401Unauthorized : StatusCodes.Status429TooManyRequests, e.Message + "\n").ConfigureAwait(false);
+            return;
+        }
         http.Response.ContentType = PrometheusWriter.ContentType;
-        return http.Response.WriteAsync(MetricsPage.Write(broker, listener.Count, readiness.NotReadyReason is null));
+        IEnumerable<Topic> visible = broker.Topics.Where(t => principal is not null && security.Access.Sees(principal, t.Name));
+        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, listener.Count, readiness.NotReadyReason is null)).ConfigureAwait(false);
     }
 
     private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);

@@ -144,6 +144,22 @@ public sealed class RecordJournal : IDisposable
         }
     }
 
+    /// <summary>Like <see cref="Compact"/>, for whom history merely costs space.</summary>
+    /// <returns>False if the disk is full or the process has no descriptor left: the old records stay, and more can be appended to them.</returns>
+    /// <exception cref="IOException">Another failure; the old records stay.</exception>
+    public bool TryCompact(IEnumerable<ReadOnlyMemory<byte>> records)
+    {
+        try
+        {
+            Compact(records);
+            return true;
+        }
+        catch (IOException error) when (StorageIOException.IsDiskFull(error) || error is StorageIOException { IsOutOfDescriptors: true })
+        {
+            return false;
+        }
+    }
+
     /// <summary>Syncs and closes the file.</summary>
     public void Dispose()
     {

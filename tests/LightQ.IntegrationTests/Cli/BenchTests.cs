@@ -38,8 +38,10 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_consumer_that_catches_up_gets_what_was_there_before_it_came()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
 
@@ -129,12 +131,27 @@ public sealed class BenchTests
     }
 
     [Theory]
-    [InlineData("-secure")]
-    [InlineData("-tls_ca", "ca.pem")]
-    [InlineData("-tls_key", "key.pem")]
-    [InlineData("-tls_cert", "cert.pem")]
-    public async Task Tls_is_not_configured(params string[] flags) =>
-        (await LightQTool.RunAsync(null, ["bench", "latency", .. flags])).FailedWith(78, "TLS is not configured");
+    [InlineData("--tls-key is given without --tls-cert", "-secure", "-tls_key", "key.pem")]
+    [InlineData("--tls-ca is given for a broker that makes its own certificate", "-tls_ca", "ca.pem")]
+    [InlineData("NATS is measured without TLS only", "-secure", "--against", "nats")]
+    public async Task Options_for_TLS_that_contradict_each_other_are_refused(string reason, params string[] flags) =>
+        (await LightQTool.RunAsync(null, ["bench", "latency", .. flags])).FailedWith(2, reason);
+
+    [Theory]
+    [Trait("Tier", "C")]
+    [InlineData("latency", "-secure", "-tt", "500ms")]
+    [InlineData("throughput", "--tls", "--sizes", "1000", "--messages", "20000")]
+    public async Task Broker_and_relay_are_measured_over_TLS(string bench, params string[] flags)
+    {
+        FaultRun.RequireTier("It measures for some seconds.");
+        ToolResult run = await LightQTool.RunAsync(null, ["bench", bench, "--pairs", "1", "--output", "json", .. flags]);
+        run.Succeeded();
+        using JsonDocument report = JsonDocument.Parse(run.Output);
+        Assert.Contains(report.RootElement.GetProperty("remarks").EnumerateArray(), r => r.GetString()!.Contains("encrypted with TLS", StringComparison.Ordinal));
+        JsonElement result = report.RootElement.GetProperty("results")[0];
+        Assert.Equal("relay", result.GetProperty("yardstick").GetString());
+        Assert.Equal(0, result.GetProperty("lost").GetInt64());
+    }
 
     [Fact]
     [Trait("Tier", "C")]

@@ -1,4 +1,5 @@
 using System.Globalization;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -13,8 +14,10 @@ public sealed class ErrorTests
     private const int Configuration = 78;
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task An_unknown_topic_fails_every_command_that_names_it()
     {
+        FaultRun.RequireTier("It starts a process for each command.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
 
@@ -40,7 +43,7 @@ public sealed class ErrorTests
         foreach (int port in new[] { server.DataPort, server.WebPort })
         {
             (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list"))
-                .FailedWith(Unavailable, $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port?");
+                .FailedWith(Unavailable, $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither?");
         }
         Assert.Equal(0, (await LightQTool.RunAsync(server.Url, "topic", "list")).ExitCode);
     }

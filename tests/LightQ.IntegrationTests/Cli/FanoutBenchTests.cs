@@ -12,10 +12,18 @@ public sealed class FanoutBenchTests
     private const int Publishers = 3, Subscribers = 7, Idle = 5;
     private static readonly string[] Small = ["bench", "fanout", "--publishers", "3", "--subscribers", "7", "--idle", "5", "--rate", "20", "--size", "200"];
 
-    [Theory]
-    [InlineData("transient", false)]
-    [InlineData("durable", true)]
-    public async Task Every_delivery_is_settled_and_has_its_line_in_the_log(string kind, bool synchronised)
+    [Fact]
+    public Task Every_delivery_is_settled_and_has_its_line_in_the_log() => SettlesEveryDeliveryAsync("transient", synchronised: false);
+
+    [Fact]
+    [Trait("Tier", "C")]
+    public Task Every_delivery_of_a_durable_topic_is_settled_and_has_its_line_in_the_log()
+    {
+        FaultRun.RequireTier("It measures for some seconds.");
+        return SettlesEveryDeliveryAsync("durable", synchronised: true);
+    }
+
+    private static async Task SettlesEveryDeliveryAsync(string kind, bool synchronised)
     {
         using var directory = new TemporaryDirectory();
         string page = Path.Combine(directory.Path, "report.html");
@@ -95,8 +103,10 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_broker_that_dies_midway_ends_the_run_with_an_error()
     {
+        FaultRun.RequireTier("It starts five processes and kills one.");
         using var directory = new TemporaryDirectory();
         using Process bench = LightQTool.Start(null, [.. Small, "--duration", "60s", "--log-dir", directory.Path]);
         int[] children = await ProcessTree.ChildrenOfAsync(bench, 4);

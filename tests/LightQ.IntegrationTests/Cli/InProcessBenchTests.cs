@@ -35,8 +35,10 @@ public sealed class InProcessBenchTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task People_get_the_documents_table_and_the_ratio_to_the_line()
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         ToolResult run = (await LightQTool.RunAsync(null, "bench", "inprocess", "--target", "ring", "--messages", "1000", "--runs", "3", "--size", "124")).Succeeded();
 
         string[] lines = run.Text.Split('\n');
@@ -62,9 +64,11 @@ public sealed class InProcessBenchTests
     }
 
     [Theory]
+    [Trait("Tier", "C")]
     [MemberData(nameof(Shareable))]
     public async Task A_producer_whose_consumer_is_killed_ends_with_an_error(string target)
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         using Process bench = Start(target, directory);
         int[] children = await BusyAsync(bench);
@@ -81,9 +85,11 @@ public sealed class InProcessBenchTests
     }
 
     [Theory]
+    [Trait("Tier", "C")]
     [MemberData(nameof(Shareable))]
     public async Task A_consumer_whose_producer_is_killed_ends_with_an_error(string target)
     {
+        FaultRun.RequireTier("It measures for some seconds.");
         using var directory = new TemporaryDirectory();
         using Process bench = Start(target, directory);
         int[] children = await BusyAsync(bench);

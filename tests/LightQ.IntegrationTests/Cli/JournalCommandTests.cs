@@ -1,7 +1,6 @@
 using System.Text.Json;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;

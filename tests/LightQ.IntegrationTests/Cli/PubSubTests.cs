@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text.Json;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -14,6 +15,7 @@ public sealed class PubSubTests
     [Trait("Tier", "C")]
     public async Task A_big_text_survives_SIGTERM_and_SIGKILL_in_a_durable_topic()
     {
+        FaultRun.RequireTier("It starts a broker three times.");
         using var directory = new TemporaryDirectory();
         string text = Path.Combine(directory.Path, "text"), data = Path.Combine(directory.Path, "data");
         await RealText.WriteAsync(text, Cancelled);
@@ -39,6 +41,7 @@ public sealed class PubSubTests
     [Trait("Tier", "C")]
     public async Task A_big_text_passes_a_transient_topic_to_who_subscribed_before()
     {
+        FaultRun.RequireTier("It moves a big text through several processes.");
         using var directory = new TemporaryDirectory();
         string text = Path.Combine(directory.Path, "text");
         await RealText.WriteAsync(text, Cancelled);
@@ -73,8 +76,10 @@ public sealed class PubSubTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_whole_file_is_one_message_and_comes_back_as_bytes()
     {
+        FaultRun.RequireTier("It starts six processes.");
         using var directory = new TemporaryDirectory();
         string file = Path.Combine(directory.Path, "file");
         byte[] content = [.. Enumerable.Range(0, 300_000).Select(i => (byte)(i * 7))];

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
@@ -7,12 +8,21 @@ namespace LightQ.IntegrationTests.Cli;
 /// <summary>The two ends of the reference documents' test, in processes of their own, whoever starts first.</summary>
 public sealed class TransferTests
 {
+    [Fact]
+    public Task Producer_and_consumer_start_in_this_order() => TransfersAsync("file", consumerFirst: false);
+
     [Theory]
     [InlineData("queue", true)]
     [InlineData("queue", false)]
     [InlineData("file", true)]
-    [InlineData("file", false)]
-    public async Task Producer_and_consumer_start_in_any_order(string storage, bool consumerFirst)
+    [Trait("Tier", "C")]
+    public Task Producer_and_consumer_start_in_any_order(string storage, bool consumerFirst)
+    {
+        FaultRun.RequireTier("Each order takes some seconds; one of them is in the plain tier.");
+        return TransfersAsync(storage, consumerFirst);
+    }
+
+    private static async Task TransfersAsync(string storage, bool consumerFirst)
     {
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
@@ -36,8 +46,10 @@ public sealed class TransferTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task The_next_consumer_of_a_durable_topic_gets_the_next_run()
     {
+        FaultRun.RequireTier("It starts five processes.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         (await LightQTool.RunAsync(server.Url, "topic", "create", "-n", "1", "-s", "file", "orders")).Succeeded();
@@ -51,8 +63,10 @@ public sealed class TransferTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task A_broker_that_dies_ends_both_with_an_error()
     {
+        FaultRun.RequireTier("It starts four processes and kills one.");
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         (await LightQTool.RunAsync(server.Url, "topic", "create", "-n", "1")).Succeeded();

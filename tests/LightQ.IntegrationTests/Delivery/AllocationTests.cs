@@ -1,6 +1,6 @@
 using System.Diagnostics.Metrics;
 using LightQ.Client;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using Xunit;
 using ClientTopicKind = LightQ.Client.TopicKind;
 
@@ -32,11 +32,16 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async)]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, true)]
-    public async Task Batches_allocate_nothing_measured_or_not(ClientTopicKind kind, ReceiveMode mode, bool isMeasured = false)
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, false, true)]
+    [InlineData(ClientTopicKind.Transient, ReceiveMode.Async, false, true)]
+    public async Task Batches_allocate_nothing_measured_or_not_encrypted_or_not(ClientTopicKind kind, ReceiveMode mode, bool isMeasured = false, bool isEncrypted = false)
     {
+#if DEBUG
+        Assert.SkipWhen(isEncrypted, "The compiler makes the state machines of asynchronous methods classes in debug builds.");
+#endif
         long measured = 0;
         using MeterListener? listener = isMeasured ? Listen(messages => Interlocked.Add(ref measured, messages)) : null;
-        await using TestServer server = await TestServer.StartAsync();
+        await using TestServer server = await TestServer.StartAsync(o => o with { Tls = new() { SelfSigned = isEncrypted } });
         await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);

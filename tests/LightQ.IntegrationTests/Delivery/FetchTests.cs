@@ -1,6 +1,5 @@
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Delivery;
@@ -58,7 +57,7 @@ public sealed class FetchTests
 
         await PublishAsync(producer, 0, 3);
 
-        Assert.Equal(3, (await consumer.FetchAsync(3, Patience, Patience, Cancelled)).Count);
+        Assert.Equal(3, (await consumer.FetchAsync(3, TimeSpan.MaxValue, Patience, Cancelled)).Count);
     }
 
     [Fact]

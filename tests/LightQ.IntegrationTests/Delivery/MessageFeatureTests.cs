@@ -1,7 +1,7 @@
 using System.Text;
 using LightQ.Client;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -3,7 +3,7 @@ using System.Text;
 using LightQ.Client;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
+using LightQ.Testing;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Delivery;
@@ -295,6 +295,22 @@ public sealed class PartitionTests
         for (int i = 0; i < 40; i++)
             await newer.PublishAsync(Body(i), key: $"key-{i}", cancellationToken: Cancelled);
         Assert.Equal(80, (await client.Topics.GetAsync("t", Cancelled)).EndOffsets.Sum());
+    }
+
+    [Fact]
+    public async Task A_producer_that_comes_back_does_not_take_its_name_from_one_that_it_has_not_heard_of()
+    {
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancelled);
+        await using LightQClient client = broker.CreateClient(), elsewhere = broker.CreateClient();
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions }, Cancelled);
+        var named = new ProducerOptions { Name = "billing" };
+        await using Producer older = await client.CreateProducerAsync("t", named, Cancelled);
+        await using Producer newer = await elsewhere.CreateProducerAsync("t", named, Cancelled);
+        broker.DropConnections();
+        await FaultedAsync(older, ErrorCode.Fenced);
+        for (int k = 0; k < 40; k++)
+            await newer.PublishAsync(Body(k), key: $"key-{k}", cancellationToken: Cancelled);
+        Assert.Equal(40, (await elsewhere.Topics.GetAsync("t", Cancelled)).EndOffsets.Sum());
     }
 
     /// <summary>What ends a producer's stream of one partition ends those of all: soon, by their own threads.</summary>

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using Xunit;
 

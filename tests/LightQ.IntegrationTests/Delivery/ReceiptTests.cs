@@ -1,6 +1,5 @@
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Delivery;

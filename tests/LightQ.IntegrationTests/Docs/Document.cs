@@ -36,6 +36,6 @@ internal sealed partial class Document
     [GeneratedRegex(@"\]\((?<target>[^)#]+)\)")]
     private static partial Regex Link();
 
-    [GeneratedRegex(@"^(lightq|dotnet run .*src/LightQ\.Cli --) (?<arguments>[^#|>&]+)")]
+    [GeneratedRegex(@"^(lightq|dotnet run .*src/LightQ\.Cli --) (?<arguments>(?:'[^']*'|[^#|>&'])+)")]
     private static partial Regex ToolCall();
 }

@@ -17,7 +17,7 @@ public sealed class HostingPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/HostingExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/hosting.md").Blocks("csharp"));
+            Document.Read("docs/hosting.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
     public async Task A_host_starts_processes_answers_for_its_health_and_stops_as_shown()

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 
 namespace LightQ.IntegrationTests.Docs;
 

@@ -10,7 +10,7 @@ public sealed class ProcessingPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ProcessingExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/processing.md").Blocks("csharp"));
+            Document.Read("docs/processing.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
     public async Task A_processor_and_a_fetch_as_shown()

@@ -12,7 +12,7 @@ public sealed class ReadmeTests
     public void The_examples_are_those_of_the_README_word_for_word()
     {
         string source = SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ReadmeExamples.cs");
-        string[] shown = [.. Document.Read("README.md").Blocks("csharp").Select(WithoutUsings)];
+        string[] shown = [.. Document.Read("README.md").Blocks("csharp").Select(Snippets.WithoutUsings)];
         Assert.Equal(2, shown.Length);
         Assert.Equal(Snippets.Between(source, Marker), shown);
     }
@@ -50,7 +50,4 @@ public sealed class ReadmeTests
     }
 
     private static IEnumerable<string> Usings(string code) => code.Split('\n').Where(line => line.StartsWith("using LightQ.", StringComparison.Ordinal));
-
-    private static string WithoutUsings(string block) =>
-        string.Join('\n', block.Split('\n').SkipWhile(line => line.StartsWith("using LightQ.", StringComparison.Ordinal) || line.Length == 0));
 }

@@ -12,7 +12,7 @@ public sealed class SerializationPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/SerializationExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/serialization.md").Blocks("csharp"));
+            Document.Read("docs/serialization.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
     public async Task Values_are_published_and_consumed_as_shown_and_what_is_none_is_told()

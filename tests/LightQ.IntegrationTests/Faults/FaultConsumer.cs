@@ -1,6 +1,5 @@
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.IntegrationTests.Faults;
 

@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;
 

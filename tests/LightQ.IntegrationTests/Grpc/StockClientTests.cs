@@ -4,6 +4,7 @@ using Google.Protobuf.Reflection;
 using LightQ.Grpc.AspNetCore.Reflection.V1;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
+using LightQ.IntegrationTests.Tls;
 using LightQ.Protocol.Control;
 using Xunit;
 
@@ -34,6 +35,34 @@ public sealed class StockClientTests
         Check(output, server);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Node_calls_the_control_plane_over_TLS_with_a_CA_file(bool selfSigned)
+    {
+        await StockClient.RequireNodeAsync();
+        using var files = new TlsFiles();
+        await using TestServer server = await StartTlsAsync(files, selfSigned);
+        string output = await StockClient.OutputOfAsync(
+            "node", Path.Combine(StockClient.FolderOf("node"), "client.js"), $"localhost:{server.ControlPort}", Path.Combine(StockClient.SourceTree, "proto"), CaOf(server, files, selfSigned));
+        Check(output, server);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Python_calls_the_control_plane_over_TLS_with_a_CA_file(bool selfSigned)
+    {
+        await StockClient.RequirePythonAsync();
+        using var files = new TlsFiles();
+        await using TestServer server = await StartTlsAsync(files, selfSigned);
+        string descriptors = files.Write("descriptors", "");
+        await WriteDescriptorsAsync(descriptors, TopicsReflection.Descriptor, StatsReflection.Descriptor, ReflectionReflection.Descriptor);
+        string output = await StockClient.OutputOfAsync(
+            StockClient.Python, Path.Combine(StockClient.FolderOf("python"), "client.py"), $"localhost:{server.ControlPort}", descriptors, CaOf(server, files, selfSigned));
+        Check(output, server);
+    }
+
     [Fact]
     public async Task The_samples_for_Node_publish_and_work()
     {
@@ -52,6 +81,10 @@ public sealed class StockClientTests
         await CheckSamplesAsync((program, arguments) =>
             StockClient.OutputOfAsync(StockClient.Python, [stubs, descriptors, Path.Combine(StockClient.SourceTree, "samples", "python", $"{program}.py"), .. arguments]));
     }
+
+    private static Task<TestServer> StartTlsAsync(TlsFiles files, bool selfSigned) => selfSigned ? TestServer.StartAsync(o => o with { Tls = new() { SelfSigned = true } }) : files.StartServerAsync();
+
+    private static string CaOf(TestServer server, TlsFiles files, bool selfSigned) => selfSigned ? Path.Combine(server.Directory, "tls-self-signed.crt") : files.CaFile;
 
     /// <summary>Two workers share what a publisher published; what is not an order is given up; and all of it is settled.</summary>
     private static async Task CheckSamplesAsync(Func<string, string[], Task<string>> runAsync)

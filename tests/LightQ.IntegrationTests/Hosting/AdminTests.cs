@@ -83,7 +83,7 @@ public sealed class AdminTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await PostAsync(server, HttpStatusCode.OK, CreateRequest(server, "file"));
-        await using (var client = new LightQClient(server.ConnectionString))
+        await using (var client = new LightQClient(server.ConnectionString.Replace("lightq://", $"lightq://admin:{server.AdminPassword}@", StringComparison.Ordinal)))
             await client.Topics.EnsureAsync(new TopicSpec("test") { Kind = TopicKind.Durable, RetentionBytes = 1 << 30 }, TestContext.Current.CancellationToken);
         await server.RestartAsync();
 

@@ -1,6 +1,6 @@
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;

@@ -78,7 +78,8 @@ public sealed class StartTests
             return;
         }
         ServerStartException error = await FailsAsync(options, ServerStartFailure.Configuration, 78);
-        Assert.Contains("no TLS", error.Message, StringComparison.Ordinal);
+        Assert.Contains("--tls-cert", error.Message, StringComparison.Ordinal);
+        Assert.Contains("--require-auth", error.Message, StringComparison.Ordinal);
         Assert.Contains("--insecure", error.Message, StringComparison.Ordinal);
     }
 

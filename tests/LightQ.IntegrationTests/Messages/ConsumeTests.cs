@@ -2,9 +2,12 @@ using Google.Protobuf.WellKnownTypes;
 using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
+using LightQ.IntegrationTests.DataPlane;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
+using LightQ.Protocol.Records;
 using Xunit;
+using FrameType = LightQ.Protocol.Frames.FrameType;
 using Subscription = LightQ.Protocol.Control.Subscription;
 using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
@@ -132,6 +135,30 @@ public sealed class ConsumeTests
         Gap gap = (await stream.ReadAsync())!.Gap;
         Assert.Equal((1L, 3L, GapReason.Retention), (gap.FirstOffset, gap.LastOffset, gap.Reason));
         Assert.Equal(4, (await stream.NextAsync()).Offset);
+    }
+
+    [Fact]
+    public async Task A_message_whose_headers_contradict_themselves_is_a_gap_and_those_behind_it_come()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        byte[] batch = new byte[512];
+        int at = BatchLayout.HeaderSize;
+        at += RecordWriter.Write(batch.AsSpan(at), "first"u8);
+        at += RecordWriter.Write(batch.AsSpan(at), "second"u8, default, hasKey: false, [200, 1, 2]);
+        at += RecordWriter.Write(batch.AsSpan(at), "third"u8);
+        int length = BatchWriter.Complete(batch, at - BatchLayout.HeaderSize, 3, default, timestamp: 1);
+        await using (RawClient client = await RawClient.ConnectAsync(server.DataPort))
+        {
+            await client.OpenProducerAsync("orders", 1);
+            await client.SendAsync(RawClient.PublishFrame(1, batch[..length]));
+            await client.ReadAsync(FrameType.PublishAck);
+        }
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Earliest = true, Credit = 10 });
+        Assert.Equal("first", (await stream.NextAsync()).Body.ToStringUtf8());
+        Gap gap = (await stream.ReadAsync())!.Gap;
+        Assert.Equal((1L, 1L, GapReason.Corrupt), (gap.FirstOffset, gap.LastOffset, gap.Reason));
+        Assert.Equal((2L, "third"), (await stream.NextAsync() is var third ? third.Offset : -1, third.Body.ToStringUtf8()));
     }
 
     [Fact]

@@ -13,7 +13,7 @@ internal sealed class PublishStream : IDisposable
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private readonly GrpcDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> _call;
 
-    public PublishStream(TestServer server) => _call = server.Control.Duplex<PublishStreamRequest, PublishStreamResponse>("PublishStream");
+    public PublishStream(TestServer server, string? token = null) => _call = server.Control.Duplex<PublishStreamRequest, PublishStreamResponse>("PublishStream", token);
 
     public static async Task<(PublishStream Stream, ProducerOpened Opened)> OpenAsync(TestServer server, OpenProducer open)
     {

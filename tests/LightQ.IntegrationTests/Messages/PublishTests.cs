@@ -270,6 +270,47 @@ public sealed class PublishTests
     }
 
     [Fact]
+    public async Task A_stream_that_never_pauses_ends_at_a_stop_and_what_it_was_told_is_stored()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
+        using PublishStream owned = stream;
+        var some = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Task writing = Task.Run(
+            async () =>
+            {
+                while (true)
+                    await stream.WriteAsync(PublishStream.Text("a"), PublishStream.Text("b"));
+            },
+            TestContext.Current.CancellationToken);
+        Task<long> reading = Task.Run(
+            async () =>
+            {
+                long last = -1;
+                try
+                {
+                    while (true)
+                    {
+                        last = (await stream.ReadOffsetsAsync()).Last();
+                        some.TrySetResult();
+                    }
+                }
+                catch (GrpcException e)
+                {
+                    Assert.Equal(GrpcStatusCode.Unavailable, e.Status.Code);
+                    return last;
+                }
+            },
+            TestContext.Current.CancellationToken);
+        await some.Task.WaitAsync(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken);
+        await server.RestartAsync(() => Assert.True(reading.IsCompleted || reading.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken)));
+        long stored = server.Broker.GetTopic("orders").Partitions[0].Log.EndOffset;
+        Assert.InRange(await reading, 1, stored - 1);
+        await Assert.ThrowsAnyAsync<Exception>(() => writing);
+    }
+
+    [Fact]
     public async Task A_request_larger_than_the_frame_limit_is_refused_before_it_is_read()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -1,7 +1,6 @@
 using System.Diagnostics.Metrics;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;
 

@@ -1,5 +1,5 @@
 using LightQ.Client;
-using LightQ.Protocol.Frames;
+using LightQ.Protocol;
 using LightQ.Testing;
 using Xunit;
 

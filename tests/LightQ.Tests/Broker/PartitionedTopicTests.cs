@@ -187,6 +187,32 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     }
 
     [Fact]
+    public async Task Who_returns_to_a_name_that_another_has_taken_over_is_fenced_also_by_a_restarted_broker()
+    {
+        const ulong Older = 1, Newer = 2;
+        for (int start = 1; start <= 2; start++)
+        {
+            await using LightQBroker broker = await OpenAsync();
+            if (start == 1)
+            {
+                Create(broker, "orders", 2);
+                Return(broker, 0, Older, isReturning: false).Release();
+                Return(broker, 1, Older, isReturning: true).Release();
+                Return(broker, 0, Newer, isReturning: false).Release();
+            }
+            for (uint partition = 0; partition < 2; partition++)
+            {
+                BrokerException error = Assert.Throws<BrokerException>(() => Return(broker, partition, Older, isReturning: true));
+                Assert.Equal((ErrorCode.Fenced, "A newer producer has taken over the name 'billing'."), (error.Code, error.Message));
+                Return(broker, partition, Newer, isReturning: true).Release();
+            }
+        }
+        await using LightQBroker last = await OpenAsync();
+        Return(last, 0, Older, isReturning: false).Release();
+        Assert.Equal(ErrorCode.Fenced, Assert.Throws<BrokerException>(() => Return(last, 0, Newer, isReturning: true)).Code);
+    }
+
+    [Fact]
     public async Task A_name_that_is_open_is_not_forgotten_on_a_partition_that_it_does_not_use()
     {
         await using LightQBroker broker = await OpenAsync();
@@ -231,6 +257,9 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
 
     private ProducerStream Open(LightQBroker broker, uint partition, out ProducerOpenedFrame opened, string name = "") =>
         broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("orders", partition, Durability.Default, name), out opened);
+
+    private ProducerStream Return(LightQBroker broker, uint partition, ulong instance, bool isReturning) =>
+        broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("orders", partition, Durability.Default, "billing", instance, isReturning), out _);
 
     private Subscription Subscribe(LightQBroker broker, uint partition, out SubscribedFrame subscribed)
     {

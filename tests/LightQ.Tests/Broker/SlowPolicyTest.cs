@@ -1,8 +1,8 @@
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 using Xunit;
 
 namespace LightQ.Tests.Broker;

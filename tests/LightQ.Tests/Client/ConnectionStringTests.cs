@@ -35,6 +35,7 @@ public sealed class ConnectionStringTests
     [InlineData("lightq://h?control=x")]
     [InlineData("lightq://h?tls=maybe")]
     [InlineData("lightq://h?ca=")]
+    [InlineData("lightq://h?tls=true&cert=")]
     [InlineData("lightq://h?colour=red")]
     public void Anything_else_is_refused(string text) =>
         Assert.ThrowsAny<ArgumentException>(() => LightQClientOptions.Parse(text));
@@ -46,7 +47,16 @@ public sealed class ConnectionStringTests
         Assert.Equal("lightq://ann@h:6000?control=6001", text);
     }
 
-    [Fact]
-    public void A_client_with_TLS_says_that_it_is_not_supported_yet() =>
-        Assert.Equal(LightQ.Protocol.ErrorCode.NotSupported, Assert.Throws<LightQException>(() => new LightQClient("lightq://h?tls=true")).Code);
+    [Theory]
+    [InlineData("lightq://h?ca=/ca.crt", "give tls=true too")]
+    [InlineData("lightq://h?cert=/me.crt&key=/me.key", "give tls=true too")]
+    [InlineData("lightq://h?tls=true&key=/me.key", "give cert=FILE too")]
+    public void Files_for_TLS_do_not_stand_alone(string text, string advice) =>
+        Assert.Contains(advice, Assert.Throws<ArgumentException>(() => new LightQClient(text)).Message, StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("lightq://h:5700?tls=true&ca=/etc/ca%20x.pem")]
+    [InlineData("lightq://h:5700?control=6001&tls=true&ca=/ca.crt&cert=/me.crt&key=/me.key")]
+    public void What_is_asked_of_TLS_is_part_of_the_text(string text) =>
+        Assert.Equal(text, LightQClientOptions.Parse(text).ToString());
 }

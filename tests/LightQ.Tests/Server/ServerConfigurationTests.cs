@@ -2,6 +2,7 @@ using System.Net;
 using System.Text.Json;
 using LightQ.Server;
 using LightQ.Server.Configuration;
+using LightQ.Server.Tls;
 using Xunit;
 
 namespace LightQ.Tests.Server;
@@ -52,7 +53,9 @@ public sealed class ServerConfigurationTests : IDisposable
             WebPort = 3,
             RequireAuth = true,
             Insecure = true,
+            MaxWaitingLogins = 77,
             StopTimeout = TimeSpan.FromSeconds(1.5),
+            Tls = new() { CertificateFile = "/c", KeyFile = "/k", PasswordFile = "/p", ClientCaFile = "/a", ClientCertificates = ClientCertificates.Allowed, SelfSigned = true },
             DataPlane = new() { MaxFrameBytes = 65536, Heartbeat = TimeSpan.FromSeconds(1), HandshakeTimeout = TimeSpan.FromSeconds(2), MaxConnections = 4, MaxStreams = 5 },
             Broker = new()
             {
@@ -86,6 +89,7 @@ public sealed class ServerConfigurationTests : IDisposable
     [InlineData("--require-auth", "maybe", "RequireAuth is 'maybe' (--require-auth); allowed: true or false.")]
     [InlineData("--stop-timeout", "10", "StopTimeout is '10' (--stop-timeout); allowed: a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10.")]
     [InlineData("--stop-timeout", "11m", "StopTimeout is '11m' (--stop-timeout); allowed: 00:00:00 to 00:10:00.")]
+    [InlineData("--tls-cert", " ", "Tls:CertificateFile is ' ' (--tls-cert); allowed: a path.")]
     [InlineData("--data", " ", "DataDirectory is ' ' (--data); allowed: a path.")]
     [InlineData("--none", "1", "There is no flag --none.")]
     public void A_bad_value_names_the_key_the_value_its_source_and_what_is_allowed(string flag, string value, string message) =>

@@ -2,7 +2,6 @@ using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
-using LightQ.Protocol.Frames;
 using LightQ.Server.Control;
 using Xunit;
 using Proto = LightQ.Protocol.Control;

@@ -1,5 +1,5 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 using LightQ.Storage;
 using Xunit;
 

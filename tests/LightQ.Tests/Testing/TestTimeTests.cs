@@ -34,6 +34,17 @@ public sealed class TestTimeTests
     }
 
     [Fact]
+    public void A_timer_that_throws_keeps_no_other_from_firing()
+    {
+        int fired = 0;
+        using ITimer first = _time.CreateTimer(_ => throw new FormatException("first"), null, TimeSpan.FromHours(1), Timeout.InfiniteTimeSpan);
+        using ITimer second = _time.CreateTimer(_ => fired++, null, TimeSpan.FromHours(2), Timeout.InfiniteTimeSpan);
+        AggregateException thrown = Assert.Throws<AggregateException>(() => _time.Advance(Day));
+        Assert.Equal("first", Assert.IsType<FormatException>(Assert.Single(thrown.InnerExceptions)).Message);
+        Assert.Equal(1, fired);
+    }
+
+    [Fact]
     public void A_timer_with_a_period_fires_once_a_jump()
     {
         int fired = 0;

@@ -1,4 +1,4 @@
-using System.Net.Sockets;
+using System.Runtime.InteropServices;
 using LightQ.Cli.Bench.Load;
 using LightQ.Client;
 using LightQ.Client.Connections;
@@ -14,10 +14,10 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
 {
     public const uint Stream = 1;
 
-    private readonly Socket _socket;
+    private readonly RelayWire _wire;
     private DeliveryCheck? _check;
 
-    public RelayConsumer(Socket socket) => _socket = socket;
+    public RelayConsumer(RelayWire wire) => _wire = wire;
 
     public Task Subscribed => Task.CompletedTask;
 
@@ -50,17 +50,18 @@ internal sealed class RelayConsumer : ILoadConsumer, IFrameSink
 
     public ValueTask DisposeAsync()
     {
-        _socket.Dispose();
+        _wire.Dispose();
         return ValueTask.CompletedTask;
     }
 
     private void Consume(DeliveryCheck check, CancellationToken cancellationToken)
     {
         using var intake = new FrameIntake(new ReceiveBlockPool(), this) { MaxFrameBytes = ProtocolLimits.DefaultFrameBytes };
-        using CancellationTokenRegistration ended = cancellationToken.UnsafeRegister(static s => ((Socket)s!).Dispose(), _socket);
+        using CancellationTokenRegistration ended = cancellationToken.UnsafeRegister(static s => ((RelayWire)s!).Dispose(), _wire);
         while (!check.IsComplete)
         {
-            int count = _socket.Receive(intake.Room().Span);
+            MemoryMarshal.TryGetArray(intake.Room(), out ArraySegment<byte> room);
+            int count = _wire.Receive(room);
             if (count == 0)
                 return;
             intake.Received(count);

@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using LightQ.Cli.Bench.Load;
 using LightQ.Client.Publishing;
 using LightQ.Protocol.Frames;
@@ -12,14 +11,14 @@ internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
     private const int BatchBytes = 64 * 1024;
     private const int FrameTypeOffset = 4;
 
-    private readonly Socket _socket;
+    private readonly RelayWire _wire;
     private readonly MessagePattern _pattern;
     private readonly SendBatchPool _pool = new(BatchBytes, 1, TimeProvider.System);
     private ulong _sequence;
 
-    public RelayProducer(Socket socket, int size)
+    public RelayProducer(RelayWire wire, int size)
     {
-        _socket = socket;
+        _wire = wire;
         _pattern = new MessagePattern(size);
     }
 
@@ -34,7 +33,8 @@ internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
 
     public ValueTask DisposeAsync()
     {
-        _socket.Dispose();
+        _wire.EndUnread();
+        _wire.Dispose();
         return ValueTask.CompletedTask;
     }
 
@@ -61,10 +61,9 @@ internal sealed class RelayProducer : ILoadProducer, ISinglePublisher
         batch.BaseSequence = _sequence;
         _sequence += (ulong)batch.Count;
         batch.Complete(RelayConsumer.Stream, producerId: 0, producerEpoch: 0);
-        Span<byte> frame = batch.Frame;
+        ArraySegment<byte> frame = batch.Frame;
         frame[FrameTypeOffset] = (byte)FrameType.Deliver;
-        for (ReadOnlySpan<byte> left = frame; !left.IsEmpty;)
-            left = left[_socket.Send(left)..];
+        _wire.Send(frame);
         batch.Release();
     }
 }

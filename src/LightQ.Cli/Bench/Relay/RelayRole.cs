@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Output;
@@ -11,7 +12,9 @@ internal static class RelayRole
 {
     private const int BufferBytes = 256 * 1024;
 
-    public static void Run()
+    /// <summary>Relays until the process ends.</summary>
+    /// <param name="certificate">What it shows on both ends; null for no TLS.</param>
+    public static void Run(SslStreamCertificateContext? certificate)
     {
         using Socket producers = Listen();
         using Socket consumers = Listen();
@@ -20,24 +23,21 @@ internal static class RelayRole
         byte[] buffer = GC.AllocateUninitializedArray<byte>(BufferBytes, pinned: true);
         while (true)
         {
-            using Socket consumer = Accept(consumers);
-            using Socket producer = Accept(producers);
+            using RelayWire consumer = RelayWire.Accept(consumers, certificate);
+            using RelayWire producer = RelayWire.Accept(producers, certificate);
             Copy(producer, consumer, buffer);
         }
     }
 
-    private static void Copy(Socket producer, Socket consumer, byte[] buffer)
+    private static void Copy(RelayWire producer, RelayWire consumer, byte[] buffer)
     {
         try
         {
             while (producer.Receive(buffer) is var count and > 0)
-            {
-                for (ReadOnlySpan<byte> left = buffer.AsSpan(0, count); !left.IsEmpty;)
-                    left = left[consumer.Send(left)..];
-            }
-            consumer.Shutdown(SocketShutdown.Send);
+                consumer.Send(new ArraySegment<byte>(buffer, 0, count));
+            consumer.EndSending();
         }
-        catch (SocketException)
+        catch (Exception e) when (e is SocketException or IOException)
         {
             // One end went away, which is how a run that was given up ends; what is missing then, the consumer counts.
         }
@@ -48,13 +48,6 @@ internal static class RelayRole
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         socket.Listen();
-        return socket;
-    }
-
-    private static Socket Accept(Socket listener)
-    {
-        Socket socket = listener.Accept();
-        socket.NoDelay = true;
         return socket;
     }
 

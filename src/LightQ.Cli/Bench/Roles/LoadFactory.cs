@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net.Sockets;
 using LightQ.Cli.Bench.Load;
 using LightQ.Cli.Bench.Nats;
 using LightQ.Cli.Bench.Relay;
@@ -15,7 +14,7 @@ internal static class LoadFactory
         switch (spec.Target)
         {
             case LoadTarget.Relay:
-                return new RelayProducer(Connect(spec.Endpoint), spec.Size);
+                return new RelayProducer(ConnectRelay(spec.Endpoint, spec.RelayCaFile), spec.Size);
             case LoadTarget.Nats:
                 return new NatsProducer(ConnectNats(spec.Endpoint), spec.Topic, spec.Size);
             default:
@@ -35,7 +34,7 @@ internal static class LoadFactory
         switch (spec.Target)
         {
             case LoadTarget.Relay:
-                return new RelayProducer(Connect(spec.Endpoint), spec.Size);
+                return new RelayProducer(ConnectRelay(spec.Endpoint, spec.RelayCaFile), spec.Size);
             case LoadTarget.Nats:
                 return new NatsProducer(ConnectNats(spec.Endpoint), spec.Topic, spec.Size);
             default:
@@ -46,7 +45,7 @@ internal static class LoadFactory
 
     public static ILoadConsumer CreateConsumer(RunSpec spec) => spec.Target switch
     {
-        LoadTarget.Relay => new RelayConsumer(Connect(spec.ConsumeEndpoint!)),
+        LoadTarget.Relay => new RelayConsumer(ConnectRelay(spec.ConsumeEndpoint!, spec.RelayCaFile)),
         LoadTarget.Nats => new NatsConsumer(ConnectNats(spec.Endpoint), spec.Topic),
         _ => new LightQConsumer(new LightQClient(LightQClientOptions.Parse(spec.ConsumeEndpoint ?? spec.Endpoint)), spec.Topic, ConsumeOptionsOf(spec), spec.Api == LoadApi.Batch),
     };
@@ -73,12 +72,10 @@ internal static class LoadFactory
         return new NatsConnection(host, port);
     }
 
-    private static Socket Connect(string endpoint)
+    private static RelayWire ConnectRelay(string endpoint, string? caFile)
     {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         (string host, int port) = Split(endpoint);
-        socket.Connect(host, port);
-        return socket;
+        return RelayWire.Connect(host, port, caFile);
     }
 
     private static (string Host, int Port) Split(string endpoint)

@@ -14,6 +14,9 @@ internal sealed record RunSpec
     /// <summary>The relay's end for consumers, or the broker to subscribe at when it is another address; otherwise absent.</summary>
     public string? ConsumeEndpoint { get; init; }
 
+    /// <summary>What the relay's certificate must come from; null when the relay does no TLS.</summary>
+    public string? RelayCaFile { get; init; }
+
     /// <summary>The topic; the subject on NATS.</summary>
     public string Topic { get; init; } = "";
 

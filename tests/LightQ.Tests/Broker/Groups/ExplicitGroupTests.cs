@@ -1,9 +1,11 @@
+using System.Globalization;
 using LightQ.Broker;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Storage.Files;
 using Xunit;
 
 namespace LightQ.Tests.Broker.Groups;
@@ -235,8 +237,121 @@ public sealed class ExplicitGroupTests
         List<(string Body, Dictionary<string, string> Headers)> dead = await host.ReadAsync("jobs.dead", 3);
 
         Assert.Equal(["0", "1", "2"], dead.Select(d => d.Headers[DeadLetterHeader.Offset]));
-        Assert.Equal([true, true, false], dead.Select(d => d.Headers.ContainsKey(DeadLetterHeader.Whole)));
+        Assert.Equal([true, true, false], dead.Select(d => d.Headers.ContainsKey(DeadLetterHeader.Body)));
         await GroupHost.EventuallyAsync(() => host.Group.Committed == 3);
+    }
+
+    [Fact]
+    public async Task A_message_too_large_for_the_dead_letter_topic_goes_there_without_its_body_and_holds_up_no_other()
+    {
+        await using GroupHost host = await GroupHost.OpenAsync();
+        host.CreateTopic("small", new DeliverySettings());
+        host.Broker.CreateTopic("large", new TopicSettings
+        {
+            Kind = TopicKind.Durable,
+            MaxMessageBytes = 128 * 1024,
+            Delivery = new DeliverySettings { DeadLetterTopic = "small" },
+        });
+        await host.PublishAsync("large", 0, 1, bodyBytes: 100_000);
+        await host.PublishAsync("large", 0, 1);
+        Subscription member = host.Join("large", 0, maxInFlight: 0, consumer: 0);
+        for (int i = 0; i < 2; i++)
+            GroupHost.Settle(member, SettleKind.DeadLetter, host.Take("large", 0, member), i, reason: "no");
+
+        List<(string Body, Dictionary<string, string> Headers)> dead = await host.ReadAsync("small", 2);
+
+        Assert.Equal([("", "0", "omitted"), ("1", "1", "")], dead.Select(d => (d.Body, d.Headers[DeadLetterHeader.Offset], d.Headers.GetValueOrDefault(DeadLetterHeader.Body, ""))));
+        await GroupHost.EventuallyAsync(() => host.GroupOf("large", 0).Committed == 2);
+    }
+
+    [Fact]
+    public async Task A_broker_stops_while_the_disk_has_no_room_for_dead_letters_and_none_is_lost()
+    {
+        const int Messages = 1500;
+        await using GroupHost host = await GroupHost.StartAsync();
+        host.CreateTopic("jobs.dead", new DeliverySettings());
+        Topic dead = host.Broker.GetTopic("jobs.dead");
+        Subscription member = host.Join();
+        for (int i = 0; i < 3; i++)
+            await host.PublishAsync(Messages / 3, bodyBytes: 100);
+        GroupDelivery first = host.Take(member);
+        GroupHost.Settle(member, SettleKind.DeadLetter, first, 0);
+        await host.ReadAsync("jobs.dead", 1);
+        int refused = 0;
+        host.Files.Before = (operation, path) =>
+        {
+            // The first segment is there already.
+            if (operation is not ("allocate" or "rename") || !path.Contains($"{dead.Id:N}", StringComparison.OrdinalIgnoreCase))
+                return;
+            Interlocked.Increment(ref refused);
+            throw StorageIOException.DiskFull(path);
+        };
+        GroupHost.Settle(member, SettleKind.DeadLetter, first, 1, first.Count - 1, reason: new string('r', 1000));
+        while (host.Take(member) is { Count: > 0 } taken)
+            GroupHost.Settle(member, SettleKind.DeadLetter, taken, taken.FirstOffset, taken.Count, reason: new string('r', 1000));
+        await GroupHost.EventuallyAsync(() => Volatile.Read(ref refused) != 0);
+        GroupHost.Leave(member);
+
+        await Assert.ThrowsAsync<StorageIOException>(() => host.StopAsync().WaitAsync(TimeSpan.FromSeconds(20), TestContext.Current.CancellationToken));
+        host.Files.Before = (_, _) => { };
+        await host.OpenBrokerAsync();
+
+        int stored = (int)host.Broker.GetTopic("jobs.dead").Partitions[0].Log.EndOffset;
+        Assert.InRange(stored, 1, Messages - 1);
+        IEnumerable<long> letters = (await host.ReadAsync("jobs.dead", stored)).Select(d => long.Parse(d.Body, CultureInfo.InvariantCulture));
+        Assert.Equal(Enumerable.Range(0, Messages).Select(i => (long)i), letters.Union(host.TakeAll(host.Join())).Order());
+    }
+
+    [Fact]
+    public async Task A_dead_letter_whose_headers_contradict_themselves_is_passed_over_by_a_redrive()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        host.CreateTopic("jobs.dead", new DeliverySettings());
+        await host.PublishMalformedHeadersAsync("jobs.dead");
+        Subscription member = host.Join();
+        await host.PublishAsync(1);
+        GroupHost.Settle(member, SettleKind.DeadLetter, host.Take(member), 0);
+        await GroupHost.EventuallyAsync(() => host.Group.Committed == 1);
+
+        (long redriven, long skipped) = await host.Broker.Groups.RedriveAsync(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName, CancellationToken.None);
+
+        Assert.Equal((1, 1), (redriven, skipped));
+    }
+
+    [Fact]
+    public async Task Dead_letters_of_a_deleted_topic_are_not_driven_back_to_one_of_its_name()
+    {
+        await using GroupHost host = await GroupHost.OpenAsync();
+        for (int life = 1; life <= 2; life++)
+        {
+            host.CreateTopic("short", new DeliverySettings());
+            Subscription member = host.Join("short", 0, maxInFlight: 0, consumer: 0);
+            await host.PublishAsync("short", 0, 1);
+            GroupDelivery taken = host.Take("short", 0, member);
+            GroupHost.SettleAll(member, life == 1 ? SettleKind.DeadLetter : SettleKind.Complete, taken);
+            await GroupHost.EventuallyAsync(() => host.GroupOf("short", 0).Committed == 1);
+            GroupHost.Leave(member);
+            if (life == 1)
+                await host.DeleteTopicAsync("short");
+        }
+
+        (long redriven, long skipped) = await host.Broker.Groups.RedriveAsync(host.Broker.GetTopic("short"), GroupHost.GroupName, CancellationToken.None);
+
+        Assert.Equal((0, 1), (redriven, skipped));
+    }
+
+    [Fact]
+    public async Task A_group_whose_members_settle_otherwise_now_is_kept_so_over_a_restart()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        await host.PublishAsync(2);
+        Subscription member = host.Join(mode: SettleMode.Automatic, start: StartKind.Earliest);
+        GroupHost.Leave(member);
+        await host.RestartAsync();
+        GroupHost.Leave(host.Join());
+        await host.RestartAsync();
+
+        Assert.Equal(SettleMode.Explicit, Assert.Single(host.Broker.Groups.Find(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName)).SettleMode);
     }
 
     [Fact]

@@ -10,6 +10,8 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Storage;
+using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
 using Partition = LightQ.Broker.Topics.Partition;
@@ -22,6 +24,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public const string TopicName = "jobs", GroupName = "workers";
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
     private readonly string _directory;
+    private readonly FaultyFileSystem _files = new(PlatformFileSystem.Choose());
     private readonly SemaphoreSlim _scheduled = new(0);
     private readonly Dictionary<(string Topic, uint Partition), InternalProducer> _producers = [];
     private uint _lastStream;
@@ -31,6 +34,9 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     uint IStreamOwner.ConnectionId => 1;
 
     public ManualTime Time { get; } = new();
+
+    /// <summary>Where the broker's files are.</summary>
+    public FaultyFileSystem Files => _files;
 
     public LightQBroker Broker { get; private set; } = null!;
 
@@ -56,6 +62,16 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
 
     public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) =>
         Broker.CreateTopic(name, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 4096, RingBytes = 512 * 1024, SegmentBytes = 512 * 1024, Delivery = delivery, Partitions = partitions });
+
+    public Task DeleteTopicAsync(string name)
+    {
+        foreach ((string Topic, uint Partition) key in _producers.Keys.Where(k => k.Topic == name).ToArray())
+        {
+            _producers[key].Dispose();
+            _producers.Remove(key);
+        }
+        return AdvanceUntilAsync(Broker.DeleteTopicAsync(name));
+    }
 
     public Group GroupOf(string topic, int partition) => Broker.GetTopic(topic).Partitions[partition].Groups().Single(g => g.Name == GroupName);
 
@@ -83,6 +99,15 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
             at += RecordWriter.Write(bytes.AsSpan(at), body);
         }
         await PublishAsync(producer, bytes, at - BatchLayout.HeaderSize, messages, end);
+    }
+
+    /// <summary>Publishes a message whose headers contradict themselves; the record around them does not.</summary>
+    public async Task PublishMalformedHeadersAsync(string topic)
+    {
+        byte[] bytes = new byte[BatchLayout.HeaderSize + RecordWriter.SizeOf(0, headersLength: 3) + 8];
+        int length = RecordWriter.Write(bytes.AsSpan(BatchLayout.HeaderSize), default, default, hasKey: false, [200, 1, 2]);
+        using var producer = new InternalProducer(Broker, topic, Durability.Fsync);
+        await PublishAsync(producer, bytes, length, 1, Broker.GetTopic(topic).Partitions[0].Log.EndOffset);
     }
 
     /// <summary>Publishes a batch whose header is right and whose records are not.</summary>
@@ -191,7 +216,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
                 var headers = new Dictionary<string, string>();
                 foreach (HeaderView header in record.Headers)
                     headers.Add(System.Text.Encoding.UTF8.GetString(header.Name), System.Text.Encoding.UTF8.GetString(header.Value));
-                messages.Add((BinaryPrimitives.ReadInt64LittleEndian(record.Body).ToString(CultureInfo.InvariantCulture), headers));
+                messages.Add((record.Body.IsEmpty ? "" : BinaryPrimitives.ReadInt64LittleEndian(record.Body).ToString(CultureInfo.InvariantCulture), headers));
             }
             offset = end;
         }
@@ -289,9 +314,10 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return delivery.Range.FirstOffset >= batch.BaseOffset && delivery.Range.FirstOffset + delivery.Range.Count <= batch.NextOffset;
     }
 
-    private async Task OpenBrokerAsync() => Broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, Time);
+    public async Task OpenBrokerAsync() => Broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0, OpenEnvironment = o => new JournalEnvironment(o, _files) }, Time);
 
-    private async Task StopAsync()
+    /// <summary>Members must have left.</summary>
+    public async Task StopAsync()
     {
         foreach (InternalProducer producer in _producers.Values)
             producer.Dispose();

@@ -1,4 +1,5 @@
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;
 

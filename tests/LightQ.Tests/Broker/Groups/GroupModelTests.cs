@@ -1,6 +1,7 @@
 using LightQ.Broker.Groups;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;

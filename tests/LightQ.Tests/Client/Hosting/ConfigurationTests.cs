@@ -55,7 +55,7 @@ public sealed class ConfigurationTests
     [InlineData("LightQ:ConnectTimeout", "00:00:00", "'LightQ:ConnectTimeout' is '00:00:00': The time must be above zero.")]
     [InlineData("LightQ:WaitForBroker", "maybe", "'LightQ:WaitForBroker' is 'maybe': True or false is wanted.")]
     [InlineData("LightQ:ReceiveMode", "Sometimes", "'LightQ:ReceiveMode' is 'Sometimes': One of Thread, Async is wanted.")]
-    [InlineData("LightQ:Prot", "1", "'LightQ:Prot' is no setting of a client; those are ConnectionString, CertificateAuthorityFile, ClientName,")]
+    [InlineData("LightQ:Prot", "1", "'LightQ:Prot' is no setting of a client; those are ConnectionString, CertificateAuthorityFile, ClientCertificateFile, ClientKeyFile, ClientName,")]
     [InlineData("Other", "1", "There is nothing at 'LightQ' in the configuration;")]
     public void What_is_wrong_is_told_with_key_value_and_what_is_allowed(string key, string value, string expected)
     {

@@ -16,9 +16,9 @@ internal static class FrameBodies
         var id = Guid.Parse("00112233-4455-6677-8899-aabbccddeeff");
         yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p"));
         yield return Of("Welcome", new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000));
-        yield return Of("OpenProducer", new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1"));
+        yield return Of("OpenProducer", new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true), 1, 9);
         yield return Of("ProducerOpened", new ProducerOpenedFrame(id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync));
-        yield return Of("Subscribe", new SubscribeFrame("orders", 0, "g", StartKind.Committed, 0, -1, 3, 5, SettleMode.Explicit, SlowPolicy.DropOldest, 64, 9, 2_500, 45_000), optionalTail: 12);
+        yield return Of("Subscribe", new SubscribeFrame("orders", 0, "g", StartKind.Committed, 0, -1, 3, 5, SettleMode.Explicit, SlowPolicy.DropOldest, 64, 9, 2_500, 45_000), 4, 8, 12);
         yield return Of("Subscribed", new SubscribedFrame(id, 1, 5, 3, 1000, 10, 1004));
         yield return Of("Credit", new CreditFrame(4_194_304));
         yield return Of("Gap", new GapFrame(10, 19, GapReason.Corrupt));
@@ -44,13 +44,13 @@ internal static class FrameBodies
 
     /// <param name="name">The frame's name.</param>
     /// <param name="body">The body.</param>
-    /// <param name="optionalTail">Bytes of fields at its end that older peers leave out.</param>
-    private static Case Of<TBody>(string name, TBody body, int optionalTail = 0)
+    /// <param name="optionalTails">How many bytes at its end may be missing: fields that older peers leave out.</param>
+    private static Case Of<TBody>(string name, TBody body, params int[] optionalTails)
         where TBody : IFrameBody<TBody>
     {
         var frame = new byte[FrameHeader.Size + body.MaxSize];
         int length = FrameCodec.Write(frame, body);
-        return new Case(name, frame[FrameHeader.Size..length], bytes => FrameCodec.Read<TBody>(bytes), optionalTail);
+        return new Case(name, frame[FrameHeader.Size..length], bytes => FrameCodec.Read<TBody>(bytes), optionalTails);
     }
 
     private static void ReadPublishAck(byte[] body)
@@ -81,5 +81,5 @@ internal static class FrameBodies
             HostileReading.Batch(frame.Batch);
     }
 
-    internal sealed record Case(string Name, byte[] Bytes, Action<byte[]> Read, int OptionalTail = 0);
+    internal sealed record Case(string Name, byte[] Bytes, Action<byte[]> Read, params int[] OptionalTails);
 }

@@ -33,12 +33,12 @@ public sealed class FrameGoldenTests
 
     [Fact]
     public void OpenProducer_has_its_golden_bytes() => Holds(
-        new OpenProducerFrame("orders", OpenProducerFrame.AnyPartition, Durability.Fsync, "p-1"),
+        new OpenProducerFrame("orders", OpenProducerFrame.AnyPartition, Durability.Fsync, "p-1", 0x0102030405060708, true),
         stream: 1,
         tag: 2,
         """
-        22000000 03000000 01000000 02000000 06006f72 64657273 ffffffff 03030070
-        2d31
+        2b000000 03000000 01000000 02000000 06006f72 64657273 ffffffff 03030070
+        2d310807 06050403 020101
         """);
 
     [Fact]

@@ -43,7 +43,9 @@ public sealed class ReadBackTests
         from partition in U32
         from level in Enum<Durability>()
         from name in Text
-        select new OpenProducerFrame(topic, partition, level, name));
+        from instance in U64
+        from returning in U32
+        select new OpenProducerFrame(topic, partition, level, name, instance, returning % 2 == 1));
 
     [Fact]
     public void ProducerOpened() => Frame(

@@ -1,17 +1,19 @@
 // Calls a broker's control plane as any Node.js program would, and prints what it saw as one JSON object.
-// Usage: node client.js HOST:PORT PROTO_DIRECTORY
+// Usage: node client.js HOST:PORT PROTO_DIRECTORY [CA_FILE]
 'use strict';
+const fs = require('node:fs');
 const path = require('node:path');
 const grpc = require('@grpc/grpc-js');
 const protoLoader = require('@grpc/proto-loader');
 
-const [address, protoDirectory] = process.argv.slice(2);
+const [address, protoDirectory, caFile] = process.argv.slice(2);
+const credentials = caFile ? grpc.credentials.createSsl(fs.readFileSync(caFile)) : grpc.credentials.createInsecure();
 const deadline = () => ({ deadline: Date.now() + 20_000 });
 
 function load(file, name) {
   const definition = protoLoader.loadSync(path.join(protoDirectory, file), { keepCase: true, enums: String, longs: Number, includeDirs: [protoDirectory] });
   const Service = name.split('.').reduce((scope, part) => scope[part], grpc.loadPackageDefinition(definition));
-  return new Service(address, grpc.credentials.createInsecure());
+  return new Service(address, credentials);
 }
 
 const unary = (client, method, request) => new Promise((resolve, reject) =>

@@ -1,6 +1,6 @@
 """Calls a broker's control plane with grpcio alone and prints what it saw as one JSON object.
 
-Usage: client.py HOST:PORT DESCRIPTOR_SET, a serialized google.protobuf.FileDescriptorSet in order of dependency.
+Usage: client.py HOST:PORT DESCRIPTOR_SET [CA_FILE]; the set is a serialized google.protobuf.FileDescriptorSet in order of dependency.
 """
 
 import json
@@ -15,13 +15,17 @@ TIMEOUT_SECONDS = 20
 class Services:
     """Methods by name, their messages made from descriptors at run time."""
 
-    def __init__(self, address, descriptor_set):
+    def __init__(self, address, descriptor_set, ca_file=None):
         self._pool = descriptor_pool.DescriptorPool()
         with open(descriptor_set, "rb") as file:
             for proto in descriptor_pb2.FileDescriptorSet.FromString(file.read()).file:
                 self._pool.Add(proto)
         self._factory = message_factory.MessageFactory(self._pool)
-        self._channel = grpc.insecure_channel(address)
+        if ca_file is None:
+            self._channel = grpc.insecure_channel(address)
+        else:
+            with open(ca_file, "rb") as file:
+                self._channel = grpc.secure_channel(address, grpc.ssl_channel_credentials(file.read()))
 
     def message(self, name):
         descriptor = self._pool.FindMessageTypeByName(name)
@@ -73,7 +77,7 @@ def list_services(services):
 
 
 def main():
-    services = Services(sys.argv[1], sys.argv[2])
+    services = Services(*sys.argv[1:])
     create, request = services.method("lightq.control.v1.Topics", "CreateTopic")
     message = request(name="stock")
     message.settings.kind = 1

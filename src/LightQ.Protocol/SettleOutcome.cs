@@ -1,4 +1,4 @@
-namespace LightQ.Protocol.Frames;
+namespace LightQ.Protocol;
 
 /// <summary>What a settlement came to.</summary>
 public enum SettleOutcome : ushort

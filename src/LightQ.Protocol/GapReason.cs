@@ -1,4 +1,4 @@
-namespace LightQ.Protocol.Frames;
+namespace LightQ.Protocol;
 
 /// <summary>Why offsets do not come.</summary>
 public enum GapReason : byte

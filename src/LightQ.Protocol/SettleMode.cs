@@ -1,4 +1,4 @@
-namespace LightQ.Protocol.Frames;
+namespace LightQ.Protocol;
 
 /// <summary>Who says that a message is done.</summary>
 public enum SettleMode : byte

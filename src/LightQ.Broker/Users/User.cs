@@ -1,0 +1,31 @@
+namespace LightQ.Broker.Users;
+
+/// <summary>A user of the broker besides admin. Immutable; a change makes another.</summary>
+/// <param name="Name">The name; it follows the rule of topics' names.</param>
+/// <param name="Id">Made by the broker: a user made again under the same name is another.</param>
+/// <param name="Created">When it was made.</param>
+/// <param name="Password">What proves its password, see <see cref="PasswordHash"/>; empty for a user that has none and logs in with tokens or a certificate.</param>
+/// <param name="PasswordGeneration">Counts the passwords: what logged in with an earlier one is logged in no more.</param>
+/// <param name="Grants">Its rights.</param>
+public sealed record User(string Name, Guid Id, DateTimeOffset Created, string Password, uint PasswordGeneration, IReadOnlyList<Grant> Grants)
+{
+    /// <summary>Whether a grant allows it.</summary>
+    public bool May(Right right, string topic)
+    {
+        foreach (Grant grant in Grants)
+        {
+            if (grant.Right == Right.Admin || (grant.Right == right && grant.Covers(topic)))
+                return true;
+        }
+        return false;
+    }
+
+    /// <summary>Whether any right reaches the topic.</summary>
+    public bool Sees(string topic) => Grants.Any(g => g.Covers(topic));
+
+    /// <summary>Whether it may do everything.</summary>
+    public bool IsAdmin => Grants.Any(g => g.Right == Right.Admin);
+
+    /// <summary>The name alone: a record would print the hash, too.</summary>
+    public override string ToString() => Name;
+}

@@ -1,0 +1,200 @@
+using LightQ.Broker.Catalog;
+using LightQ.Protocol;
+
+namespace LightQ.Broker.Users;
+
+/// <summary>The users, their rights and their tokens, kept in the catalog.</summary>
+/// <remarks>Thread-safe. Every change is on the disk before the call returns, and before <see cref="Changed"/>; reading takes no lock.</remarks>
+public sealed class UserStore
+{
+    /// <summary>The user whose password is in a file, and which is none of these.</summary>
+    public const string Admin = "admin";
+
+    /// <summary>Who has not logged in.</summary>
+    public const string Anonymous = "anonymous";
+
+    /// <summary>Most users, rights of one user, and tokens of one user.</summary>
+    public const int MaxUsers = 10_000, MaxGrants = 1_000, MaxTokens = 1_000;
+
+    /// <summary>The characters of a password, least and most.</summary>
+    public const int MinPasswordLength = 8, MaxPasswordLength = 500;
+
+    private const int MaxDescriptionLength = 200;
+
+    private readonly TopicCatalog _catalog;
+    private readonly TimeProvider _time;
+    private readonly Lock _changes = new();
+    private volatile UserTable _table;
+
+    internal UserStore(TopicCatalog catalog, TimeProvider time)
+    {
+        _catalog = catalog;
+        _time = time;
+        _table = catalog.Users;
+    }
+
+    /// <summary>The users and tokens now.</summary>
+    public UserTable Table => _table;
+
+    /// <summary>Called after every change of who may do what, on the thread that made it; it holds no lock.</summary>
+    public event Action? Changed;
+
+    /// <summary>Finds a user.</summary>
+    /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownUser"/>.</exception>
+    public User Get(string name) => _table.Users.GetValueOrDefault(name)
+        ?? throw new BrokerException(ErrorCode.UnknownUser, $"There is no user '{TopicName.Printable(name)}'.");
+
+    /// <summary>Whether a user may have this name.</summary>
+    /// <exception cref="BrokerException">It may not.</exception>
+    public static void CheckName(string name)
+    {
+        if (!TopicName.IsValid(name))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a user's name; allowed: {TopicName.Rule}.");
+        if (name is Admin or Anonymous)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"'{name}' is the broker's own name for somebody; allowed: any other.");
+    }
+
+    /// <summary>Whether a user may have this password.</summary>
+    /// <exception cref="BrokerException">It may not.</exception>
+    public static void CheckPassword(string password)
+    {
+        if (password.Length is < MinPasswordLength or > MaxPasswordLength || password.Contains('\0', StringComparison.Ordinal))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"The password has {password.Length} characters; allowed: {MinPasswordLength} to {MaxPasswordLength}, and no NUL.");
+    }
+
+    /// <summary>Makes a user without rights.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="passwordHash">Its password's hash; empty for none.</param>
+    /// <exception cref="BrokerException">The name is not allowed or taken, or there are too many.</exception>
+    public User Create(string name, string passwordHash)
+    {
+        CheckName(name);
+        var user = new User(name, Guid.NewGuid(), _time.GetUtcNow(), passwordHash, 0, []);
+        lock (_changes)
+        {
+            if (_table.Users.ContainsKey(name))
+                throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
+            if (_table.Users.Count >= MaxUsers)
+                throw new BrokerException(ErrorCode.ResourceExhausted, $"There are {_table.Users.Count} users; the limit (users) is {MaxUsers}.");
+            Keep(user);
+        }
+        Changed?.Invoke();
+        return user;
+    }
+
+    /// <summary>Changes a password: who logged in with the one before is logged in no more.</summary>
+    public void SetPassword(string name, string passwordHash)
+    {
+        lock (_changes)
+        {
+            User user = Get(name);
+            Keep(user with { Password = passwordHash, PasswordGeneration = user.PasswordGeneration + 1 });
+        }
+        Changed?.Invoke();
+    }
+
+    /// <summary>Replaces the hash of the same password, unless it was changed meanwhile.</summary>
+    public void Rehash(User user, string passwordHash)
+    {
+        lock (_changes)
+        {
+            if (_table.Users.TryGetValue(user.Name, out User? current) && current.Id == user.Id && current.Password == user.Password)
+                Keep(current with { Password = passwordHash });
+        }
+    }
+
+    /// <summary>Deletes a user with its rights and tokens.</summary>
+    public void Delete(string name)
+    {
+        lock (_changes)
+        {
+            User user = Get(name);
+            _catalog.DeleteUser(user.Name);
+            _table = _catalog.Users;
+        }
+        Changed?.Invoke();
+    }
+
+    /// <summary>Gives a user a right.</summary>
+    /// <returns>Whether it did not have this grant yet.</returns>
+    public bool Grant(string name, Grant grant)
+    {
+        lock (_changes)
+        {
+            User user = Get(name);
+            if (user.Grants.Contains(grant))
+                return false;
+            if (user.Grants.Count >= MaxGrants)
+                throw new BrokerException(ErrorCode.ResourceExhausted, $"The user '{name}' has {user.Grants.Count} rights; the limit (rights of a user) is {MaxGrants}. A prefix such as orders.* stands for many.");
+            Keep(user with { Grants = [.. user.Grants, grant] });
+        }
+        Changed?.Invoke();
+        return true;
+    }
+
+    /// <summary>Takes a right from a user.</summary>
+    /// <returns>Whether it had exactly this grant.</returns>
+    public bool Revoke(string name, Grant grant)
+    {
+        lock (_changes)
+        {
+            User user = Get(name);
+            if (!user.Grants.Contains(grant))
+                return false;
+            Keep(user with { Grants = [.. user.Grants.Where(g => g != grant)] });
+        }
+        Changed?.Invoke();
+        return true;
+    }
+
+    /// <summary>Keeps a token.</summary>
+    /// <exception cref="BrokerException">There is no such user, it has too many, or the expiry is not in the future.</exception>
+    public AccessToken AddToken(string user, string hash, DateTimeOffset? expires, string description)
+    {
+        DateTimeOffset now = _time.GetUtcNow();
+        if (expires <= now)
+            throw new BrokerException(ErrorCode.InvalidArgument, $"The token would end at {expires:u}, which has passed; allowed: a time to come, or none.");
+        if (description.Length > MaxDescriptionLength || description.Any(char.IsControl))
+            throw new BrokerException(ErrorCode.InvalidArgument, $"The description has {description.Length} characters; allowed: {MaxDescriptionLength}, and no control characters.");
+        AccessToken token;
+        lock (_changes)
+        {
+            if (user != Admin)
+                Get(user);
+            foreach (AccessToken old in _table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
+                _catalog.DeleteToken(old.Id);
+            if (_table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now)) >= MaxTokens)
+                throw new BrokerException(ErrorCode.ResourceExhausted, $"The user '{user}' has {MaxTokens} tokens; the limit (tokens of a user) is {MaxTokens}. Revoke what is not used.");
+            token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
+            _catalog.Put(token);
+            _table = _catalog.Users;
+        }
+        Changed?.Invoke();
+        return token;
+    }
+
+    /// <summary>Finds a token by its id.</summary>
+    /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownToken"/>.</exception>
+    public AccessToken GetToken(string id) => _table.Tokens.Values.FirstOrDefault(t => t.Id == id)
+        ?? throw new BrokerException(ErrorCode.UnknownToken, $"There is no token '{TopicName.Printable(id)}'.");
+
+    /// <summary>Ends a token.</summary>
+    public void RevokeToken(string id)
+    {
+        lock (_changes)
+        {
+            _catalog.DeleteToken(GetToken(id).Id);
+            _table = _catalog.Users;
+        }
+        Changed?.Invoke();
+    }
+
+    /// <summary>Something else has changed who may do what: a topic's own user.</summary>
+    internal void RaiseChanged() => Changed?.Invoke();
+
+    private void Keep(User user)
+    {
+        _catalog.Put(user);
+        _table = _catalog.Users;
+    }
+}

@@ -1,0 +1,92 @@
+using System.CommandLine;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using Spectre.Console;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary><c>lightq grant</c>: gives rights to users, takes them, and lists them.</summary>
+internal static class GrantCommand
+{
+    private const string Everything = "*";
+
+    public static Command Create() => new ExampleCommand(
+        "grant",
+        "Give rights to users: publish, consume or manage on a topic, on all whose names begin alike (orders.*), or on all (*); or admin.",
+        "lightq grant add alice publish orders.*",
+        "lightq grant add alice consume invoices",
+        "lightq grant add bob admin",
+        "lightq grant list")
+    {
+        Change(
+            "add",
+            "Give a user a right.",
+            ["lightq grant add alice publish orders", "lightq grant add alice manage orders.*", "lightq grant add bob admin"],
+            static (users, user, right, topic, cancel) => users.GrantAsync(user, right, topic, cancel),
+            changed => changed ? "may now" : "could already"),
+        Change(
+            "remove",
+            "Take a right from a user, as the list shows it; producers and subscriptions that rest on it end.",
+            ["lightq grant remove alice publish orders.*"],
+            static (users, user, right, topic, cancel) => users.RevokeAsync(user, right, topic, cancel),
+            changed => changed ? "may no more" : "had not this grant to"),
+        List(),
+    };
+
+    private static ExampleCommand Change(
+        string name, string description, string[] examples, Func<UsersClient, string, UserRight, string, CancellationToken, Task<bool>> act, Func<bool, string> verb)
+    {
+        Argument<string> user = UserCommand.Name();
+        Argument<UserRight> right = new("RIGHT")
+        {
+            Description = "publish, consume, manage or admin.",
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                bool ok = Enum.TryParse(text, ignoreCase: true, out UserRight parsed) && Enum.IsDefined(parsed) && !char.IsAsciiDigit(text[0]);
+                return ValueOptions.Parsed(result, ok, parsed, $"'{text}' is not one of publish, consume, manage, admin.");
+            },
+        };
+        Argument<string?> topic = new("TOPIC") { Description = "A topic's name, the beginning of names and * (orders.*), or * for all; none with admin.", Arity = ArgumentArity.ZeroOrOne };
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(name, description, examples) { user, right, topic, server, output };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            (string whom, UserRight what) = (parsed.GetRequiredValue(user), parsed.GetRequiredValue(right));
+            string where = parsed.GetValue(topic) ?? (what == UserRight.Admin ? Everything : throw new CommandException(ExitCode.Usage, $"The topic is missing: {ValueOptions.Hyphenated(what)} is on a topic, on names that begin alike (orders.*), or on all (*)."));
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            bool changed = await act(client.Users, whom, what, where, cancellationToken);
+            string text = ValueOptions.Hyphenated(what);
+            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
+                ? CliJson.Write(new GrantChangeView(whom, text, where, changed), CliJson.Default.GrantChangeView)
+                : $"{whom} {verb(changed)} {(what == UserRight.Admin ? "do everything" : $"{text} on {where}")}.");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static ExampleCommand List()
+    {
+        Argument<string?> user = new("USER") { Description = "Only this user's rights.", Arity = ArgumentArity.ZeroOrOne };
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand("list", "List rights, by user.", "lightq grant list", "lightq grant list alice --output json") { user, server, output };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            GrantView[] grants = [.. (await client.Users.ListGrantsAsync(parsed.GetValue(user), cancellationToken)).Select(GrantView.From)];
+            if (parsed.GetValue(output) == OutputFormat.Json)
+            {
+                Console.Out.WriteLine(CliJson.Write(grants, CliJson.Default.GrantViewArray));
+                return ExitCode.Ok;
+            }
+            Table table = CommandConsole.Table("user", "right", "topic");
+            foreach (GrantView grant in grants)
+                table.AddRow(Markup.Escape(grant.User), grant.Right, Markup.Escape(grant.Topic));
+            new CommandConsole().Tables.Write(table);
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+}

@@ -1,0 +1,139 @@
+using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using System.Text;
+using LightQ.Broker;
+using LightQ.Broker.Users;
+using LightQ.Protocol;
+
+namespace LightQ.Server.Security;
+
+/// <summary>Hashes passwords, two at a time, and remembers which were right.</summary>
+/// <remarks>
+/// A hash takes a core for a tenth of a second and more. However many passwords are tried, two threads that yield to all others do it, and what waits is bounded.
+/// What was right once is remembered under a key of this process: a thousand clients that come back at once are not hashed again. Thread-safe.
+/// </remarks>
+internal sealed partial class PasswordQueue(int maxWaiting)
+{
+    /// <summary>Threads that hash at the same time.</summary>
+    public const int AtOnce = 2;
+
+    /// <summary>Accounts that are remembered; with more, remembering begins anew.</summary>
+    private const int MostRemembered = 100_000;
+
+    /// <summary>Stands for the password of who is not there, which must not be refused sooner than one that is.</summary>
+    private static readonly Lazy<string> Nobody = new(() => PasswordHash.Create(Convert.ToBase64String(RandomNumberGenerator.GetBytes(16))));
+
+    private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
+    private readonly ConcurrentDictionary<Guid, byte[]> _right = new();
+    private readonly Queue<Action> _waiting = new();
+    private int _threads;
+    private int _hashed;
+
+    /// <summary>Passwords hashed so far.</summary>
+    public int Hashed => _hashed;
+
+    /// <summary>Checks a password.</summary>
+    /// <param name="account">Whose it would be.</param>
+    /// <param name="hash">What is kept of it; null when there is no such account or it has no password, which takes as long.</param>
+    /// <param name="password">What was shown.</param>
+    /// <param name="cancellationToken">Gives up the wait.</param>
+    /// <exception cref="BrokerException">Too many wait: <see cref="ErrorCode.ResourceExhausted"/>.</exception>
+    public async ValueTask<bool> VerifyAsync(Guid account, string? hash, string password, CancellationToken cancellationToken)
+    {
+        byte[] mac = HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes($"{hash}\0{password}"));
+        return IsRight(account, mac) || await EnqueueAsync(() => IsRight(account, mac) || Verify(account, hash, password, mac), cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Hashes a new password.</summary>
+    /// <exception cref="BrokerException">Too many wait: <see cref="ErrorCode.ResourceExhausted"/>.</exception>
+    public Task<string> CreateAsync(string password, CancellationToken cancellationToken) => EnqueueAsync(() => Count(PasswordHash.Create(password)), cancellationToken);
+
+    private bool IsRight(Guid account, byte[] mac) => _right.TryGetValue(account, out byte[]? right) && CryptographicOperations.FixedTimeEquals(right, mac);
+
+    private bool Verify(Guid account, string? hash, string password, byte[] mac)
+    {
+        if (!Count(PasswordHash.Verify(hash ?? Nobody.Value, password)) || hash is null)
+            return false;
+        if (_right.Count >= MostRemembered)
+            _right.Clear();
+        _right[account] = mac;
+        return true;
+    }
+
+    private T Count<T>(T hashed)
+    {
+        Interlocked.Increment(ref _hashed);
+        return hashed;
+    }
+
+    private async Task<T> EnqueueAsync<T>(Func<T> work, CancellationToken cancellationToken)
+    {
+        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_waiting)
+        {
+            if (_waiting.Count >= maxWaiting)
+                throw new BrokerException(ErrorCode.ResourceExhausted, $"{_waiting.Count} passwords wait to be checked; the limit (MaxWaitingLogins) is {maxWaiting}. Try again in a moment.");
+            _waiting.Enqueue(() => Complete(done, work, cancellationToken));
+            if (_threads < AtOnce)
+            {
+                _threads++;
+                new Thread(HashAll) { IsBackground = true, Name = "lightq-passwords" }.Start();
+            }
+        }
+        return await done.Task.ConfigureAwait(false);
+    }
+
+    private static void Complete<T>(TaskCompletionSource<T> done, Func<T> work, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            done.TrySetCanceled(cancellationToken);
+            return;
+        }
+        try
+        {
+            done.TrySetResult(work());
+        }
+#pragma warning disable CA1031 // It is thrown where the password was shown.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            done.TrySetException(e);
+        }
+    }
+
+    /// <summary>Hashes until nothing waits.</summary>
+    private void HashAll()
+    {
+        YieldToOthers();
+        while (true)
+        {
+            Action? next;
+            lock (_waiting)
+            {
+                if (!_waiting.TryDequeue(out next))
+                {
+                    _threads--;
+                    return;
+                }
+            }
+            next();
+        }
+    }
+
+    /// <summary>The calling thread gets less than others, and is preempted by them when they wake: a flood of wrong passwords does not hold up messages.</summary>
+    private static void YieldToOthers()
+    {
+        if (OperatingSystem.IsLinux())
+            _ = SetPriority(which: 0, who: 0, LowPriority); // .NET's own priorities do nothing on Linux. A refusal costs fairness, nothing else.
+        else
+            Thread.CurrentThread.Priority = ThreadPriority.BelowNormal;
+    }
+
+    /// <summary>A third of a usual thread's share: logins go on, slower, on a machine that has nothing to spare.</summary>
+    private const int LowPriority = 5;
+
+    [LibraryImport("libc", EntryPoint = "setpriority")]
+    private static partial int SetPriority(int which, int who, int priority);
+}

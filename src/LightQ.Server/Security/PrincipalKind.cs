@@ -1,0 +1,17 @@
+namespace LightQ.Server.Security;
+
+/// <summary>What sort of somebody a <see cref="Principal"/> is.</summary>
+internal enum PrincipalKind
+{
+    /// <summary>Nobody in particular.</summary>
+    Anonymous,
+
+    /// <summary>A user.</summary>
+    User,
+
+    /// <summary>A topic's own user, which may do nothing elsewhere.</summary>
+    TopicUser,
+
+    /// <summary>The user whose password is in the data directory.</summary>
+    Admin,
+}

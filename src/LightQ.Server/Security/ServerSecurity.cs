@@ -1,0 +1,26 @@
+using LightQ.Broker;
+
+namespace LightQ.Server.Security;
+
+/// <summary>Who is calling, what they may do, and who hears of it: the same three for every port.</summary>
+internal sealed class ServerSecurity : IDisposable
+{
+    public ServerSecurity(LightQBroker broker, string adminPassword, AuthenticatorOptions options, ISecurityEvents events, TimeProvider time)
+    {
+        Events = events;
+        Authenticator = new Authenticator(broker, adminPassword, options, events, time);
+        Access = new AccessControl(broker, Authenticator, time);
+    }
+
+    /// <summary>Finds out who is calling.</summary>
+    public Authenticator Authenticator { get; }
+
+    /// <summary>Decides what they may do.</summary>
+    public AccessControl Access { get; }
+
+    /// <summary>Hears of it.</summary>
+    public ISecurityEvents Events { get; }
+
+    /// <inheritdoc/>
+    public void Dispose() => Access.Dispose();
+}

@@ -1,0 +1,85 @@
+using System.Net;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Tls;
+
+/// <summary>The certificate that a broker makes for itself in its data directory: for this machine's names, and trusted only by who is given the file.</summary>
+internal static class SelfSignedCertificate
+{
+    /// <summary>What clients are given.</summary>
+    public const string CertificateName = "tls-self-signed.crt";
+
+    private const string KeyName = "tls-self-signed.key";
+    private const string ServerPurpose = "1.3.6.1.5.5.7.3.1";
+    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+    private static readonly TimeSpan Life = TimeSpan.FromDays(397); // What some clients accept at most.
+    private static readonly TimeSpan Renewal = TimeSpan.FromDays(30);
+
+    /// <summary>Makes the files unless they are there and last for a while.</summary>
+    /// <returns>The options that name them.</returns>
+    public static TlsOptions EnsureIn(string directory, TlsOptions options, DateTimeOffset now, ILogger logger)
+    {
+        string certificate = Path.Combine(directory, CertificateName), key = Path.Combine(directory, KeyName);
+        if (!File.Exists(certificate) || !File.Exists(key) || EndOf(certificate, key) - now < Renewal)
+        {
+            Write(certificate, key, now);
+            ServerLog.CertificateMade(logger, certificate);
+        }
+        return options with { SelfSigned = false, CertificateFile = certificate, KeyFile = key };
+    }
+
+    private static DateTimeOffset EndOf(string certificateFile, string keyFile)
+    {
+        try
+        {
+            using X509Certificate2 certificate = X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
+            return certificate.NotAfter;
+        }
+        catch (Exception e) when (e is CryptographicException or ArgumentException)
+        {
+            return DateTimeOffset.MinValue; // Damaged, or a crash came between the two files: others are made.
+        }
+    }
+
+    private static void Write(string certificateFile, string keyFile, DateTimeOffset now)
+    {
+        using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var request = new CertificateRequest("CN=LightQ self-signed", key, HashAlgorithmName.SHA256);
+        // Clients on OpenSSL take a certificate for its own authority only if it may sign.
+        request.CertificateExtensions.Add(new X509BasicConstraintsExtension(certificateAuthority: true, hasPathLengthConstraint: true, pathLengthConstraint: 0, critical: true));
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyCertSign, critical: true));
+        request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(ServerPurpose)], critical: false));
+        request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
+        request.CertificateExtensions.Add(Names());
+        using X509Certificate2 certificate = request.CreateSelfSigned(now - TimeSpan.FromHours(1), now + Life);
+        Replace(keyFile, key.ExportPkcs8PrivateKeyPem(), OwnerOnly);
+        Replace(certificateFile, certificate.ExportCertificatePem(), OwnerOnly | UnixFileMode.GroupRead | UnixFileMode.OtherRead);
+    }
+
+    private static X509Extension Names()
+    {
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddDnsName("localhost");
+        names.AddIpAddress(IPAddress.Loopback);
+        names.AddIpAddress(IPAddress.IPv6Loopback);
+        string host = Dns.GetHostName();
+        if (!host.Equals("localhost", StringComparison.OrdinalIgnoreCase) && Uri.CheckHostName(host) == UriHostNameType.Dns)
+            names.AddDnsName(host);
+        return names.Build();
+    }
+
+    /// <summary>Written under another name first, so that a crash leaves no half of a file.</summary>
+    private static void Replace(string file, string text, UnixFileMode mode)
+    {
+        string temporary = file + ".new";
+        File.Delete(temporary);
+        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
+        if (!OperatingSystem.IsWindows())
+            options.UnixCreateMode = mode;
+        using (var stream = new StreamWriter(temporary, options))
+            stream.WriteLine(text);
+        File.Move(temporary, file, overwrite: true);
+    }
+}

@@ -1,0 +1,61 @@
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Cryptography.X509Certificates;
+using LightQ.Client;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Tls;
+
+public sealed class TlsReloadTests
+{
+    [Fact]
+    public async Task A_new_certificate_is_shown_on_all_ports_and_open_connections_stay()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync();
+        await using var client = new LightQClient(files.ClientOptions(server));
+        var states = new List<ConnectionState>();
+        client.ConnectionStateChanged += (_, e) => states.Add(e.State);
+        await client.Topics.CreateAsync(new TopicSpec("t"), TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        string before = await ShownAsync(server.DataPort);
+
+        using TestCertificate next = files.Authority.IssueServer();
+        next.Write(Path.GetDirectoryName(files.CertificateFile)!, "broker");
+        Assert.True(server.Server.ReloadCertificate());
+
+        foreach (int port in (int[])[server.DataPort, server.ControlPort, server.WebPort])
+            Assert.Equal(next.Certificate.Thumbprint, await ShownAsync(port));
+        Assert.NotEqual(before, next.Certificate.Thumbprint);
+        await producer.PublishAsync("still there"u8.ToArray(), cancellationToken: TestContext.Current.CancellationToken);
+        Assert.DoesNotContain(ConnectionState.Reconnecting, states);
+
+        File.WriteAllText(files.KeyFile, "no key");
+        Assert.False(server.Server.ReloadCertificate());
+        Assert.Contains("holds no private key", Assert.Single(server.Log.Errors), StringComparison.Ordinal);
+        Assert.Equal(next.Certificate.Thumbprint, await ShownAsync(server.DataPort));
+    }
+
+    [Fact]
+    public async Task The_web_port_serves_over_https()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync();
+        using var handler = new SocketsHttpHandler { SslOptions = new() { CertificateChainPolicy = new() { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck } } };
+        handler.SslOptions.CertificateChainPolicy.CustomTrustStore.ImportFromPemFile(files.CaFile);
+        using var web = new HttpClient(handler) { BaseAddress = new Uri($"https://localhost:{server.WebPort}") };
+        Assert.Equal("live", (await web.GetStringAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken)).Trim());
+    }
+
+    private static async Task<string> ShownAsync(int port)
+    {
+        using var tcp = new TcpClient();
+        await tcp.ConnectAsync("127.0.0.1", port, TestContext.Current.CancellationToken);
+        string shown = "";
+        using var tls = new SslStream(tcp.GetStream());
+        var options = new SslClientAuthenticationOptions { TargetHost = "localhost", RemoteCertificateValidationCallback = (_, certificate, _, _) => (shown = ((X509Certificate2)certificate!).Thumbprint).Length != 0 };
+        await tls.AuthenticateAsClientAsync(options, TestContext.Current.CancellationToken);
+        return shown;
+    }
+}

@@ -1,0 +1,52 @@
+using LightQ.Broker;
+using LightQ.Broker.Users;
+using LightQ.Protocol;
+using Xunit;
+
+namespace LightQ.Tests.Broker.Users;
+
+public sealed class GrantTests
+{
+    [Theory]
+    [InlineData("orders", "orders", true)]
+    [InlineData("orders", "orders.eu", false)]
+    [InlineData("orders", "Orders", false)]
+    [InlineData("orders.*", "orders.eu", true)]
+    [InlineData("orders.*", "orders.", true)]
+    [InlineData("orders.*", "orders", false)]
+    [InlineData("orders*", "orders", true)]
+    [InlineData("orders*", "orders2", true)]
+    [InlineData("*", "anything", true)]
+    [InlineData("*", "", true)]
+    public void A_pattern_covers_a_name_or_all_that_begin_alike(string pattern, string topic, bool covered) =>
+        Assert.Equal(covered, Grant.Create(Right.Publish, pattern).Covers(topic));
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("..")]
+    [InlineData("../x")]
+    [InlineData("a..*")]
+    [InlineData("a*b")]
+    [InlineData("a**")]
+    [InlineData("**")]
+    [InlineData(".x*")]
+    [InlineData("a b")]
+    [InlineData("a/b")]
+    [InlineData("a\0")]
+    [InlineData("\u202Eabc")]
+    public void What_names_no_topics_is_refused_with_what_is_allowed(string pattern)
+    {
+        BrokerException error = Assert.Throws<BrokerException>(() => Grant.Create(Right.Consume, pattern));
+        Assert.Equal(ErrorCode.InvalidArgument, error.Code);
+        Assert.Contains("orders.*", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Admin_is_on_everything_or_nothing()
+    {
+        Assert.Equal("*", Grant.Create(Right.Admin, "").Pattern);
+        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => Grant.Create(Right.Admin, "orders")).Code);
+        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => Grant.Create(0, "orders")).Code);
+        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => Grant.Create((Right)5, "orders")).Code);
+    }
+}

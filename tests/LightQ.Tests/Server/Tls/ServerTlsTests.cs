@@ -1,0 +1,124 @@
+using LightQ.Server.Tls;
+using LightQ.Tests.Shared;
+using Microsoft.Extensions.Logging;
+using Xunit;
+
+namespace LightQ.Tests.Server.Tls;
+
+public sealed class ServerTlsTests : IDisposable
+{
+    private const int FarAway = 10_000; // The clock of these tests stands at 2030.
+    private readonly string _directory = Directory.CreateTempSubdirectory("lightq-test-").FullName;
+    private readonly TestAuthority _authority = new();
+    private readonly ManualTime _time = new();
+    private readonly Log _log = new();
+
+    public void Dispose()
+    {
+        _authority.Dispose();
+        Directory.Delete(_directory, recursive: true);
+    }
+
+    [Fact]
+    public void A_changed_file_is_in_force_at_the_next_handshake_once_a_second_has_passed()
+    {
+        using TestCertificate first = Issue(), second = Issue();
+        ServerTls tls = Open(first);
+        Assert.Equal(first.Certificate.Thumbprint, Shown(tls));
+        Replace(second, 1);
+        Assert.Equal(first.Certificate.Thumbprint, Shown(tls));
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
+        Assert.All(_log.Lines, l => Assert.Equal(LogLevel.Information, l.Level));
+    }
+
+    [Fact]
+    public void A_new_file_that_cannot_be_used_is_told_once_and_the_old_certificate_stays()
+    {
+        using TestCertificate first = Issue(), second = Issue();
+        ServerTls tls = Open(first);
+        File.WriteAllText(PathOf("broker.crt"), second.Pem); // Its key is not there yet.
+        File.SetLastWriteTimeUtc(PathOf("broker.crt"), DateTime.UtcNow.AddMinutes(1));
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(first.Certificate.Thumbprint, Shown(tls));
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(first.Certificate.Thumbprint, Shown(tls));
+        string error = Assert.Single(_log.Lines, l => l.Level == LogLevel.Error).Message;
+        Assert.Contains("holds a key that does not go with the certificate", error, StringComparison.Ordinal);
+        Assert.Contains("stays in force", error, StringComparison.Ordinal);
+        Replace(second, 2);
+        _time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
+    }
+
+    [Fact]
+    public void A_reload_that_is_asked_for_reads_the_files_at_once_and_says_whether_they_can_be_used()
+    {
+        using TestCertificate first = Issue(), second = Issue();
+        ServerTls tls = Open(first);
+        second.Write(_directory, "broker");
+        Assert.True(tls.Reload());
+        Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
+        File.Delete(PathOf("broker.key"));
+        Assert.False(tls.Reload());
+        Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
+    }
+
+    [Fact]
+    public void A_self_signed_certificate_is_made_again_when_it_is_about_to_end_or_not_whole()
+    {
+        var options = new TlsOptions { SelfSigned = true };
+        string file = PathOf("tls-self-signed.crt");
+        string first = Make();
+        Assert.Equal(first, Make());
+        _time.Advance(TimeSpan.FromDays(366));
+        Assert.Equal(first, Make());
+        _time.Advance(TimeSpan.FromDays(2));
+        string second = Make();
+        Assert.NotEqual(first, second);
+        File.Delete(PathOf("tls-self-signed.key"));
+        Assert.NotEqual(second, Make());
+        File.WriteAllText(file, first); // As a crash between the two files would leave them.
+        Assert.NotEqual(first, Make());
+
+        string Make()
+        {
+            TlsOptions made = SelfSignedCertificate.EnsureIn(_directory, options, _time.GetUtcNow(), _log);
+            CertificateFiles.Load(made, _time.GetUtcNow());
+            return File.ReadAllText(file);
+        }
+    }
+
+    private static string Shown(ServerTls tls) => tls.Begin((_, _, _, _) => false).ServerCertificateContext!.TargetCertificate.Thumbprint;
+
+    private TestCertificate Issue() => _authority.IssueServer(lastDay: FarAway);
+
+    private ServerTls Open(TestCertificate certificate)
+    {
+        (string file, string key) = certificate.Write(_directory, "broker");
+        return new ServerTls(new TlsOptions { CertificateFile = file, KeyFile = key }, _time, _log);
+    }
+
+    /// <summary>Another time on the files: some file systems know none as short as a test.</summary>
+    private void Replace(TestCertificate certificate, int minutes)
+    {
+        (string file, string key) = certificate.Write(_directory, "broker");
+        foreach (string written in (string[])[file, key])
+            File.SetLastWriteTimeUtc(written, DateTime.UtcNow.AddMinutes(minutes + 1));
+    }
+
+    private string PathOf(string name) => Path.Combine(_directory, name);
+
+    private sealed class Log : ILogger
+    {
+        public List<(LogLevel Level, string Message)> Lines { get; } = [];
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        void ILogger.Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            Lines.Add((logLevel, formatter(state, exception)));
+    }
+}
