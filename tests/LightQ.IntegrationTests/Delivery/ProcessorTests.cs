@@ -100,6 +100,25 @@ public sealed class ProcessorTests
     }
 
     [Fact]
+    public async Task A_processor_has_its_locks_for_as_long_as_it_asks_for()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await PublishAsync(client, new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1) }, 1);
+        var left = new TaskCompletionSource<TimeSpan>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { LockDuration = TimeSpan.FromHours(2) });
+        processor.ProcessMessageAsync += args =>
+        {
+            left.TrySetResult(args.Message.LockedUntil - DateTimeOffset.UtcNow);
+            return Task.CompletedTask;
+        };
+
+        await processor.StartAsync(Cancelled);
+
+        Assert.InRange(await left.Task.WaitAsync(Patience, Cancelled), TimeSpan.FromHours(1.9), TimeSpan.FromHours(2));
+    }
+
+    [Fact]
     public async Task A_handler_whose_lock_is_not_renewed_is_told_and_its_message_comes_again()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -67,6 +67,33 @@ public sealed class LightQTestBrokerTests
     }
 
     [Fact]
+    public async Task Messages_whose_lock_went_with_their_connection_are_not_handed_out()
+    {
+        const int Jobs = 10;
+        await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Stop);
+        await using LightQClient client = broker.CreateClient();
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero }, Stop);
+        await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Stop);
+        for (int i = 0; i < Jobs; i++)
+            await producer.PublishAsync("job"u8, cancellationToken: Stop);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", Worker).GetAsyncEnumerator(Stop);
+        Assert.True(await messages.MoveNextAsync());
+        Message first = messages.Current;
+        Assert.Equal(1, first.DeliveryCount);
+
+        broker.DropConnections();
+        await Eventually.TrueAsync(() => first.DeliveryEnded.IsCancellationRequested, Patience, () => "the consumer has not noticed that its connection is cut");
+
+        var again = new List<int>();
+        while (again.Count < Jobs && await messages.MoveNextAsync())
+        {
+            again.Add(messages.Current.DeliveryCount);
+            Assert.Equal(SettleOutcome.Done, await messages.Current.CompleteAsync(Stop));
+        }
+        Assert.All(again, count => Assert.Equal(2, count));
+    }
+
+    [Fact]
     public async Task Its_directory_goes_with_it_and_a_given_one_stays()
     {
         using var directory = new TemporaryDirectory();
