@@ -96,6 +96,19 @@ public static class LightQServiceCollectionExtensions
             new ProcessorRegistration(topic, group, options, (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args), configure));
     }
 
+    /// <summary>
+    /// Sees to a topic before the host's services start: makes it, or changes those of its settings that may be changed. While the broker cannot be reached the start of the host fails, or waits
+    /// with <see cref="LightQClientOptions.WaitForBroker"/>; it fails where a setting that cannot be changed differs, or the client has no right to manage the topic.
+    /// </summary>
+    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="topic">The topic as it should be; see <see cref="TopicsClient.EnsureAsync"/>.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    public static IServiceCollection AddLightQTopic(this IServiceCollection services, TopicSpec topic)
+    {
+        ArgumentNullException.ThrowIfNull(topic);
+        return services.AddSingleton<IHostedService>(provider => new TopicService(provider, topic));
+    }
+
     private static IServiceCollection AddClient(IServiceCollection services, LightQClientOptions options, Func<LightQClientOptions, LightQClientOptions>? configure)
     {
         ArgumentNullException.ThrowIfNull(services);

@@ -159,6 +159,7 @@ public readonly struct Message
 
     /// <summary>Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
     /// <param name="delay">How long the message stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
+    /// <param name="reason">Why; it goes to the dead-letter topic with the message if this was the last delivery that the topic allows. Of more than 1,024 characters the rest is dropped. Null for none.</param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync"/>. Delivered as often as the topic allows, the message goes to the dead-letter topic instead.</returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
@@ -166,8 +167,8 @@ public readonly struct Message
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
     /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
-    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Abandon, Offset, 1, Consuming.Settlements.Milliseconds(delay), "", SettledHeaders, cancellationToken);
+    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, string? reason = null, CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Abandon, Offset, 1, Consuming.Settlements.Milliseconds(delay), Consuming.Settlements.CheckReason(reason ?? ""), SettledHeaders, cancellationToken);
 
     /// <summary>Gives the message up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
     /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>

@@ -84,6 +84,7 @@ public readonly struct MessageBatch
 
     /// <summary>Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
     /// <param name="delay">How long the batch stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
+    /// <param name="reason">Why; it goes to the dead-letter topic with the batch if this was the last delivery that the topic allows. Of more than 1,024 characters the rest is dropped. Null for none.</param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>. Delivered as often as the topic allows, the batch goes to the dead-letter topic instead.</returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
@@ -91,8 +92,8 @@ public readonly struct MessageBatch
     /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
     /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
-    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Abandon, BaseOffset, Count, Consuming.Settlements.Milliseconds(delay), "", default, cancellationToken);
+    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, string? reason = null, CancellationToken cancellationToken = default) =>
+        _lock.SettleAsync(SettleKind.Abandon, BaseOffset, Count, Consuming.Settlements.Milliseconds(delay), Consuming.Settlements.CheckReason(reason ?? ""), default, cancellationToken);
 
     /// <summary>Gives the batch up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
     /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>

@@ -99,6 +99,17 @@ public sealed class Producer : IAsyncDisposable
     public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
         Publish(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
 
+    /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
+    /// <param name="body">The body; copied before the method returns.</param>
+    /// <param name="options">How long the message is of use.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">The headers, or null.</param>
+    /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
+    /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
+    /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
+    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
+        Publish(body, key, headers, _clock.Stamp(options), cancellationToken);
+
     /// <summary>Publishes a tombstone and waits for its ack: a message without a body, which says that what its key stood for is gone.</summary>
     /// <param name="key">The key; there must be one.</param>
     /// <param name="headers">The headers, or null.</param>

@@ -128,4 +128,7 @@ public enum ErrorCode : ushort
 
     /// <summary>No token has that id.</summary>
     UnknownToken = 40,
+
+    /// <summary>SDK only: the log no longer holds the messages; retention or a truncation has removed them.</summary>
+    OffsetOutOfRange = 41,
 }

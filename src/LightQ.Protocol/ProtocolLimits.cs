@@ -60,6 +60,9 @@ public static class ProtocolLimits
     /// <summary>Most partitions of a topic.</summary>
     public const int MaxPartitions = 1024;
 
+    /// <summary>Characters of the reason with which messages are given up; the rest is dropped.</summary>
+    public const int ReasonLength = 1024;
+
     /// <summary>Longest string in a frame, in bytes of UTF-8.</summary>
     public const int StringBytes = ushort.MaxValue;
 

@@ -20,8 +20,6 @@ public sealed class ExplicitGroup : Group
     /// <summary>Batches that nobody is to get, passed over in one go.</summary>
     private const int MostSkips = 64;
 
-    private const int LongestReason = 1024;
-
     private readonly IDeadLetterSink _deadLetters;
     private readonly UnsettledMessages _unsettled = new();
     private readonly RedeliveryQueue _redeliveries = new();
@@ -178,7 +176,7 @@ public sealed class ExplicitGroup : Group
                     break;
                 case SettleKind.Abandon:
                     long delay = range.DelayMilliseconds != 0 ? range.DelayMilliseconds * 1000L : Settings.RetryMicroseconds(deliveries);
-                    Return(range.FirstOffset, (int)range.Count, deliveries, now + delay);
+                    Return(range.FirstOffset, (int)range.Count, deliveries, now + delay, reasonUtf8);
                     wake = delay == 0;
                     break;
                 default:
@@ -286,7 +284,7 @@ public sealed class ExplicitGroup : Group
     private static string ReasonOf(ReadOnlySpan<byte> reasonUtf8)
     {
         string reason = Encoding.UTF8.GetString(reasonUtf8);
-        return reason.Length <= LongestReason ? reason : reason[..LongestReason];
+        return reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength];
     }
 
     private ReadResult TakeLocked(ExplicitMember member, out LentRun run, out LogGap gap, out GroupDelivery delivery)
@@ -421,12 +419,13 @@ public sealed class ExplicitGroup : Group
     }
 
     /// <summary>Messages come again, or are given up when they were delivered too often.</summary>
-    private void Return(long first, int count, ushort deliveries, long notBefore)
+    private void Return(long first, int count, ushort deliveries, long notBefore, ReadOnlySpan<byte> reasonUtf8 = default)
     {
         int most = Settings.MaxDeliveries;
         if (most != 0 && deliveries >= most)
         {
-            GiveUp(first, count, deliveries, $"delivered {deliveries} times without being completed");
+            string why = reasonUtf8.IsEmpty ? "" : $": {ReasonOf(reasonUtf8)}";
+            GiveUp(first, count, deliveries, $"delivered {deliveries} times without being completed{why}");
             return;
         }
         _redeliveries.Add(new Redelivery(first, count, deliveries, notBefore), _clock.Now);

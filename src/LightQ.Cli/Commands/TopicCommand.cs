@@ -126,14 +126,20 @@ internal static class TopicCommand
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
         Option<long?> before = ValueOptions.Number("--before", 0L);
-        before.Description = "Remove the messages below this offset, of one partition. Default: all that are there now.";
+        before.Description = "Remove the messages below this offset, of one partition.";
+        var all = new Option<bool>("--all") { Description = "Remove all messages that are there now." };
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
-            "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --before 1000000")
+            "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --all")
         {
-            topic, before, server, output,
+            topic, before, all, server, output,
         };
+        command.Validators.Add(result =>
+        {
+            if (result.GetValue(all) == result.GetResult(before) is not null)
+                result.AddError("Say what is to be removed: either --before OFFSET or --all.");
+        });
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));

@@ -255,7 +255,8 @@ internal sealed class Subscription : ClientStream
             return;
         ErrorCode code = gap.Reason switch
         {
-            GapReason.Dropped or GapReason.Retention => ErrorCode.SlowConsumer,
+            GapReason.Dropped => ErrorCode.SlowConsumer,
+            GapReason.Retention => ErrorCode.OffsetOutOfRange,
             GapReason.Truncated => ErrorCode.StaleEpoch,
             _ => ErrorCode.CorruptData,
         };

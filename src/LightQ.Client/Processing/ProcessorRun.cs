@@ -217,7 +217,8 @@ internal sealed class ProcessorRun(
     {
         await ReportAsync(ProcessErrorSource.Handler, error, held.Message).ConfigureAwait(false);
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
-        await held.Message.AbandonAsync().ConfigureAwait(false);
+        string reason = $"{error.GetType().Name}: {error.Message}";
+        await held.Message.AbandonAsync(reason: reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength]).ConfigureAwait(false);
     }
 
     private void Release(HeldMessage held)

@@ -10,7 +10,7 @@ namespace LightQ.Protocol.Frames;
 ///  | count | 0  |   0    | count x { u64 first, u32 n, u32 deliveryId, u32 delay, u8 kind, u8 0, u16 0 } | string reason
 ///  +-------+----+--------+-----------------------------------------------------------------------+----------------
 /// </code>
-/// The reason belongs to the frame's dead-letter entries; messages with different reasons go in different frames.
+/// The reason belongs to the frame's dead-letter and abandoned entries; messages with different reasons go in different frames.
 /// A view over the body: valid as long as its memory. Every entry is checked when the view is made. Allocates nothing.
 /// </remarks>
 public readonly ref struct SettleFrame
@@ -39,7 +39,7 @@ public readonly ref struct SettleFrame
     /// <summary>How many ranges there are.</summary>
     public int Count { get; }
 
-    /// <summary>Why the frame's dead-letter entries are given up, in UTF-8 as it came; may be empty.</summary>
+    /// <summary>Why the frame's dead-letter entries are given up, and its abandoned ones if that was their last delivery; in UTF-8 as it came, may be empty.</summary>
     public ReadOnlySpan<byte> ReasonUtf8 { get; }
 
     /// <summary>The range at <paramref name="index"/>.</summary>
@@ -66,7 +66,7 @@ public readonly ref struct SettleFrame
     /// <param name="stream">The subscription.</param>
     /// <param name="tag">Echoed by the Settled that answers; 0 for none.</param>
     /// <param name="ranges">At most 65,535 ranges.</param>
-    /// <param name="reasonUtf8">For dead-letter entries; at most 65,535 bytes.</param>
+    /// <param name="reasonUtf8">For dead-letter and abandoned entries; at most 65,535 bytes.</param>
     /// <returns>The frame's length in bytes.</returns>
     public static int Write(Span<byte> destination, uint stream, uint tag, ReadOnlySpan<SettleRange> ranges, ReadOnlySpan<byte> reasonUtf8 = default)
     {

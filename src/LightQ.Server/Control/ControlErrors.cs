@@ -32,6 +32,7 @@ internal static class ControlErrors
             or ErrorCode.InvalidStream or ErrorCode.Closed or ErrorCode.GroupInUse => GrpcStatusCode.FailedPrecondition,
         ErrorCode.Fenced or ErrorCode.SlowConsumer => GrpcStatusCode.Aborted,
         ErrorCode.CorruptData => GrpcStatusCode.DataLoss,
+        ErrorCode.OffsetOutOfRange => GrpcStatusCode.OutOfRange,
         ErrorCode.ShuttingDown or ErrorCode.Unavailable => GrpcStatusCode.Unavailable,
         ErrorCode.TimedOut => GrpcStatusCode.DeadlineExceeded,
         ErrorCode.None or ErrorCode.OutcomeUnknown => GrpcStatusCode.Unknown,

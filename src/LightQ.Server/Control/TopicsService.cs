@@ -67,7 +67,9 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     private SettingChange[] Change(Topic topic, LightQ.Protocol.Control.TopicSettings? requested)
     {
         TopicSettings before = topic.Settings;
-        TopicSettings after = TopicMapping.Apply(requested, before).Complete();
+        TopicSettings after = TopicMapping.Apply(requested, before);
+        if (after.Kind == before.Kind)
+            after = after.Complete(); // Of another kind, it would be refused for what follows from the kind.
         (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences = [.. TopicMapping.Compare(before, after)];
         string[] fixedOnes = [.. differences.Where(d => d.Field.IsImmutable).Select(d => $"{d.Change.Setting} is {d.Change.From}, not {d.Change.To}")];
         if (fixedOnes.Length != 0)

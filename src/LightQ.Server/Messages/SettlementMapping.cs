@@ -28,8 +28,8 @@ internal static class SettlementMapping
             throw Refuse($"{name}.first_offset is {settlement.FirstOffset}; allowed: 0 or more");
         if (settlement.Delay is not null && settlement.Kind != SettleKind.Abandon)
             throw Refuse($"{name} has a delay and is {Word(settlement.Kind)}; only what is abandoned has one");
-        if (settlement.Reason.Length != 0 && settlement.Kind != SettleKind.DeadLetter)
-            throw Refuse($"{name} has a reason and is {Word(settlement.Kind)}; only a dead letter has one");
+        if (settlement.Reason.Length != 0 && settlement.Kind is not (SettleKind.DeadLetter or SettleKind.Abandon))
+            throw Refuse($"{name} has a reason and is {Word(settlement.Kind)}; only what is abandoned or a dead letter has one");
         uint delay = 0;
         if (settlement.Delay is not null)
         {

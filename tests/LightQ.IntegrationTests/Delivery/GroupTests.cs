@@ -96,7 +96,7 @@ public sealed class GroupTests
 
         Assert.True(await jobs.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await jobs.Current.RenewLockAsync(Cancelled));
-        Assert.Equal(SettleOutcome.Done, await jobs.Current.AbandonAsync(TimeSpan.Zero, Cancelled));
+        Assert.Equal(SettleOutcome.Done, await jobs.Current.AbandonAsync(TimeSpan.Zero, cancellationToken: Cancelled));
         Assert.True(await jobs.MoveNextAsync());
         Assert.Equal(2, jobs.Current.DeliveryCount);
         Assert.Equal(SettleOutcome.Done, await jobs.Current.DeadLetterAsync("no such customer", Cancelled));

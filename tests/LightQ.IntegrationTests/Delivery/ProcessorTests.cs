@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Text;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Records;
@@ -72,6 +73,8 @@ public sealed class ProcessorTests
         Assert.Equal(Poison, BitConverter.ToInt32(dead.BodySpan));
         Assert.True(dead.TryGetHeader(DeadLetterHeader.Group, out ReadOnlySpan<byte> group));
         Assert.True(group.SequenceEqual("workers"u8));
+        Assert.True(dead.TryGetHeader(DeadLetterHeader.Reason, out ReadOnlySpan<byte> reason));
+        Assert.Equal("delivered 3 times without being completed: FormatException: poison", Encoding.UTF8.GetString(reason));
     }
 
     [Fact]

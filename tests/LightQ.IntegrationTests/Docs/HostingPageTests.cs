@@ -57,6 +57,22 @@ public sealed class HostingPageTests
     }
 
     [Fact]
+    public async Task A_host_sees_to_its_topics_before_its_processors_start()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        var book = new Ledger.Book();
+        using IHost host = Build(server.ConnectionString, book, services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 }));
+        await host.StartAsync(Cancel);
+        await host.StopAsync(Cancel);
+        Assert.Equal(2, server.Broker.GetTopic("orders").Partitions.Length);
+
+        using IHost other = Build(server.ConnectionString, book, services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Transient }));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => other.StartAsync(Cancel));
+        Assert.Equal(ErrorCode.TopicExists, refused.Code);
+        Assert.Contains("kind is durable, not transient", refused.Message, StringComparison.OrdinalIgnoreCase);
+    }
+
+    [Fact]
     public async Task Handlers_of_messages_and_an_error_handler_are_called_and_several_processors_run()
     {
         await using TestServer server = await TestServer.StartAsync();
@@ -87,12 +103,13 @@ public sealed class HostingPageTests
         await host.StopAsync(Cancel);
     }
 
-    private static IHost Build(string connectionString, Ledger.Book book)
+    private static IHost Build(string connectionString, Ledger.Book book, Action<IServiceCollection>? configure = null)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Configuration.AddInMemoryCollection([KeyValuePair.Create("LightQ:ConnectionString", (string?)connectionString)]);
         builder.Services.AddSingleton(book).AddScoped<Ledger>();
         HostingExamples.Register(builder);
+        configure?.Invoke(builder.Services);
         return builder.Build();
     }
 

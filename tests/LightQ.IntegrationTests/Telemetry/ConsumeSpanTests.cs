@@ -27,7 +27,7 @@ public sealed class ConsumeSpanTests
         await first.CompleteAsync(Cancelled);
         Assert.Equal(SettleOutcome.Unknown, await first.CompleteAsync(Cancelled));
         Assert.True(await messages.MoveNextAsync());
-        await messages.Current.AbandonAsync(TimeSpan.FromMinutes(1), Cancelled);
+        await messages.Current.AbandonAsync(TimeSpan.FromMinutes(1), cancellationToken: Cancelled);
         Assert.True(await messages.MoveNextAsync());
         using (RecordedSpans.Application.StartActivity("bill"))
             await messages.Current.DeadLetterAsync("no price", Cancelled);

@@ -132,8 +132,11 @@ public sealed class ConsumerTests
         Assert.Equal(new MessageGap("orders", 5, 6, GapReason.Corrupt), gap);
     }
 
-    [Fact]
-    public async Task A_gap_ends_the_enumeration_when_that_is_asked_for()
+    [Theory]
+    [InlineData(GapReason.Corrupt, ErrorCode.CorruptData)]
+    [InlineData(GapReason.Dropped, ErrorCode.SlowConsumer)]
+    [InlineData(GapReason.Retention, ErrorCode.OffsetOutOfRange)]
+    public async Task A_gap_ends_the_enumeration_when_that_is_asked_for(GapReason reason, ErrorCode code)
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
@@ -141,9 +144,9 @@ public sealed class ConsumerTests
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
-        await connection.WriteAsync(new GapFrame(1, 7, GapReason.Corrupt), subscribe.Header.Stream);
+        await connection.WriteAsync(new GapFrame(1, 7, reason), subscribe.Header.Stream);
         LightQException e = await Assert.ThrowsAsync<LightQException>(async () => await moved);
-        Assert.Equal(ErrorCode.CorruptData, e.Code);
+        Assert.Equal(code, e.Code);
     }
 
     [Fact]
