@@ -12,6 +12,9 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, Co
     /// <summary>Until a broker that has just started or been filled has come to rest.</summary>
     private static readonly TimeSpan LongestSettling = TimeSpan.FromSeconds(3);
 
+    /// <summary>The system counts a process' time in steps of so many seconds: less than one is not zero.</summary>
+    private const double CpuTick = 0.01;
+
     private TimeSpan Settling => scale.Rest < LongestSettling ? scale.Rest : LongestSettling;
 
     public async Task<IReadOnlyList<BenchResult>> RunAsync(CancellationToken cancellationToken)
@@ -103,6 +106,6 @@ internal sealed class ScaleBench(BenchSettings settings, ScaleSettings scale, Co
         long each = Math.Max(1, scale.Messages / side.Topics.Count / subscriptions), deliveries = each * side.Topics.Count * subscriptions;
         double cpu = side.Usage.CpuSeconds;
         TimeSpan elapsed = await side.Load.RunAsync(each, cancellationToken);
-        return deliveries / (dimension == ScaleDimension.Subscriptions ? side.Usage.CpuSeconds - cpu : elapsed.TotalSeconds);
+        return deliveries / (dimension == ScaleDimension.Subscriptions ? Math.Max(CpuTick, side.Usage.CpuSeconds - cpu) : elapsed.TotalSeconds);
     }
 }
