@@ -1,9 +1,12 @@
+using System.Text;
+
 namespace LightQ.Broker;
 
 /// <summary>The id of a data directory, in the file <c>broker-id</c>.</summary>
 internal static class BrokerIdentity
 {
-    private const string FileName = "broker-id";
+    /// <summary>The file's name.</summary>
+    public const string FileName = "broker-id";
 
     public static Guid ReadOrCreate(string directory)
     {
@@ -12,8 +15,11 @@ internal static class BrokerIdentity
             return id;
         id = Guid.NewGuid();
         string temporary = path + ".new";
-        File.WriteAllText(temporary, id.ToString("N"));
+        File.WriteAllBytes(temporary, Encode(id));
         File.Move(temporary, path, overwrite: true);
         return id;
     }
+
+    /// <summary>The file's content.</summary>
+    public static byte[] Encode(Guid id) => Encoding.ASCII.GetBytes(id.ToString("N"));
 }

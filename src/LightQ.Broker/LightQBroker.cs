@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using LightQ.Broker.Backups;
 using LightQ.Broker.Catalog;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Delays;
@@ -12,6 +13,7 @@ using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
+using LightQ.Storage.Backups;
 using LightQ.Storage.Spilling;
 using LightQ.Storage.State;
 
@@ -46,6 +48,7 @@ public sealed class LightQBroker : IAsyncDisposable
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
         _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, KeepPositions);
+        BackupRestore.ThrowIfUnfinished(directory);
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
@@ -316,6 +319,27 @@ public sealed class LightQBroker : IAsyncDisposable
             throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement has locks, and so a lock duration.");
         if (request.LockMilliseconds is < ProtocolLimits.MinLockMilliseconds or > ProtocolLimits.MaxLockMilliseconds)
             throw new BrokerException(ErrorCode.InvalidArgument, $"The lock duration is {request.LockMilliseconds} ms; allowed: 0 (the topic's) or {ProtocolLimits.MinLockMilliseconds} to {ProtocolLimits.MaxLockMilliseconds}.");
+    }
+
+    /// <summary>Takes what there is to back up, as of now. Copying it is for the caller, and holds nothing up.</summary>
+    /// <param name="skipFailed">Whether topics that could not be opened are left out.</param>
+    /// <exception cref="BrokerException">A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, or the broker is stopping.</exception>
+    public BrokerBackup BeginBackup(bool skipFailed)
+    {
+        lock (_changes)
+        {
+            ThrowIfStopping();
+            Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable)];
+            Topic[] failed = [.. durable.Where(t => t.Partitions.IsEmpty)];
+            if (failed.Length != 0 && !skipFailed)
+                throw new BrokerException(ErrorCode.TopicFailed, $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}");
+            Partition[] partitions = [.. durable.SelectMany(t => t.Partitions)];
+            foreach (Partition partition in partitions)
+                KeepPositions(partition);
+            // The order is what BrokerBackup promises.
+            IReadOnlyList<(OffsetKey, ReadOnlyMemory<byte>)> positions = _positions.Capture();
+            return new BrokerBackup(_time.GetUtcNow(), positions, [.. partitions.Select(p => (p, p.Log.Capture()!))], failed, _catalog);
+        }
     }
 
     /// <summary>Accepts no new streams; call before the connections are told to go.</summary>

@@ -27,6 +27,8 @@ internal static class CommandLine
             ProducerCommand.Create(),
             ConsumerCommand.Create(),
             JournalCommand.Create(),
+            BackupCommand.Create(),
+            RestoreCommand.Create(),
             BenchCommand.Create(),
             RoleCommand.Create(),
         };

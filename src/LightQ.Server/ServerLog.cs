@@ -67,4 +67,13 @@ internal static partial class ServerLog
 
     [LoggerMessage(2033, LogLevel.Warning, "A connection from {Peer} to port {Port} was refused: the peer {Reason}")]
     public static partial void HandshakeFailed(ILogger logger, string peer, int port, string reason);
+
+    [LoggerMessage(2050, LogLevel.Information, "{Caller} makes a backup, about {Bytes} bytes")]
+    public static partial void BackupBegan(ILogger logger, string caller, long bytes);
+
+    [LoggerMessage(2051, LogLevel.Information, "The backup of {Caller} is sent: {Bytes} bytes, {Topics} topics, in {Milliseconds} ms")]
+    public static partial void BackupSent(ILogger logger, string caller, long bytes, int topics, long milliseconds);
+
+    [LoggerMessage(2052, LogLevel.Warning, "The backup of {Caller} was given up by its caller behind {Bytes} bytes")]
+    public static partial void BackupGivenUp(ILogger logger, string caller, long bytes);
 }

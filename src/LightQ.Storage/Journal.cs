@@ -1,4 +1,5 @@
 using LightQ.Protocol;
+using LightQ.Storage.Backups;
 using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
 using LightQ.Storage.Reading;
@@ -249,6 +250,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             Signal(); // Who did so meanwhile found it scheduled.
         return isDone;
     }
+
+    /// <summary>What is written now, to be copied while the journal goes on.</summary>
+    public JournalSnapshot Capture() => new(_log);
 
     /// <summary>Drains the ring, syncs and closes; the next start scans nothing. Call it under the append lock, or after the last append.</summary>
     /// <exception cref="IOException">What was appended could not be written.</exception>

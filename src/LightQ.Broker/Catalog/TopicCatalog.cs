@@ -112,6 +112,15 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>Forgets a token.</summary>
     public void DeleteToken(string id) => Change(new CatalogRecord { DeletedToken = id });
 
+    /// <summary>What it holds now, as the records of a catalog that holds nothing else.</summary>
+    /// <param name="durableTopics">The durable topics that count; of others, it says nothing.</param>
+    public IReadOnlyList<CatalogRecord> Capture(IReadOnlySet<Guid> durableTopics)
+    {
+        bool IsKept(Guid id) => _topics.TryGetValue(id, out CatalogRecord.TopicEntry? topic) && (topic.Settings.Kind == TopicKind.Transient || durableTopics.Contains(id));
+        lock (_lock)
+            return [.. Live().Where(r => (r.Topic is null || IsKept(r.Topic.Id)) && (r.Producer is null || IsKept(r.Producer.TopicId)))];
+    }
+
     public void Dispose() => _journal.Dispose();
 
     private IEnumerable<CatalogRecord> Live() =>
@@ -157,7 +166,8 @@ internal sealed class TopicCatalog : IDisposable
         _users = table;
     }
 
-    private static byte[] Serialize(CatalogRecord record) => JsonSerializer.SerializeToUtf8Bytes(record, CatalogJson.Default.CatalogRecord);
+    /// <summary>A record as it is kept.</summary>
+    public static byte[] Serialize(CatalogRecord record) => JsonSerializer.SerializeToUtf8Bytes(record, CatalogJson.Default.CatalogRecord);
 
     private void Replay(ReadOnlySpan<byte> bytes)
     {

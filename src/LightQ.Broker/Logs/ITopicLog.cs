@@ -1,6 +1,7 @@
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
+using LightQ.Storage.Backups;
 
 namespace LightQ.Broker.Logs;
 
@@ -75,4 +76,7 @@ public interface ITopicLog : IAsyncDisposable
 
     /// <summary>Removes the log for good. Readers must be closed first.</summary>
     ValueTask DeleteAsync();
+
+    /// <summary>What the log holds now, to be copied while it goes on; null for one that keeps nothing.</summary>
+    JournalSnapshot? Capture() => null;
 }

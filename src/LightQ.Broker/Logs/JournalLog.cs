@@ -1,6 +1,7 @@
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
+using LightQ.Storage.Backups;
 
 namespace LightQ.Broker.Logs;
 
@@ -81,6 +82,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public void SetRetention(long bytes, TimeSpan age) =>
         journal.SetRetention(bytes == 0 ? null : bytes, age == TimeSpan.Zero ? null : age);
+
+    public JournalSnapshot? Capture() => journal.Capture();
 
     public async ValueTask DeleteAsync() => await journal.DeleteAsync().ConfigureAwait(false);
 

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
+using LightQ.Cli.Backups;
 using LightQ.Cli.Bench.Fanout;
 using LightQ.Cli.Bench.InProcess;
 using LightQ.Cli.Bench.Report;
@@ -51,6 +52,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(VerifyView))]
 [JsonSerializable(typeof(RepairView[]))]
 [JsonSerializable(typeof(TransferResult[]))]
+[JsonSerializable(typeof(BackupView))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>The document in one line.</summary>

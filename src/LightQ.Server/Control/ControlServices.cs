@@ -33,6 +33,7 @@ internal sealed class ControlServices(
         GroupsReflection.Descriptor.Services[0].FullName,
         MessagesReflection.Descriptor.Services[0].FullName,
         AuthReflection.Descriptor.Services[0].FullName,
+        BackupsReflection.Descriptor.Services[0].FullName,
     ];
 
     /// <summary>Adds the services to an application.</summary>
@@ -45,6 +46,7 @@ internal sealed class ControlServices(
             MaxReceiveMessageSize = Math.Max(UsualMessageBytes, limits.MaxFrameBytes),
         };
         var stats = new StatsService(broker, listener, _calls, security.Access, time);
+        var backups = new BackupsService(broker, security.Access, time, logger);
         var messages = new MessagesService(broker, _calls, limits.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
         endpoints.MapGrpc(options)
             .MapHealth(health)
@@ -53,7 +55,8 @@ internal sealed class ControlServices(
             .MapService(StatsReflection.Descriptor.Services[0], Ruled(StatsReflection.Descriptor.Services[0], stats.Bind))
             .MapService(GroupsReflection.Descriptor.Services[0], Ruled(GroupsReflection.Descriptor.Services[0], _groups.Bind))
             .MapService(MessagesReflection.Descriptor.Services[0], Ruled(MessagesReflection.Descriptor.Services[0], messages.Bind))
-            .MapService(AuthReflection.Descriptor.Services[0], Ruled(AuthReflection.Descriptor.Services[0], _auth.Bind));
+            .MapService(AuthReflection.Descriptor.Services[0], Ruled(AuthReflection.Descriptor.Services[0], _auth.Bind))
+            .MapService(BackupsReflection.Descriptor.Services[0], Ruled(BackupsReflection.Descriptor.Services[0], backups.Bind));
     }
 
     /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>

@@ -7,7 +7,7 @@ namespace LightQ.Server.Security;
 /// <summary>What each rpc demands: the one place that says so. An rpc that is not here is refused.</summary>
 internal static class RpcRules
 {
-    private const string Topics = "/lightq.control.v1.Topics/", Stats = "/lightq.control.v1.Stats/", Groups = "/lightq.control.v1.Groups/", Messages = "/lightq.control.v1.Messages/", Auth = "/lightq.control.v1.Auth/";
+    private const string Topics = "/lightq.control.v1.Topics/", Stats = "/lightq.control.v1.Stats/", Groups = "/lightq.control.v1.Groups/", Messages = "/lightq.control.v1.Messages/", Auth = "/lightq.control.v1.Auth/", Backups = "/lightq.control.v1.Backups/";
 
     /// <summary>Services that are open as a whole, by the beginning of their methods' names.</summary>
     private static readonly string[] OpenServices = ["/grpc.health.v1.Health/", "/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/"];
@@ -51,6 +51,7 @@ internal static class RpcRules
         [Auth + "CreateToken"] = RpcRule.LoggedIn,
         [Auth + "ListTokens"] = RpcRule.LoggedIn,
         [Auth + "RevokeToken"] = RpcRule.LoggedIn,
+        [Backups + "CreateBackup"] = RpcRule.Admin,
     }.ToFrozenDictionary(StringComparer.Ordinal);
 
     /// <summary>The rule of a method, or null: then nobody may call it.</summary>

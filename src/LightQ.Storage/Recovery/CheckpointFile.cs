@@ -53,6 +53,14 @@ internal sealed class CheckpointFile
         file.Sync();
     }
 
+    /// <summary>The content of a file with one checkpoint in it.</summary>
+    public static byte[] Encode(in Checkpoint checkpoint)
+    {
+        byte[] content = new byte[2 * Checkpoint.SlotSize];
+        checkpoint.Write(content.AsSpan((int)(checkpoint.Generation % 2) * Checkpoint.SlotSize));
+        return content;
+    }
+
     /// <summary>The newest valid slot of a file.</summary>
     /// <param name="file">The file.</param>
     /// <param name="hasDamagedSlot">Whether a slot that was written is not valid.</param>

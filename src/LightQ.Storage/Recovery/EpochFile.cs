@@ -48,7 +48,11 @@ internal static class EpochFile
         return epochs;
     }
 
-    public static void Write(IFileSystem files, string directory, IReadOnlyList<(uint Epoch, long FirstOffset)> epochs)
+    public static void Write(IFileSystem files, string directory, IReadOnlyList<(uint Epoch, long FirstOffset)> epochs) =>
+        ReplacedFile.Write(files, Path.Combine(directory, Name), Encode(epochs));
+
+    /// <summary>The file's content.</summary>
+    public static byte[] Encode(IReadOnlyList<(uint Epoch, long FirstOffset)> epochs)
     {
         byte[] bytes = new byte[HeaderSize + (epochs.Count * EntrySize)];
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, Magic);
@@ -62,6 +66,6 @@ internal static class EpochFile
             at += EntrySize;
         }
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), Crc32C.Compute(bytes.AsSpan(16)));
-        ReplacedFile.Write(files, Path.Combine(directory, Name), bytes);
+        return bytes;
     }
 }

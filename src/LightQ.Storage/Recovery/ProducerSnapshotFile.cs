@@ -34,9 +34,14 @@ internal sealed record ProducerSnapshotFile(long Position, long Offset, uint Seg
     }
 
     /// <summary>Reads a snapshot of a segment; null when it is bad, absent, or of another segment with that name.</summary>
-    public static ProducerSnapshotFile? Read(IFileSystem files, string path, Segment segment)
+    public static ProducerSnapshotFile? Read(IFileSystem files, string path, Segment segment) => Parse(ReadContent(files, path), segment);
+
+    /// <summary>The file's bytes; null when there is none.</summary>
+    public static byte[]? ReadContent(IFileSystem files, string path) => ReplacedFile.Read(files, path, MaxBytes);
+
+    /// <summary>Understands the file's bytes, as <see cref="Read"/> does.</summary>
+    public static ProducerSnapshotFile? Parse(byte[]? bytes, Segment segment)
     {
-        byte[]? bytes = ReplacedFile.Read(files, path, MaxBytes);
         if (bytes is null
             || bytes.Length < HeaderSize
             || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic

@@ -121,6 +121,22 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
+    /// <summary>All positions now, as the records of a journal that holds nothing else.</summary>
+    public IReadOnlyList<(OffsetKey Key, ReadOnlyMemory<byte> Record)> Capture()
+    {
+        var records = new List<(OffsetKey, ReadOnlyMemory<byte>)>();
+        lock (_lock)
+        {
+            foreach ((OffsetKey key, Position position) in _positions)
+            {
+                byte[] entry = new byte[OffsetEntry.SizeOf(key, position.State.Length)];
+                OffsetEntry.Write(entry, key, position.Offset, position.State);
+                records.Add((key, entry));
+            }
+        }
+        return records;
+    }
+
     /// <summary>Writes what changed and returns when it is on the disk.</summary>
     /// <exception cref="IOException">The disk refuses; positions stay in memory only.</exception>
     public void Flush()
@@ -233,17 +249,12 @@ public sealed class OffsetStore : IDisposable, IHousekept
 
     private void CompactIfLong(int factor)
     {
-        List<ReadOnlyMemory<byte>> records = [];
+        IEnumerable<ReadOnlyMemory<byte>> records;
         lock (_lock)
         {
             if (_journal.Bytes < Math.Max(CompactAtLeast, _liveBytes * factor))
                 return;
-            foreach ((OffsetKey key, Position position) in _positions)
-            {
-                byte[] entry = new byte[OffsetEntry.SizeOf(key, position.State.Length)];
-                OffsetEntry.Write(entry, key, position.Offset, position.State);
-                records.Add(entry);
-            }
+            records = Capture().Select(position => position.Record);
         }
         _journal.Compact(records);
     }

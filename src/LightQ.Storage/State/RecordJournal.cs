@@ -22,6 +22,9 @@ namespace LightQ.Storage.State;
 /// </example>
 public sealed class RecordJournal : IDisposable
 {
+    /// <summary>The name of a new journal's file.</summary>
+    public static readonly string FirstFileName = SegmentName.Of(1, SegmentName.Log);
+
     private const int FirstBytes = 64 * 1024;
     private const int ScanBytes = 64 * 1024;
     private const int MaxRecordBytes = 64 * 1024 * 1024;
@@ -95,6 +98,22 @@ public sealed class RecordJournal : IDisposable
             newest.Retire();
             throw;
         }
+    }
+
+    /// <summary>The content of the file <see cref="FirstFileName"/> of a journal with these records that was closed.</summary>
+    public static byte[] EncodeFile(IEnumerable<ReadOnlyMemory<byte>> records)
+    {
+        ArgumentNullException.ThrowIfNull(records);
+        using var content = new MemoryStream();
+        byte[] page = new byte[SegmentHeader.PageSize];
+        var end = new LogEnd(0, 0, 0, 1, HeaderOf(1, default).Write(page));
+        content.Write(page);
+        byte[] batch = new byte[4096];
+        foreach (ReadOnlyMemory<byte> record in records)
+            content.Write(batch, 0, Encode(end, out end, ref batch, 0, record.Span, BatchKind.Data));
+        if (end.Offset != 0)
+            content.Write(batch, 0, Encode(end, out end, ref batch, end.Offset, [], BatchKind.Control));
+        return content.ToArray();
     }
 
     /// <summary>Appends a record and returns when it is on the disk.</summary>
@@ -237,6 +256,22 @@ public sealed class RecordJournal : IDisposable
     private static void Put(
         Segment segment, ref LogEnd end, ref long fileBytes, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind = BatchKind.Data)
     {
+        int length = Encode(end, out LogEnd next, ref batch, durableOffset, record, kind);
+        long position = segment.FilePosition(end.Position);
+        if (position + length > fileBytes)
+        {
+            long grown = Math.Max(fileBytes * 2, position + length + FirstBytes);
+            segment.File.Allocate(grown);
+            fileBytes = grown;
+        }
+        segment.File.Write(batch.AsSpan(0, length), position);
+        end = next;
+    }
+
+    /// <summary>Makes the batch of one record.</summary>
+    /// <returns>Its length.</returns>
+    private static int Encode(in LogEnd end, out LogEnd next, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind)
+    {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(record.Length, MaxRecordBytes, nameof(record));
         int needed = BatchLayout.HeaderSize + RecordWriter.SizeOf(record.Length) + BatchLayout.Alignment;
         if (batch.Length < needed)
@@ -246,22 +281,18 @@ public sealed class RecordJournal : IDisposable
         int length = BatchWriter.Complete(batch, recordBytes, kind == BatchKind.Data ? 1 : 0, default, time, kind, offsetSpan: 1);
         uint back = (uint)Math.Min(end.Offset - durableOffset, uint.MaxValue);
         uint crc = BatchWriter.Stamp(batch.AsSpan(0, length), new BatchStamp(end.Offset, time, 1, end.ChainCrc, back));
-        long position = segment.FilePosition(end.Position);
-        if (position + length > fileBytes)
-        {
-            long grown = Math.Max(fileBytes * 2, position + length + FirstBytes);
-            segment.File.Allocate(grown);
-            fileBytes = grown;
-        }
-        segment.File.Write(batch.AsSpan(0, length), position);
-        end = new LogEnd(end.Position + length, end.Offset + 1, time, end.Ordinal, crc);
+        next = new LogEnd(end.Position + length, end.Offset + 1, time, end.Ordinal, crc);
+        return length;
     }
+
+    private static SegmentHeader HeaderOf(long generation, in LogEnd end) =>
+        new(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc);
 
     private static Segment Make(IFileSystem files, string directory, long generation, ref LogEnd end, long fileBytes, IEnumerable<ReadOnlyMemory<byte>> records)
     {
         string path = Path.Combine(directory, SegmentName.Of(generation, SegmentName.Log));
         string temporary = path + SegmentName.Temporary;
-        var header = new SegmentHeader(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc);
+        SegmentHeader header = HeaderOf(generation, end);
         IStorageFile file = files.Open(temporary, OpenMode.Create);
         try
         {

@@ -133,6 +133,14 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
         return ReadOn(reader, maxBytes);
     }
 
+    /// <summary>As <see cref="ReadAll"/>, of another journal.</summary>
+    public List<int> Numbers(Journal journal, long offset)
+    {
+        using var reader = new JournalReader(journal, Wake);
+        reader.SeekToOffset(offset);
+        return ReadOn(reader);
+    }
+
     public List<int> ReadOn(JournalReader reader, int maxBytes = 4096)
     {
         var numbers = new List<int>();

@@ -1,0 +1,99 @@
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Grpc;
+using LightQ.Protocol.Control;
+using LightQ.Storage.Backups;
+using BackupTopic = LightQ.Storage.Backups.BackupTopic;
+
+namespace LightQ.Cli.Backups;
+
+/// <summary>Takes a backup from a running broker into a folder, and verifies what was written.</summary>
+internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDamaged, CommandConsole console)
+{
+    private static readonly GrpcMethod<CreateBackupRequest, CreateBackupResponse> Method =
+        GrpcMethod.Create<CreateBackupRequest, CreateBackupResponse>(BackupsReflection.Descriptor.Services[0], "CreateBackup");
+
+    private readonly BackupProgress _progress = new(console);
+
+    /// <exception cref="BackupException">It is not complete; the folder has no manifest then.</exception>
+    /// <exception cref="LightQException">The broker refused, or cannot be reached.</exception>
+    public async Task<BackupView> RunAsync(LightQClientOptions options, CancellationToken cancellationToken)
+    {
+        await using var client = new LightQClient(options);
+        var request = new CreateBackupRequest { MaxBytesPerSecond = (ulong)bytesPerSecond, SkipFailedTopics = allowDamaged };
+        IAsyncEnumerable<CreateBackupResponse> parts = client.Control.StreamAsync(Method, request, cancellationToken);
+        (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(parts, cancellationToken);
+        using BackupWriter received = writer;
+        BackupManifest manifest = ManifestOf(begin, end, writer);
+        (string Directory, string Detail)[] damage = [.. await Task.Run(() => BackupVerification.FindDamage(writer.Folder, manifest, _progress.Verifying, cancellationToken), cancellationToken)];
+        if (damage.Length != 0 && !allowDamaged)
+        {
+            throw new CommandException(
+                ExitCode.Failed,
+                $"What the broker stores is damaged, so the backup in '{writer.Folder}' was not finished: {string.Join("; ", damage.Select(d => d.Detail).Take(10))}. Mend it ('lightq journal repair'), or take it as it is with --allow-damaged.");
+        }
+        manifest = manifest with { Damaged = [.. damage.Select(d => d.Directory)] };
+        writer.Complete(manifest);
+        manifest = await Task.Run(() => BackupVerification.Verify(writer.Folder, _progress.Verifying, cancellationToken), cancellationToken);
+        console.EndProgress();
+        return BackupView.Of(writer.Folder, manifest) with { SkippedTopics = [.. end.SkippedTopics] };
+    }
+
+    /// <summary>The folder is made when the broker has answered: a wrong address leaves nothing behind.</summary>
+    private async Task<(BackupBegin Begin, BackupEnd End, BackupWriter Writer)> ReceiveAsync(IAsyncEnumerable<CreateBackupResponse> parts, CancellationToken cancellationToken)
+    {
+        BackupBegin? begin = null;
+        BackupEnd? end = null;
+        BackupWriter? writer = null;
+        try
+        {
+            await foreach (CreateBackupResponse part in parts.WithCancellation(cancellationToken))
+            {
+                if (begin is null != (part.PartCase == CreateBackupResponse.PartOneofCase.Begin) || end is not null)
+                    throw Unexpected(part);
+                switch (part.PartCase)
+                {
+                    case CreateBackupResponse.PartOneofCase.Begin:
+                        (begin, writer) = (part.Begin, BackupWriter.Create(folder));
+                        break;
+                    case CreateBackupResponse.PartOneofCase.File:
+                        await writer!.BeginFileAsync(part.File.Path, checked((long)part.File.Length), cancellationToken);
+                        break;
+                    case CreateBackupResponse.PartOneofCase.Data:
+                        await writer!.WriteAsync(part.Data.Memory, cancellationToken);
+                        _progress.Received(writer.Bytes, (long)begin!.EstimatedBytes);
+                        break;
+                    case CreateBackupResponse.PartOneofCase.End:
+                        end = part.End;
+                        break;
+                    default:
+                        throw Unexpected(part);
+                }
+            }
+            return begin is not null && end is not null ? (begin, end, writer!) : throw new BackupException(folder, "The broker ended the backup before it was complete.");
+        }
+        catch
+        {
+            writer?.Dispose();
+            throw;
+        }
+    }
+
+    private BackupException Unexpected(CreateBackupResponse part) =>
+        new(folder, $"The broker sent a part of a backup that does not belong there: {part.PartCase}.");
+
+    private static BackupManifest ManifestOf(BackupBegin begin, BackupEnd end, BackupWriter writer)
+    {
+        BackupTopic[] topics = [.. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, (int)t.Partitions, t.Durable))];
+        writer.KeepOnly(topics);
+        return new BackupManifest
+        {
+            Format = BackupManifest.CurrentFormat,
+            BrokerId = begin.BrokerId,
+            Version = begin.Version,
+            Time = begin.Time.ToDateTimeOffset(),
+            Topics = topics,
+            Files = writer.Finish(),
+        };
+    }
+}

@@ -1,0 +1,8 @@
+namespace LightQ.Storage.Backups;
+
+/// <summary>A topic of a backup.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="Id">Its id: 32 hexadecimal digits.</param>
+/// <param name="Partitions">How many partitions it has.</param>
+/// <param name="Durable">Whether its messages are in the backup; false for a transient one.</param>
+public sealed record BackupTopic(string Name, string Id, int Partitions, bool Durable);

@@ -1,0 +1,105 @@
+using System.Security.Cryptography;
+using LightQ.Storage.Files;
+using LightQ.Storage.Inspection;
+
+namespace LightQ.Storage.Backups;
+
+/// <summary>Reads everything that a backup's folder holds and compares it with what it must hold. Changes nothing.</summary>
+public static class BackupVerification
+{
+    private const int ReadBytes = 1 << 20;
+
+    /// <summary>Verifies a finished backup: every file is there with its length and SHA-256, and every batch in it is whole and in its place.</summary>
+    /// <param name="folder">The backup's folder.</param>
+    /// <param name="progress">Told each file or journal before it is read; null for nobody.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="BackupException">It is not complete, or something is damaged: the message names it.</exception>
+    /// <returns>What it holds.</returns>
+    public static BackupManifest Verify(string folder, Action<string>? progress = null, CancellationToken cancellationToken = default)
+    {
+        string full = Path.GetFullPath(folder);
+        var manifest = BackupManifest.Read(full);
+        VerifyFiles(full, manifest, progress, cancellationToken);
+        string[] damaged = [.. FindDamage(full, manifest, progress, cancellationToken).Where(d => !manifest.Damaged.Contains(d.Directory)).Select(d => d.Detail)];
+        return damaged.Length == 0 ? manifest : throw new BackupException(full, $"The backup in '{full}' is damaged: {string.Join("; ", damaged.Take(10))}.");
+    }
+
+    /// <summary>Looks for damage that the hashes cannot show, because the files were copied with it.</summary>
+    /// <param name="folder">The backup's folder.</param>
+    /// <param name="manifest">What it holds.</param>
+    /// <param name="progress">Told each journal before it is read; null for nobody.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>Directories in the folder, and what is wrong there.</returns>
+    public static IReadOnlyList<(string Directory, string Detail)> FindDamage(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(manifest);
+        var found = new List<(string, string)>();
+        foreach (string directory in new[] { BackupLayout.Catalog, BackupLayout.Groups })
+            Note(directory, directory, () => JournalInspector.InspectRecords(BackupLayout.PathOf(folder, directory)));
+        foreach (BackupTopic topic in manifest.Topics.Where(t => t.Durable))
+        {
+            for (int i = 0; i < topic.Partitions; i++)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                string directory = $"{BackupLayout.Topics}/{topic.Id}/{i}", title = topic.Partitions == 1 ? topic.Name : $"{topic.Name}/{i}";
+                progress?.Invoke(title);
+                string path = BackupLayout.PathOf(folder, directory);
+                if (JournalInspector.IsJournal(path))
+                    Note(directory, $"topic {title}", () => JournalInspector.Inspect(path, Guid.ParseExact(topic.Id, "N"), _ => cancellationToken.ThrowIfCancellationRequested()));
+                else
+                    found.Add((directory, $"topic {title}: its files are missing"));
+            }
+        }
+        return found;
+
+        void Note(string directory, string title, Func<JournalReport> inspect)
+        {
+            JournalReport report = inspect();
+            if (report.Findings.FirstOrDefault(f => f.Kind == FindingKind.Damage) is not { } finding)
+                return;
+            string offsets = finding.FirstOffset < 0 ? "" : $", offsets {finding.FirstOffset} to {finding.LastOffset}";
+            found.Add((directory, $"{title}: {directory}/{finding.File} at byte {finding.Position}{offsets}: {finding.Detail}"));
+        }
+    }
+
+    private static void VerifyFiles(string folder, BackupManifest manifest, Action<string>? progress, CancellationToken cancellationToken)
+    {
+        IFileSystem files = PlatformFileSystem.Choose();
+        byte[] buffer = new byte[ReadBytes];
+        foreach (BackupFile entry in manifest.Files)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            progress?.Invoke(entry.Path);
+            using IStorageFile file = Open(files, folder, entry);
+            using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+            int read;
+            for (long position = 0; (read = file.Read(buffer, position)) > 0; position += read)
+                hash.AppendData(buffer, 0, read);
+            ThrowIfOther(folder, entry, hash);
+        }
+    }
+
+    /// <summary>Opens a file that a manifest lists.</summary>
+    /// <exception cref="BackupException">It is not there, or has another length.</exception>
+    internal static IStorageFile Open(IFileSystem files, string folder, BackupFile entry)
+    {
+        if (!BackupLayout.IsFile(entry.Path))
+            throw new BackupException(folder, $"The backup in '{folder}' is damaged: its {BackupManifest.FileName} lists '{entry.Path}', which is no file of a data directory.");
+        string path = BackupLayout.PathOf(folder, entry.Path);
+        if (!files.Exists(path))
+            throw new BackupException(folder, $"The backup in '{folder}' is damaged: '{entry.Path}' is missing.");
+        IStorageFile file = files.Open(path, OpenMode.Read);
+        long length = file.Length;
+        if (length == entry.Length)
+            return file;
+        file.Dispose();
+        throw new BackupException(folder, $"The backup in '{folder}' is damaged: '{entry.Path}' has {length} bytes, not {entry.Length}.");
+    }
+
+    /// <exception cref="BackupException">The file's bytes are others than they were.</exception>
+    internal static void ThrowIfOther(string folder, BackupFile entry, IncrementalHash hash)
+    {
+        if (!Convert.ToHexStringLower(hash.GetHashAndReset()).Equals(entry.Sha256, StringComparison.OrdinalIgnoreCase))
+            throw new BackupException(folder, $"The backup in '{folder}' is damaged: the bytes of '{entry.Path}' are not those that were written (SHA-256).");
+    }
+}

@@ -1,0 +1,161 @@
+using LightQ.Storage;
+using LightQ.Storage.Backups;
+using Xunit;
+
+namespace LightQ.Tests.Storage.Backups;
+
+/// <summary>Whatever is wrong with a backup is found, named, and not restored.</summary>
+public sealed class BackupVerificationTests
+{
+    private const string Journal = "topics/" + BackupFolder.TopicId + "/0/";
+
+    [Fact]
+    public async Task A_changed_byte_anywhere_a_missing_and_a_shortened_file_are_each_named()
+    {
+        using BackupFolder folder = await MakeAsync();
+        BackupManifest manifest = BackupVerification.Verify(folder.Folder);
+        Assert.Contains(manifest.Files, f => f.Path.EndsWith(".seg", StringComparison.Ordinal));
+        foreach (BackupFile file in manifest.Files)
+        {
+            string path = Path.Combine(folder.Folder, file.Path);
+            byte[] good = File.ReadAllBytes(path);
+            byte[] bad = (byte[])good.Clone();
+            bad[Random.Shared.Next(bad.Length)] ^= 1;
+            File.WriteAllBytes(path, bad);
+            AssertRefused(folder, $"'{file.Path}'", "SHA-256");
+            File.WriteAllBytes(path, good[..^1]);
+            AssertRefused(folder, $"'{file.Path}' has {good.Length - 1} bytes, not {good.Length}");
+            File.Delete(path);
+            AssertRefused(folder, $"'{file.Path}' is missing");
+            File.WriteAllBytes(path, good);
+        }
+        BackupRestore.Run(folder.Folder, folder.Data);
+    }
+
+    [Fact]
+    public async Task Without_a_manifest_it_is_incomplete_and_a_damaged_or_later_manifest_is_refused()
+    {
+        using BackupFolder folder = await MakeAsync();
+        string path = Path.Combine(folder.Folder, BackupManifest.FileName);
+        string manifest = File.ReadAllText(path);
+        File.WriteAllText(path, manifest[..(manifest.Length / 2)]);
+        AssertRefused(folder, "backup.json' is damaged");
+        File.WriteAllText(path, manifest.Replace("\"format\": 1", "\"format\": 2", StringComparison.Ordinal));
+        AssertRefused(folder, "has format 2; this program knows format 1");
+        File.WriteAllText(path, manifest.Replace("\"catalog/", "\"../catalog/", StringComparison.Ordinal));
+        AssertRefused(folder, "'../catalog/");
+        File.Delete(path);
+        AssertRefused(folder, "holds no complete backup");
+    }
+
+    [Fact]
+    public async Task Damage_that_was_copied_with_its_hash_is_found_by_the_checksums_of_batches()
+    {
+        using BackupFolder folder = await MakeAsync(damage: true);
+        await folder.CompleteAsync();
+        AssertRefused(folder, "topic orders: " + Journal, "offsets");
+    }
+
+    [Fact]
+    public async Task A_lost_partition_is_missed_though_no_file_of_it_is_listed()
+    {
+        using BackupFolder folder = await MakeAsync(complete: false);
+        await folder.CompleteAsync(BackupFolder.Topic with { Partitions = 2 });
+        AssertRefused(folder, "topic orders/1: its files are missing");
+    }
+
+    [Theory]
+    [InlineData("../escape")]
+    [InlineData("/etc/passwd")]
+    [InlineData("admin-password")]
+    [InlineData("topics/../catalog/00000000000000000001.seg")]
+    [InlineData("topics/" + BackupFolder.TopicId + "/0/../../x")]
+    [InlineData("catalog/00000000000000000001.seg\n")]
+    [InlineData("")]
+    public async Task A_broker_cannot_have_files_written_elsewhere(string path)
+    {
+        using var folder = new BackupFolder();
+        BackupException refused = await Assert.ThrowsAsync<BackupException>(async () => await folder.BeginFileAsync(path, 1, CancellationToken.None));
+        Assert.Contains("no file of a backup", refused.Message, StringComparison.Ordinal);
+        Assert.Empty(Directory.GetFileSystemEntries(folder.Folder));
+    }
+
+    [Fact]
+    public async Task More_or_less_bytes_than_announced_are_refused()
+    {
+        using var folder = new BackupFolder();
+        await folder.BeginFileAsync("broker-id", 4, CancellationToken.None);
+        await folder.WriteAsync(new byte[3], CancellationToken.None);
+        Assert.Throws<BackupException>(folder.Writer.Finish);
+        await Assert.ThrowsAsync<BackupException>(async () => await folder.WriteAsync(new byte[2], CancellationToken.None));
+    }
+
+    [Fact]
+    public async Task Only_an_empty_directory_is_restored_into_and_no_broker_starts_on_half_of_one()
+    {
+        using BackupFolder folder = await MakeAsync();
+        Directory.CreateDirectory(Path.Combine(folder.Data, "lost+found")); // As a new file system has it.
+        string mine = Path.Combine(folder.Data, "mine");
+        File.WriteAllText(mine, "");
+        Assert.Contains("is not empty", Assert.Throws<BackupException>(() => BackupRestore.Run(folder.Folder, folder.Data)).Message, StringComparison.Ordinal);
+        Assert.True(File.Exists(mine));
+        File.Delete(mine);
+
+        using var interrupted = new CancellationTokenSource();
+        int files = 0;
+        void CancelInTheMiddle(string what)
+        {
+            if (what.Contains('/', StringComparison.Ordinal) && File.Exists(Path.Combine(folder.Data, BackupRestore.UnfinishedName)) && ++files == 2)
+                interrupted.Cancel();
+        }
+        Assert.ThrowsAny<OperationCanceledException>(() => BackupRestore.Run(folder.Folder, folder.Data, CancelInTheMiddle, interrupted.Token));
+        Assert.Contains("not restored to its end", Assert.Throws<DataDirectoryException>(() => BackupRestore.ThrowIfUnfinished(folder.Data)).Message, StringComparison.Ordinal);
+        Assert.Contains("not restored to its end", Assert.Throws<BackupException>(() => BackupRestore.Run(folder.Folder, folder.Data)).Message, StringComparison.Ordinal);
+        Directory.Delete(folder.Data, recursive: true);
+
+        BackupRestore.Run(folder.Folder, folder.Data);
+        BackupRestore.ThrowIfUnfinished(folder.Data);
+    }
+
+    [Fact]
+    public async Task Only_the_owner_can_read_a_backup_and_what_is_restored()
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "Windows has no such permissions.");
+        using BackupFolder folder = await MakeAsync();
+        BackupRestore.Run(folder.Folder, folder.Data);
+        foreach (string root in new[] { folder.Folder, folder.Data })
+        {
+            Assert.All(Directory.GetDirectories(root, "*", SearchOption.AllDirectories).Append(root), d => Assert.Equal("rwx------", Text(File.GetUnixFileMode(d))));
+            Assert.All(Directory.GetFiles(root, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != DataDirectoryLock.FileName), f => Assert.Equal("rw-------", Text(File.GetUnixFileMode(f))));
+        }
+    }
+
+    private static string Text(UnixFileMode mode) => string.Concat(Enumerable.Range(0, 9).Select(i => ((int)mode & (1 << (8 - i))) == 0 ? '-' : "rwx"[i % 3]));
+
+    private static void AssertRefused(BackupFolder folder, params string[] says)
+    {
+        string message = Assert.Throws<BackupException>(() => BackupVerification.Verify(folder.Folder)).Message;
+        Assert.All(says, text => Assert.Contains(text, message, StringComparison.Ordinal));
+        Assert.Equal(message, Assert.Throws<BackupException>(() => BackupRestore.Run(folder.Folder, folder.Data)).Message);
+        Assert.False(Directory.Exists(folder.Data));
+    }
+
+    private static async Task<BackupFolder> MakeAsync(bool damage = false, bool complete = true)
+    {
+        await using var host = new JournalHost();
+        var folder = new BackupFolder();
+        host.Open();
+        host.AppendDurable(0, 30, bodyBytes: 2000);
+        if (damage)
+        {
+            string segment = Directory.GetFiles(host.Options.Directory, "*.seg").Order().First();
+            using FileStream file = File.OpenWrite(segment);
+            file.Position = 4096 + 1000;
+            file.WriteByte(0xA5);
+        }
+        Assert.True(await folder.TryCopyAsync(host.Journal.Capture()));
+        if (complete && !damage)
+            await folder.CompleteAsync();
+        return folder;
+    }
+}
