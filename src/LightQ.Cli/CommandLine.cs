@@ -29,6 +29,7 @@ internal static class CommandLine
             JournalCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
+            AuditCommand.Create(),
             BenchCommand.Create(),
             RoleCommand.Create(),
         };

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Server.Audit;
 using LightQ.Server.Control;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
@@ -9,6 +10,7 @@ using LightQ.Server.Security;
 using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -32,6 +34,7 @@ public sealed class LightQServer : IAsyncDisposable
     private readonly Readiness _readiness = new();
     private readonly Lock _stopLock = new();
     private LightQBroker? _broker;
+    private AuditLog? _audit;
     private ServerSecurity? _security;
     private DataListener? _listener;
     private ControlServices? _control;
@@ -138,16 +141,18 @@ public sealed class LightQServer : IAsyncDisposable
         _broker = await _directory.OpenBrokerAsync(_options.Broker with { OnDamaged = LogDamage }, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         _tls = OpenTls(time);
-        _security = Secure(_broker);
+        _audit = OpenAudit(time);
+        _security = Secure(_broker, new SecurityLog(_logger, _audit));
         _listener = Listen(_broker, _security, loggers);
         _control = new ControlServices(_broker, _listener, _options.DataPlane, _security, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var web = new WebEndpoints(_broker, _listener, _readiness, _security, new AdminCommands(_broker, _security, _logger));
+        var web = new WebEndpoints(_broker, _listener, _readiness, _security, new AdminCommands(_broker, _security));
         _http = await HttpHost.StartAsync(_options, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
+        _ = RaiseAsync(SecurityAction.BrokerStarted, $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS {(_tls is null ? "off" : "on")}, on {_options.Bind}");
     }
 
     private ServerTls? OpenTls(TimeProvider time)
@@ -157,10 +162,29 @@ public sealed class LightQServer : IAsyncDisposable
         return new ServerTls(_options.Tls.SelfSigned ? SelfSignedCertificate.EnsureIn(_directory.Path, _options.Tls, time.GetUtcNow(), _logger) : _options.Tls, time, _logger);
     }
 
-    private ServerSecurity Secure(LightQBroker broker)
+    /// <summary>A temporary directory keeps nothing, an audit log least of all.</summary>
+    private AuditLog? OpenAudit(TimeProvider time)
+    {
+        if (!_options.Audit.IsEnabled || _options.DataDirectory is null)
+            return null;
+        string directory = Path.Combine(_directory.Path, AuditFiles.DirectoryName);
+        try
+        {
+            return new AuditLog(PlatformFileSystem.Choose(), directory, _options.Audit, time, _options.ConnectionTime, _logger);
+        }
+        catch (IOException e)
+        {
+            throw new ServerStartException(ServerStartFailure.DataDirectory, $"The audit log in '{directory}' cannot be read: {e.Message}", e);
+        }
+    }
+
+    private Task RaiseAsync(SecurityAction action, string detail) =>
+        _security!.Events.RaiseAsync(new SecurityEvent(action, "broker", Origin.Broker, Detail: detail));
+
+    private ServerSecurity Secure(LightQBroker broker, ISecurityEvents events)
     {
         var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, _options.MaxWaitingLogins);
-        return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, new SecurityLog(_logger), _options.TimeProvider);
+        return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, events, _options.TimeProvider);
     }
 
     private DataListener Listen(LightQBroker broker, ServerSecurity security, ILoggerFactory loggers)
@@ -202,6 +226,8 @@ public sealed class LightQServer : IAsyncDisposable
         long began = time.GetTimestamp();
         _readiness.End(_control?.ServiceNames ?? []);
         _broker?.BeginStop();
+        if (_http is not null)
+            await RaiseAsync(SecurityAction.BrokerStopping, $"{_listener!.Count} connections have {timeout} to end").ConfigureAwait(false);
         try
         {
             await Task.WhenAll(StopListenerAsync(timeout), _control?.StopAsync(timeout) ?? Task.CompletedTask).ConfigureAwait(false);
@@ -216,6 +242,8 @@ public sealed class LightQServer : IAsyncDisposable
             finally
             {
                 _security?.Dispose();
+                if (_audit is not null)
+                    await CloseAuditAsync(_audit).ConfigureAwait(false); // Before the directory is another broker's.
                 await CloseBrokerAsync().ConfigureAwait(false);
                 _directory.Leave(_logger);
             }
@@ -237,6 +265,13 @@ public sealed class LightQServer : IAsyncDisposable
             return;
         await _http.StopAsync(timeout).ConfigureAwait(false);
         await _http.DisposeAsync().ConfigureAwait(false);
+    }
+
+    private async Task CloseAuditAsync(AuditLog audit)
+    {
+        if (_http is not null)
+            audit.Write(new SecurityEvent(SecurityAction.BrokerStopped, "broker", Origin.Broker));
+        await audit.DisposeAsync().ConfigureAwait(false);
     }
 
     private async Task CloseBrokerAsync()

@@ -1,6 +1,7 @@
 using System.Net;
 using LightQ.Broker;
 using LightQ.Protocol;
+using LightQ.Server.Audit;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Tls;
 
@@ -73,6 +74,9 @@ public sealed record LightQServerOptions
 
     /// <summary>Settings of the engine.</summary>
     public BrokerOptions Broker { get; init; } = new();
+
+    /// <summary>The audit log.</summary>
+    public AuditOptions Audit { get; init; } = new();
 
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;

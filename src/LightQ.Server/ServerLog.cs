@@ -45,16 +45,10 @@ internal static partial class ServerLog
     public static partial void LoggedIn(ILogger logger, SecurityAction action, string actor, string peer, string mechanism);
 
     [LoggerMessage(2016, LogLevel.Information, "{Action}: {Subject} ({Detail}) by {Actor} from {Peer}")]
-    public static partial void RightsChanged(ILogger logger, SecurityAction action, string subject, string detail, string actor, string peer);
+    public static partial void Changed(ILogger logger, SecurityAction action, string subject, string detail, string actor, string peer);
 
     [LoggerMessage(2011, LogLevel.Error, "{Method} failed at the disk; the client was told {Code}")]
     public static partial void CallFailed(ILogger logger, Exception exception, string method, GrpcStatusCode code);
-
-    [LoggerMessage(2012, LogLevel.Information, "Topic {Topic} was {Change} by {Peer}")]
-    public static partial void TopicChanged(ILogger logger, string topic, string change, string peer);
-
-    [LoggerMessage(2014, LogLevel.Information, "Group {Group} of topic {Topic} was {Change} by {Peer}")]
-    public static partial void GroupChanged(ILogger logger, string group, string topic, string change, string peer);
 
     [LoggerMessage(2030, LogLevel.Information, "TLS with the certificate {Subject}, which ends on {End:u}")]
     public static partial void CertificateInForce(ILogger logger, string subject, DateTime end);

@@ -51,6 +51,8 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(PublishView))]
 [JsonSerializable(typeof(VerifyView))]
 [JsonSerializable(typeof(RepairView[]))]
+[JsonSerializable(typeof(AuditReportView))]
+[JsonSerializable(typeof(AuditLineView))]
 [JsonSerializable(typeof(TransferResult[]))]
 [JsonSerializable(typeof(BackupView))]
 internal sealed partial class CliJson : JsonSerializerContext

@@ -26,7 +26,7 @@ internal sealed class AccessInterceptor(Authenticator authenticator, AccessContr
         if (context.RequestMetadata.GetValue(BearerToken.MetadataName) is not null)
         {
             return BearerToken.Read(context) is { } token
-                ? authenticator.OfToken(token, context.Peer)
+                ? authenticator.OfToken(token, Origin.Control(context))
                 : throw new BrokerException(ErrorCode.Unauthenticated, "The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
         }
         return authenticator.OfNothing(CallPrincipal.ChannelOf(context)) ?? throw new BrokerException(

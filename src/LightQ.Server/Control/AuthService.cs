@@ -22,18 +22,18 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         .Unary<WhoAmIRequest, WhoAmIResponse>("WhoAmI", WhoAmI)
         .Unary<CreateUserRequest, CreateUserResponse>("CreateUser", CreateUserAsync)
         .Unary<SetPasswordRequest, SetPasswordResponse>("SetPassword", SetPasswordAsync)
-        .Unary<DeleteUserRequest, DeleteUserResponse>("DeleteUser", DeleteUser)
+        .Unary<DeleteUserRequest, DeleteUserResponse>("DeleteUser", DeleteUserAsync)
         .Unary<ListUsersRequest, ListUsersResponse>("ListUsers", ListUsers)
-        .Unary<GrantRequest, GrantResponse>("Grant", GrantRight)
-        .Unary<RevokeRequest, RevokeResponse>("Revoke", RevokeRight)
+        .Unary<GrantRequest, GrantResponse>("Grant", GrantRightAsync)
+        .Unary<RevokeRequest, RevokeResponse>("Revoke", RevokeRightAsync)
         .Unary<ListGrantsRequest, ListGrantsResponse>("ListGrants", ListGrants)
-        .Unary<CreateTokenRequest, CreateTokenResponse>("CreateToken", CreateToken)
+        .Unary<CreateTokenRequest, CreateTokenResponse>("CreateToken", CreateTokenAsync)
         .Unary<ListTokensRequest, ListTokensResponse>("ListTokens", ListTokens)
-        .Unary<RevokeTokenRequest, RevokeTokenResponse>("RevokeToken", RevokeToken);
+        .Unary<RevokeTokenRequest, RevokeTokenResponse>("RevokeToken", RevokeTokenAsync);
 
     private async Task<LoginResponse> LoginAsync(LoginRequest request, GrpcServerCallContext context)
     {
-        Principal principal = await authenticator.LogInAsync(request.User, request.Password, context.Peer, context.CancellationToken).ConfigureAwait(false);
+        Principal principal = await authenticator.LogInAsync(request.User, request.Password, Origin.Control(context), context.CancellationToken).ConfigureAwait(false);
         (string token, DateTimeOffset expires) = authenticator.IssueToken(principal);
         return new LoginResponse { Token = token, ExpireTime = expires.ToTimestamp() };
     }
@@ -42,7 +42,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     {
         string token = BearerToken.Read(context)
             ?? throw new BrokerException(ErrorCode.Unauthenticated, "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\".");
-        if (!authenticator.LogOut(token, context.Peer))
+        if (!authenticator.LogOut(token, Origin.Control(context)))
             throw new BrokerException(ErrorCode.InvalidArgument, "The token is a lasting one: RevokeToken ends it.");
         access.Review();
         return Task.FromResult(new LogoutResponse());
@@ -70,7 +70,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         }
         access.DemandAdmin(CallPrincipal.Of(context)); // Hashing took its time.
         User user = _users.Create(request.Name, hash);
-        Raise(SecurityAction.UserCreated, context, user.Name);
+        await RaiseAsync(SecurityAction.UserCreated, context, user.Name).ConfigureAwait(false);
         return new CreateUserResponse { User = ToProto(user) };
     }
 
@@ -85,40 +85,40 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         }
         UserStore.CheckPassword(request.Password);
         if (!access.IsAdmin(principal))
-            await authenticator.LogInAsync(name, request.CurrentPassword, context.Peer, context.CancellationToken).ConfigureAwait(false);
+            await authenticator.LogInAsync(name, request.CurrentPassword, Origin.Control(context), context.CancellationToken).ConfigureAwait(false);
         string hash = await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false);
         access.DemandCurrent(principal); // Hashing took its time.
         _users.SetPassword(name, hash);
-        Raise(SecurityAction.PasswordChanged, context, name);
+        await RaiseAsync(SecurityAction.PasswordChanged, context, name).ConfigureAwait(false);
         return new SetPasswordResponse();
     }
 
-    private Task<DeleteUserResponse> DeleteUser(DeleteUserRequest request, GrpcServerCallContext context)
+    private async Task<DeleteUserResponse> DeleteUserAsync(DeleteUserRequest request, GrpcServerCallContext context)
     {
         _users.Delete(request.Name);
-        Raise(SecurityAction.UserDeleted, context, request.Name);
-        return Task.FromResult(new DeleteUserResponse());
+        await RaiseAsync(SecurityAction.UserDeleted, context, request.Name).ConfigureAwait(false);
+        return new DeleteUserResponse();
     }
 
     private Task<ListUsersResponse> ListUsers(ListUsersRequest request, GrpcServerCallContext context) =>
         Task.FromResult(new ListUsersResponse { Users = { _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal).Select(ToProto) } });
 
-    private Task<GrantResponse> GrantRight(GrantRequest request, GrpcServerCallContext context)
+    private async Task<GrantResponse> GrantRightAsync(GrantRequest request, GrpcServerCallContext context)
     {
         (string user, Grant grant) = Read(request.Grant);
         bool added = _users.Grant(user, grant);
         if (added)
-            Raise(SecurityAction.RightGranted, context, user, grant.ToString());
-        return Task.FromResult(new GrantResponse { Added = added });
+            await RaiseAsync(SecurityAction.RightGranted, context, user, grant.ToString()).ConfigureAwait(false);
+        return new GrantResponse { Added = added };
     }
 
-    private Task<RevokeResponse> RevokeRight(RevokeRequest request, GrpcServerCallContext context)
+    private async Task<RevokeResponse> RevokeRightAsync(RevokeRequest request, GrpcServerCallContext context)
     {
         (string user, Grant grant) = Read(request.Grant);
         bool removed = _users.Revoke(user, grant);
         if (removed)
-            Raise(SecurityAction.RightRevoked, context, user, grant.ToString());
-        return Task.FromResult(new RevokeResponse { Removed = removed });
+            await RaiseAsync(SecurityAction.RightRevoked, context, user, grant.ToString()).ConfigureAwait(false);
+        return new RevokeResponse { Removed = removed };
     }
 
     private Task<ListGrantsResponse> ListGrants(ListGrantsRequest request, GrpcServerCallContext context)
@@ -128,7 +128,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         return Task.FromResult(new ListGrantsResponse { Grants = { users.SelectMany(u => u.Grants.Select(g => ToProto(u.Name, g))) } });
     }
 
-    private Task<CreateTokenResponse> CreateToken(CreateTokenRequest request, GrpcServerCallContext context)
+    private async Task<CreateTokenResponse> CreateTokenAsync(CreateTokenRequest request, GrpcServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         string user = OwnOr(request.User, principal);
@@ -137,8 +137,8 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         DateTimeOffset? expires = request.Lifetime is null ? null : time.GetUtcNow() + ReadLifetime(request.Lifetime);
         string token = Authenticator.NewToken();
         AccessToken made = _users.AddToken(user, Authenticator.HashOf(token), expires, request.Description);
-        Raise(SecurityAction.TokenCreated, context, user, $"token {made.Id}, until {(expires is { } end ? end.ToString("u") : "revoked")}");
-        return Task.FromResult(new CreateTokenResponse { Token = token, Info = ToProto(made) });
+        await RaiseAsync(SecurityAction.TokenCreated, context, user, $"token {made.Id}, until {(expires is { } end ? end.ToString("u") : "revoked")}").ConfigureAwait(false);
+        return new CreateTokenResponse { Token = token, Info = ToProto(made) };
     }
 
     private Task<ListTokensResponse> ListTokens(ListTokensRequest request, GrpcServerCallContext context)
@@ -157,15 +157,15 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         });
     }
 
-    private Task<RevokeTokenResponse> RevokeToken(RevokeTokenRequest request, GrpcServerCallContext context)
+    private async Task<RevokeTokenResponse> RevokeTokenAsync(RevokeTokenRequest request, GrpcServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         if (!access.IsAdmin(principal) && !_users.Table.Tokens.Values.Any(t => t.Id == request.Id && IsOwn(principal, t.User)))
             access.DemandAdmin(principal); // It does not learn whether the token exists.
         AccessToken token = _users.GetToken(request.Id);
         _users.RevokeToken(token.Id);
-        Raise(SecurityAction.TokenRevoked, context, token.User, $"token {token.Id}");
-        return Task.FromResult(new RevokeTokenResponse());
+        await RaiseAsync(SecurityAction.TokenRevoked, context, token.User, $"token {token.Id}").ConfigureAwait(false);
+        return new RevokeTokenResponse();
     }
 
     private static bool IsOwn(Principal principal, string user) => principal.Kind == PrincipalKind.User && principal.Name == user;
@@ -186,8 +186,8 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
             access.DemandAdmin(CallPrincipal.Of(context));
     }
 
-    private void Raise(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
-        events.Raise(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), context.Peer, subject, detail));
+    private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
+        events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail));
 
     private static TimeSpan ReadLifetime(Duration lifetime)
     {

@@ -21,8 +21,8 @@ internal sealed class ControlServices(
     private const int UsualMessageBytes = 4 * 1024 * 1024;
 
     private readonly MessageCalls _calls = new(listener, connectionTime);
-    private readonly TopicsService _topics = new(broker, security.Authenticator, security.Access, security.Events, logger);
-    private readonly GroupsService _groups = new(broker, security.Access, logger);
+    private readonly TopicsService _topics = new(broker, security.Authenticator, security.Access, security.Events);
+    private readonly GroupsService _groups = new(broker, security.Access, security.Events);
     private readonly AuthService _auth = new(broker, security.Authenticator, security.Access, security.Events, time);
 
     /// <summary>The full names of the services with a health of their own.</summary>

@@ -4,21 +4,20 @@ using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
-using Microsoft.Extensions.Logging;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Groups</c>.</summary>
-internal sealed class GroupsService(LightQBroker broker, AccessControl access, ILogger logger)
+internal sealed class GroupsService(LightQBroker broker, AccessControl access, ISecurityEvents events)
 {
     public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .Unary<ListGroupsRequest, ListGroupsResponse>("ListGroups", List)
         .Unary<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", Describe)
         .Unary<ResetGroupRequest, ResetGroupResponse>("ResetGroup", ResetAsync)
-        .Unary<PauseGroupRequest, PauseGroupResponse>("PauseGroup", Pause)
-        .Unary<ResumeGroupRequest, ResumeGroupResponse>("ResumeGroup", Resume)
-        .Unary<DeleteGroupRequest, DeleteGroupResponse>("DeleteGroup", Delete)
+        .Unary<PauseGroupRequest, PauseGroupResponse>("PauseGroup", PauseAsync)
+        .Unary<ResumeGroupRequest, ResumeGroupResponse>("ResumeGroup", ResumeAsync)
+        .Unary<DeleteGroupRequest, DeleteGroupResponse>("DeleteGroup", DeleteAsync)
         .Unary<RedriveGroupRequest, RedriveGroupResponse>("RedriveGroup", RedriveAsync)
         .Unary<ExplainGroupRequest, ExplainGroupResponse>("ExplainGroup", Explain);
 
@@ -55,38 +54,42 @@ internal sealed class GroupsService(LightQBroker broker, AccessControl access, I
         uint? partition = request.HasPartition ? request.Partition : null;
         // It may look a time up on the disk, and waits until the positions are there.
         IReadOnlyList<long> offsets = await Task.Run(() => broker.Groups.Reset(topic, request.Group, partition, start, value)).ConfigureAwait(false);
-        ServerLog.GroupChanged(logger, request.Group, topic.Name, "reset", context.Peer);
+        string which = partition is { } one ? $"partition {one}" : "partitions from 0";
+        await RaiseAsync(SecurityAction.GroupReset, context, topic.Name, request.Group, $"{which} to {string.Join(", ", offsets)}").ConfigureAwait(false);
         return new ResetGroupResponse { Offsets = { offsets } };
     }
 
-    private Task<PauseGroupResponse> Pause(PauseGroupRequest request, GrpcServerCallContext context)
+    private async Task<PauseGroupResponse> PauseAsync(PauseGroupRequest request, GrpcServerCallContext context)
     {
         broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: true);
-        ServerLog.GroupChanged(logger, request.Group, request.Topic, "paused", context.Peer);
-        return Task.FromResult(new PauseGroupResponse());
+        await RaiseAsync(SecurityAction.GroupPaused, context, request.Topic, request.Group).ConfigureAwait(false);
+        return new PauseGroupResponse();
     }
 
-    private Task<ResumeGroupResponse> Resume(ResumeGroupRequest request, GrpcServerCallContext context)
+    private async Task<ResumeGroupResponse> ResumeAsync(ResumeGroupRequest request, GrpcServerCallContext context)
     {
         broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: false);
-        ServerLog.GroupChanged(logger, request.Group, request.Topic, "resumed", context.Peer);
-        return Task.FromResult(new ResumeGroupResponse());
+        await RaiseAsync(SecurityAction.GroupResumed, context, request.Topic, request.Group).ConfigureAwait(false);
+        return new ResumeGroupResponse();
     }
 
-    private Task<DeleteGroupResponse> Delete(DeleteGroupRequest request, GrpcServerCallContext context)
+    private async Task<DeleteGroupResponse> DeleteAsync(DeleteGroupRequest request, GrpcServerCallContext context)
     {
         broker.Groups.Delete(broker.GetTopic(request.Topic), request.Group);
-        ServerLog.GroupChanged(logger, request.Group, request.Topic, "deleted", context.Peer);
-        return Task.FromResult(new DeleteGroupResponse());
+        await RaiseAsync(SecurityAction.GroupDeleted, context, request.Topic, request.Group).ConfigureAwait(false);
+        return new DeleteGroupResponse();
     }
 
     private async Task<RedriveGroupResponse> RedriveAsync(RedriveGroupRequest request, GrpcServerCallContext context)
     {
         (long redriven, long skipped) = await broker.Groups.RedriveAsync(broker.GetTopic(request.Topic), request.Group, context.CancellationToken).ConfigureAwait(false);
-        ServerLog.GroupChanged(logger, request.Group, request.Topic, "redriven", context.Peer);
+        await RaiseAsync(SecurityAction.GroupRedriven, context, request.Topic, request.Group, $"{redriven} messages, {skipped} skipped").ConfigureAwait(false);
         return new RedriveGroupResponse { Redriven = (ulong)redriven, Skipped = (ulong)skipped };
     }
 
     private Task<ExplainGroupResponse> Explain(ExplainGroupRequest request, GrpcServerCallContext context) =>
         Task.FromResult(new ExplainGroupResponse { Reasons = { broker.Groups.Explain(broker.GetTopic(request.Topic), request.Group).Select(GroupMapping.ToProto) } });
+
+    private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, string detail = "") =>
+        events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), $"{topic}/{group}", detail));
 }

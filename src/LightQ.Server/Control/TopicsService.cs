@@ -4,7 +4,6 @@ using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
-using Microsoft.Extensions.Logging;
 using Right = LightQ.Broker.Users.Right;
 using SettingChange = LightQ.Protocol.Control.SettingChange;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -14,7 +13,7 @@ using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Topics</c>.</summary>
-internal sealed class TopicsService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events, ILogger logger)
+internal sealed class TopicsService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events)
 {
     private const int DefaultPage = 100, LargestPage = 1000;
 
@@ -22,23 +21,33 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     private readonly Lock _ensuring = new();
 
     public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .Unary<CreateTopicRequest, CreateTopicResponse>("CreateTopic", Create)
-        .Unary<EnsureTopicRequest, EnsureTopicResponse>("EnsureTopic", Ensure)
+        .Unary<CreateTopicRequest, CreateTopicResponse>("CreateTopic", CreateAsync)
+        .Unary<EnsureTopicRequest, EnsureTopicResponse>("EnsureTopic", EnsureAsync)
         .Unary<GetTopicRequest, GetTopicResponse>("GetTopic", Get)
         .Unary<ListTopicsRequest, ListTopicsResponse>("ListTopics", List)
         .Unary<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", DeleteAsync)
-        .Unary<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", Truncate)
+        .Unary<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", TruncateAsync)
         .Unary<SetTopicCredentialsRequest, SetTopicCredentialsResponse>("SetTopicCredentials", SetCredentialsAsync);
 
-    private Task<CreateTopicResponse> Create(CreateTopicRequest request, GrpcServerCallContext context)
+    private async Task<CreateTopicResponse> CreateAsync(CreateTopicRequest request, GrpcServerCallContext context)
     {
         DemandDeadLetters(request.Settings, null, context);
         Topic topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
-        ServerLog.TopicChanged(logger, topic.Name, "created", context.Peer);
-        return Task.FromResult(new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) });
+        await RaiseAsync(SecurityAction.TopicCreated, context, topic.Name).ConfigureAwait(false);
+        return new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) };
     }
 
-    private Task<EnsureTopicResponse> Ensure(EnsureTopicRequest request, GrpcServerCallContext context)
+    private async Task<EnsureTopicResponse> EnsureAsync(EnsureTopicRequest request, GrpcServerCallContext context)
+    {
+        EnsureTopicResponse response = Ensure(request, context);
+        if (response.Created)
+            await RaiseAsync(SecurityAction.TopicCreated, context, request.Name).ConfigureAwait(false);
+        else if (response.Changes.Count != 0)
+            await RaiseAsync(SecurityAction.TopicChanged, context, request.Name, string.Join(", ", response.Changes.Select(c => $"{c.Setting} {c.From} to {c.To}"))).ConfigureAwait(false);
+        return response;
+    }
+
+    private EnsureTopicResponse Ensure(EnsureTopicRequest request, GrpcServerCallContext context)
     {
         lock (_ensuring)
         {
@@ -49,8 +58,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
                 try
                 {
                     topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
-                    ServerLog.TopicChanged(logger, topic.Name, "created", context.Peer);
-                    return Task.FromResult(new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Created = true });
+                    return new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Created = true };
                 }
                 catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
                 {
@@ -58,9 +66,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
                 }
             }
             SettingChange[] changes = Change(topic, request.Settings);
-            if (changes.Length != 0)
-                ServerLog.TopicChanged(logger, topic.Name, "changed", context.Peer);
-            return Task.FromResult(new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Changes = { changes } });
+            return new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Changes = { changes } };
         }
     }
 
@@ -110,15 +116,15 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     private async Task<DeleteTopicResponse> DeleteAsync(DeleteTopicRequest request, GrpcServerCallContext context)
     {
         await broker.DeleteTopicAsync(request.Name).ConfigureAwait(false);
-        ServerLog.TopicChanged(logger, request.Name, "deleted", context.Peer);
+        await RaiseAsync(SecurityAction.TopicDeleted, context, request.Name).ConfigureAwait(false);
         return new DeleteTopicResponse();
     }
 
-    private Task<TruncateTopicResponse> Truncate(TruncateTopicRequest request, GrpcServerCallContext context)
+    private async Task<TruncateTopicResponse> TruncateAsync(TruncateTopicRequest request, GrpcServerCallContext context)
     {
         long start = broker.TruncateTopic(request.Name, request.Partition, request.BeforeOffset);
-        ServerLog.TopicChanged(logger, request.Name, "truncated", context.Peer);
-        return Task.FromResult(new TruncateTopicResponse { StartOffset = start });
+        await RaiseAsync(SecurityAction.TopicTruncated, context, request.Name, $"partition {request.Partition} begins at {start}").ConfigureAwait(false);
+        return new TruncateTopicResponse { StartOffset = start };
     }
 
     private async Task<SetTopicCredentialsResponse> SetCredentialsAsync(SetTopicCredentialsRequest request, GrpcServerCallContext context)
@@ -132,9 +138,12 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         }
         broker.SetCredentials(request.Topic, credentials);
         string what = credentials is null ? "none" : $"user {TopicName.Printable(credentials.User)}";
-        events.Raise(new SecurityEvent(SecurityAction.TopicCredentialsChanged, CallPrincipal.Of(context).ToString(), context.Peer, request.Topic, what));
+        await RaiseAsync(SecurityAction.TopicCredentialsChanged, context, request.Topic, what).ConfigureAwait(false);
         return new SetTopicCredentialsResponse();
     }
+
+    private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail = "") =>
+        events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), topic, detail));
 
     /// <summary>The broker publishes dead letters with rights of its own: who sets where must have the right there.</summary>
     private void DemandDeadLetters(LightQ.Protocol.Control.TopicSettings? requested, Topic? topic, GrpcServerCallContext context)

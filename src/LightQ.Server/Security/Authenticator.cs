@@ -63,15 +63,15 @@ internal sealed class Authenticator
             case HelloFrame.Anonymous:
                 return OfNothing(peer) ?? throw Refuse("This broker requires a user and password, or a token.");
             case HelloFrame.Token:
-                Principal owner = OfToken(credentials, peer.ToString());
-                _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, owner.ToString(), peer.ToString(), Detail: "token"));
+                Principal owner = OfToken(credentials, Origin.Data(peer));
+                _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, owner.ToString(), Origin.Data(peer), Detail: "token"));
                 return owner;
             case HelloFrame.External:
                 return AuthenticateExternal(peer);
             case HelloFrame.Plain:
                 int separator = credentials.IndexOf('\0', StringComparison.Ordinal);
                 (string user, string password) = separator < 0 ? (credentials, "") : (credentials[..separator], credentials[(separator + 1)..]);
-                return await LogInAsync(user, password, peer.ToString(), CancellationToken.None).ConfigureAwait(false);
+                return await LogInAsync(user, password, Origin.Data(peer), CancellationToken.None).ConfigureAwait(false);
             default:
                 throw Refuse($"The mechanism is '{TopicName.Printable(mechanism)}'; allowed: {HelloFrame.Anonymous}, {HelloFrame.Plain}, {HelloFrame.Token}, {HelloFrame.External}.");
         }
@@ -88,16 +88,16 @@ internal sealed class Authenticator
         if (OfCertificate(peer) is not { } principal)
         {
             string names = string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
-            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, names, peer.ToString(), Detail: "certificate"));
+            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, names, Origin.Data(peer), Detail: "certificate"));
             throw Refuse(names.Length == 0 ? "There is no client certificate on this connection." : $"The client certificate names {names}, and no user has one of these names.");
         }
-        _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), peer.ToString(), Detail: "certificate"));
+        _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), Origin.Data(peer), Detail: "certificate"));
         return principal;
     }
 
     /// <summary>Checks user and password. The user is a user's name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.</summary>
     /// <exception cref="BrokerException">Either is wrong, or too many ask at once.</exception>
-    public async ValueTask<Principal> LogInAsync(string user, string password, string peer, CancellationToken cancellationToken)
+    public async ValueTask<Principal> LogInAsync(string user, string password, Origin origin, CancellationToken cancellationToken)
     {
         Principal? principal;
         if (user == Admin)
@@ -113,14 +113,14 @@ internal sealed class Authenticator
             principal = await OfUserAsync(user, password, cancellationToken).ConfigureAwait(false);
         }
         _events.Raise(principal is null
-            ? new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), peer, Detail: "password")
-            : new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), peer, Detail: "password"));
+            ? new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), origin, Detail: "password")
+            : new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), origin, Detail: "password"));
         return principal ?? throw Refuse(WrongPassword);
     }
 
     /// <summary>Who a token was given to.</summary>
     /// <exception cref="BrokerException">It is unknown or has ended.</exception>
-    public Principal OfToken(string token, string peer)
+    public Principal OfToken(string token, Origin origin)
     {
         string hash = HashOf(token);
         DateTimeOffset now = _time.GetUtcNow();
@@ -129,7 +129,7 @@ internal sealed class Authenticator
             : _broker.Users.Table.Tokens.TryGetValue(hash, out AccessToken? lasting) && !lasting.HasExpired(now) ? OwnerOf(lasting) : null;
         if (principal is not null && IsCurrent(principal))
             return principal;
-        _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", peer, Detail: "token"));
+        _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", origin, Detail: "token"));
         throw Refuse("The token is unknown or has expired: log in for a new one.");
     }
 
@@ -152,12 +152,12 @@ internal sealed class Authenticator
 
     /// <summary>Gives a login back, and with it what it has opened.</summary>
     /// <returns>False when the token is not of a login.</returns>
-    public bool LogOut(string token, string peer)
+    public bool LogOut(string token, Origin origin)
     {
         if (!_logins.TryRemove(HashOf(token), out (Principal Principal, DateTimeOffset Expires) login))
             return false;
         login.Principal.Revoke();
-        _events.Raise(new SecurityEvent(SecurityAction.LoggedOut, login.Principal.ToString(), peer));
+        _events.Raise(new SecurityEvent(SecurityAction.LoggedOut, login.Principal.ToString(), origin));
         return true;
     }
 

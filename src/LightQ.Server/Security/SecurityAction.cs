@@ -35,4 +35,49 @@ internal enum SecurityAction
 
     /// <summary>A topic got, changed or lost its own user.</summary>
     TopicCredentialsChanged,
+
+    /// <summary>A topic was made.</summary>
+    TopicCreated,
+
+    /// <summary>A topic's settings were changed.</summary>
+    TopicChanged,
+
+    /// <summary>A topic and its messages are gone.</summary>
+    TopicDeleted,
+
+    /// <summary>The older messages of a topic are gone.</summary>
+    TopicTruncated,
+
+    /// <summary>A group's position was moved.</summary>
+    GroupReset,
+
+    /// <summary>A group gets no messages until it is resumed.</summary>
+    GroupPaused,
+
+    /// <summary>A group gets messages again.</summary>
+    GroupResumed,
+
+    /// <summary>A group and its position are gone.</summary>
+    GroupDeleted,
+
+    /// <summary>What a group had given up was made available to it again.</summary>
+    GroupRedriven,
+
+    /// <summary>The broker takes work.</summary>
+    BrokerStarted,
+
+    /// <summary>The broker takes no new work, and stops when what is under way is done.</summary>
+    DrainStarted,
+
+    /// <summary>The broker begins to stop.</summary>
+    BrokerStopping,
+
+    /// <summary>The broker has ended all connections in good order and closes its files.</summary>
+    BrokerStopped,
+
+    /// <summary>The configuration was read again.</summary>
+    ConfigurationReloaded,
+
+    /// <summary>What the broker holds was copied.</summary>
+    BackupTaken,
 }

@@ -1,24 +1,32 @@
+using LightQ.Server.Audit;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Security;
 
-/// <summary>Writes what happens to logins and rights to the server's log.</summary>
-internal sealed class SecurityLog(ILogger logger) : ISecurityEvents
+/// <summary>Writes what happens to the server's log, and to the audit log where there is one.</summary>
+internal sealed class SecurityLog(ILogger logger, AuditLog? audit) : ISecurityEvents
 {
     /// <inheritdoc/>
     public void Raise(SecurityEvent happened)
     {
+        if (happened.Action == SecurityAction.LoginRefused)
+            ServerLog.LoginRefused(logger, happened.Origin.Address, happened.Detail);
+        else
+            ServerLog.LoggedIn(logger, happened.Action, happened.Actor, happened.Origin.Address, happened.Detail);
+        audit?.Write(happened);
+    }
+
+    /// <inheritdoc/>
+    public Task RaiseAsync(SecurityEvent happened)
+    {
         switch (happened.Action)
         {
-            case SecurityAction.LoginRefused:
-                ServerLog.LoginRefused(logger, happened.Peer, happened.Detail);
-                break;
-            case SecurityAction.LoginAccepted or SecurityAction.LoggedOut:
-                ServerLog.LoggedIn(logger, happened.Action, happened.Actor, happened.Peer, happened.Detail);
-                break;
+            case SecurityAction.BrokerStarted or SecurityAction.BrokerStopping or SecurityAction.BrokerStopped:
+                break; // Told in more detail by who does it.
             default:
-                ServerLog.RightsChanged(logger, happened.Action, happened.Subject, happened.Detail, happened.Actor, happened.Peer);
+                ServerLog.Changed(logger, happened.Action, happened.Subject, happened.Detail, happened.Actor, happened.Origin.Address);
                 break;
         }
+        return audit?.WriteAsync(happened) ?? Task.CompletedTask;
     }
 }

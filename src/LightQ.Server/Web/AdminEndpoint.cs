@@ -5,6 +5,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using LightQ.Broker;
 using LightQ.Protocol;
+using LightQ.Server.Security;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
@@ -33,7 +34,7 @@ internal sealed class AdminEndpoint(AdminCommands commands, int dataPort, int co
         {
             AdminRequest request = await ReadAsync(http).ConfigureAwait(false);
             command = request.Cmd;
-            AdminResponse response = await commands.ExecuteAsync(request, BindUri(http.Connection), Peer(http.Connection), http.RequestAborted).ConfigureAwait(false);
+            AdminResponse response = await commands.ExecuteAsync(request, BindUri(http.Connection), From(http.Connection), http.RequestAborted).ConfigureAwait(false);
             await AnswerAsync(http, StatusCodes.Status200OK, response).ConfigureAwait(false);
         }
         catch (BrokerException e)
@@ -68,7 +69,7 @@ internal sealed class AdminEndpoint(AdminCommands commands, int dataPort, int co
         return string.Create(CultureInfo.InvariantCulture, $"lightq://{host}:{dataPort}?control={controlPort}");
     }
 
-    private static string Peer(ConnectionInfo connection) => $"{connection.RemoteIpAddress}:{connection.RemotePort}";
+    private static Origin From(ConnectionInfo connection) => Origin.Web(connection.RemoteIpAddress is { } address ? new IPEndPoint(address, connection.RemotePort) : null);
 
     private static Task RefuseAsync(HttpContext http, int status, string? command, string description) =>
         AnswerAsync(http, status, new AdminResponse { Cmd = command, Status = AdminResponse.Error, Description = description });

@@ -21,10 +21,10 @@ internal static class WebPrincipal
         if (!AuthenticationHeaderValue.TryParse(text, out AuthenticationHeaderValue? header) || header.Parameter is not { } parameter)
             throw Refuse();
         if (header.Scheme.Equals("Bearer", StringComparison.OrdinalIgnoreCase))
-            return authenticator.OfToken(parameter, peer.ToString());
+            return authenticator.OfToken(parameter, Origin.Web(peer.Remote));
         if (!header.Scheme.Equals("Basic", StringComparison.OrdinalIgnoreCase) || Decode(parameter) is not { } pair || pair.IndexOf(':', StringComparison.Ordinal) is var colon && colon < 0)
             throw Refuse();
-        return await authenticator.LogInAsync(pair[..colon], pair[(colon + 1)..], peer.ToString(), http.RequestAborted).ConfigureAwait(false);
+        return await authenticator.LogInAsync(pair[..colon], pair[(colon + 1)..], Origin.Web(peer.Remote), http.RequestAborted).ConfigureAwait(false);
     }
 
     private static string? Decode(string parameter)

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Text.Json;
 using LightQ.Server;
+using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.Tls;
 using Xunit;
@@ -52,6 +53,7 @@ public sealed class ServerConfigurationTests : IDisposable
             ControlPort = 2,
             WebPort = 3,
             RequireAuth = true,
+            Audit = new AuditOptions { IsEnabled = false, FileBytes = 1_000_000, MaxFiles = 3 },
             Insecure = true,
             MaxWaitingLogins = 77,
             StopTimeout = TimeSpan.FromSeconds(1.5),

@@ -1,0 +1,38 @@
+using System.Globalization;
+using System.Text;
+
+namespace LightQ.Server.Audit;
+
+/// <summary>How far the log is known to have come: a line's number and its hash, as <c>NUMBER:HASH</c>.</summary>
+/// <remarks>
+/// It is made, with the number 0, before the first line.
+/// The file <c>head</c> holds it, written after the lines are on the disk: it may be behind them, never ahead. What is shorter than it says has lost its end.
+/// </remarks>
+internal readonly record struct AuditHead(long Sequence, string Hash)
+{
+    /// <summary>The file's name.</summary>
+    public const string FileName = "head";
+
+    /// <summary>The file's size: it is written in one piece, and a shorter text is filled up.</summary>
+    public const int FileBytes = 128;
+
+    /// <summary>Reads <c>NUMBER:HASH</c>.</summary>
+    public static bool TryParse(string text, out AuditHead head)
+    {
+        head = default;
+        int colon = text.IndexOf(':', StringComparison.Ordinal);
+        if (colon < 0 || !long.TryParse(text.AsSpan(0, colon), NumberStyles.None, CultureInfo.InvariantCulture, out long sequence))
+            return false;
+        string hash = text[(colon + 1)..];
+        if (hash.Length != AuditLine.NoHash.Length || !hash.All(char.IsAsciiHexDigitLower))
+            return false;
+        head = new AuditHead(sequence, hash);
+        return true;
+    }
+
+    /// <summary>The file's content.</summary>
+    public byte[] ToBytes() => Encoding.ASCII.GetBytes(ToString().PadRight(FileBytes - 1) + '\n');
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Sequence}:{Hash}");
+}
