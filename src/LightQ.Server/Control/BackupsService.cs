@@ -11,7 +11,7 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Backups</c>.</summary>
-internal sealed class BackupsService(LightQBroker broker, AccessControl access, TimeProvider time, ILogger logger)
+internal sealed class BackupsService(LightQBroker broker, AccessControl access, ISecurityEvents events, TimeProvider time, ILogger logger)
 {
     private readonly AccessControl _access = access;
     private readonly TimeProvider _time = time;
@@ -27,6 +27,7 @@ internal sealed class BackupsService(LightQBroker broker, AccessControl access, 
         DemandEverything(principal);
         BrokerBackup backup = await Task.Run(() => broker.BeginBackup(request.SkipFailedTopics)).ConfigureAwait(false);
         ServerLog.BackupBegan(logger, caller, backup.Bytes);
+        await events.RaiseAsync(new SecurityEvent(SecurityAction.BackupStarted, principal.ToString(), Origin.Control(context), Detail: $"about {backup.Bytes} bytes")).ConfigureAwait(false);
         var begin = new BackupBegin { BrokerId = broker.Id.ToString("N"), Version = ServerVersion.Text, Time = backup.Time.ToTimestamp(), EstimatedBytes = (ulong)backup.Bytes };
         await responses.WriteAsync(new CreateBackupResponse { Begin = begin }).ConfigureAwait(false);
         var sink = new ResponseSink(this, principal, responses, request.MaxBytesPerSecond);

@@ -46,7 +46,7 @@ internal sealed class ControlServices(
             MaxReceiveMessageSize = Math.Max(UsualMessageBytes, limits.MaxFrameBytes),
         };
         var stats = new StatsService(broker, listener, _calls, security.Access, time);
-        var backups = new BackupsService(broker, security.Access, time, logger);
+        var backups = new BackupsService(broker, security.Access, security.Events, time, logger);
         var messages = new MessagesService(broker, _calls, limits.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
         endpoints.MapGrpc(options)
             .MapHealth(health)

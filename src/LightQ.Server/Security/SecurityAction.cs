@@ -78,6 +78,6 @@ internal enum SecurityAction
     /// <summary>The configuration was read again.</summary>
     ConfigurationReloaded,
 
-    /// <summary>What the broker holds was copied.</summary>
-    BackupTaken,
+    /// <summary>Somebody gets a copy of what the broker holds.</summary>
+    BackupStarted,
 }
