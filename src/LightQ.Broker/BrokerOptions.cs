@@ -107,6 +107,55 @@ public sealed record BrokerOptions
         init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxTopics), value, "1 or more");
     } = 100_000;
 
+    /// <summary>Most partitions of all topics together. Default 200,000.</summary>
+    public int MaxPartitions
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxPartitions), value, "1 or more");
+    } = 200_000;
+
+    /// <summary>Most groups of one topic. Default 10,000.</summary>
+    public int MaxGroupsPerTopic
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxGroupsPerTopic), value, "1 or more");
+    } = 10_000;
+
+    /// <summary>Most names of producers that are kept of one topic. Default 100,000. At the limit those go first that no partition remembers any more.</summary>
+    public int MaxNamedProducersPerTopic
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxNamedProducersPerTopic), value, "1 or more");
+    } = 100_000;
+
+    /// <summary>Most bytes of batches that wait in memory because their topics are full, of all producers together. Default 1 GiB.</summary>
+    public long MaxPendingBytes
+    {
+        get;
+        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxPendingBytes), value, "0 or more");
+    } = 1L << 30;
+
+    /// <summary>Most users. Default 10,000.</summary>
+    public int MaxUsers
+    {
+        get;
+        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUsers), value, "0 or more");
+    } = 10_000;
+
+    /// <summary>Most rights of one user. Default 1,000.</summary>
+    public int MaxGrantsPerUser
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxGrantsPerUser), value, "1 or more");
+    } = 1_000;
+
+    /// <summary>Most tokens that last, of one user. Default 1,000.</summary>
+    public int MaxTokensPerUser
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxTokensPerUser), value, "1 or more");
+    } = 1_000;
+
     /// <summary>What durable topics are kept with; tests plant faults of the disk here.</summary>
     internal Func<JournalEnvironmentOptions, JournalEnvironment> OpenEnvironment { get; init; } = static options => new JournalEnvironment(options);
 }

@@ -24,7 +24,7 @@ namespace LightQ.Broker;
 public sealed class LightQBroker : IAsyncDisposable
 {
     private static readonly TimeSpan HousekeepingGrain = TimeSpan.FromMilliseconds(500);
-    private readonly BrokerOptions _options;
+    private volatile BrokerOptions _options;
     private readonly TimeProvider _time;
     private readonly DataDirectoryLock _lock;
     private readonly JournalEnvironment _environment;
@@ -36,6 +36,8 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly DelaySchedule _delays;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Lock _changes = new();
+    private readonly Lock _naming = new();
+    private readonly PendingBudget _pending;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly PartitionUpkeep _upkeep;
     private volatile bool _stopping;
@@ -44,6 +46,7 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         _options = options;
         _time = time;
+        _pending = new PendingBudget(() => _options.MaxPendingBytes, Refusals);
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
@@ -68,10 +71,10 @@ public sealed class LightQBroker : IAsyncDisposable
             });
             Id = BrokerIdentity.ReadOrCreate(directory);
             _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
-            Users = new UserStore(_catalog, time);
+            Users = new UserStore(_catalog, time, () => _options, Refusals);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));
-            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, options);
+            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, () => _options, Refusals);
             RecoverTopics();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
@@ -94,6 +97,19 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>When the engine was opened.</summary>
     public DateTimeOffset Started { get; }
+
+    /// <summary>What limits have refused, those of the server around the engine included.</summary>
+    public LimitRefusals Refusals { get; } = new();
+
+    /// <summary>The settings. Limits are looked up here whenever they are met, so another value counts at once; what else is in there counts from the start on.</summary>
+    public BrokerOptions Options
+    {
+        get => _options;
+        set => _options = value;
+    }
+
+    /// <summary>Bytes of batches that wait in memory because their topics are full.</summary>
+    public long PendingBytes => _pending.Used;
 
     /// <summary>Bytes of durable topics that were read again to find damage.</summary>
     public long ScrubbedBytes => _environment.ScrubbedBytes;
@@ -157,8 +173,7 @@ public sealed class LightQBroker : IAsyncDisposable
             ThrowIfStopping();
             if (_topics.ContainsKey(name))
                 throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
-            if (_topics.Count >= _options.MaxTopics)
-                throw new BrokerException(ErrorCode.ResourceExhausted, $"There are {_topics.Count} topics; the limit (max topics) is {_options.MaxTopics}.");
+            DemandRoom(settings);
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
             try
             {
@@ -265,7 +280,7 @@ public sealed class LightQBroker : IAsyncDisposable
         if (partition.Log.Failure is { } failure)
             throw new BrokerException(ErrorCode.TopicFailed, failure);
         (ulong producerId, uint epoch, ProducerState? state) = NameProducer(partition, request);
-        var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes);
+        var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes, _pending);
         partition.Attach(stream);
         if (ack == Durability.Written)
             partition.Log.NotifyWritten();
@@ -444,9 +459,41 @@ public sealed class LightQBroker : IAsyncDisposable
             return (0, 0, null);
         if (!TopicName.IsValid(name))
             throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
-        (ulong id, uint epoch) = _catalog.NextEpoch(partition.Topic.Id, name, request.Instance, request.IsReturning);
-        lock (partition.AppendLock)
-            return (id, epoch, partition.NamedProducers.Attach(id, epoch));
+        lock (_naming) // So that a name is not forgotten between its epoch and its partition.
+        {
+            (ulong id, uint epoch) = NextEpoch(partition.Topic, request);
+            lock (partition.AppendLock)
+                return (id, epoch, partition.NamedProducers.Attach(id, epoch));
+        }
+    }
+
+    private (ulong Id, uint Epoch) NextEpoch(Topic topic, in OpenProducerFrame request)
+    {
+        int most = _options.MaxNamedProducersPerTopic;
+        if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
+        {
+            HashSet<ulong> remembered = [];
+            foreach (Partition partition in topic.Partitions)
+            {
+                lock (partition.AppendLock)
+                    remembered.UnionWith(partition.NamedProducers.Ids);
+            }
+            _catalog.ForgetProducers(topic.Id, remembered);
+            if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
+                throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxNamedProducersPerTopic), most, $"The topic '{topic.Name}' has as many named producers"));
+        }
+        return _catalog.NextEpoch(topic.Id, request.ProducerName, request.Instance, request.IsReturning);
+    }
+
+    /// <summary>Whether there may be another topic with these settings. Under the lock of changes.</summary>
+    private void DemandRoom(TopicSettings settings)
+    {
+        BrokerOptions limits = _options;
+        if (_topics.Count >= limits.MaxTopics)
+            throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxTopics), limits.MaxTopics, $"There are {_topics.Count} topics"));
+        long partitions = _topics.Values.Sum(t => (long)t.Settings.Partitions);
+        if (partitions + settings.Partitions > limits.MaxPartitions)
+            throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more"));
     }
 
     private void KeepPositions(Partition partition) => Groups.Keep(partition);

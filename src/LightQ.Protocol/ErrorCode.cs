@@ -99,7 +99,7 @@ public enum ErrorCode : ushort
     /// <summary>The stream id is already in use on this connection, or names no open stream.</summary>
     InvalidStream = 30,
 
-    /// <summary>The peer was silent for longer than the heartbeat allows, or did not finish the handshake in time.</summary>
+    /// <summary>The peer was silent for longer than the heartbeat allows, did not finish the handshake in time, or sends a frame too slowly.</summary>
     TimedOut = 31,
 
     /// <summary>SDK only: the broker cannot be reached.</summary>

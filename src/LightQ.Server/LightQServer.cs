@@ -6,6 +6,7 @@ using LightQ.Server.Audit;
 using LightQ.Server.Control;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
 using LightQ.Server.Web;
@@ -35,6 +36,7 @@ public sealed class LightQServer : IAsyncDisposable
     private readonly Lock _stopLock = new();
     private LightQBroker? _broker;
     private AuditLog? _audit;
+    private ServerLimits? _limits;
     private ServerSecurity? _security;
     private DataListener? _listener;
     private ControlServices? _control;
@@ -128,6 +130,9 @@ public sealed class LightQServer : IAsyncDisposable
     /// <summary>Where passwords are hashed.</summary>
     internal PasswordQueue Passwords => _security!.Authenticator.Passwords;
 
+    /// <summary>The limits in force.</summary>
+    internal ServerLimits Limits => _limits!;
+
     /// <summary>Cuts every data-plane connection.</summary>
     internal void DropConnections() => _listener!.DropAll();
 
@@ -141,14 +146,15 @@ public sealed class LightQServer : IAsyncDisposable
         _broker = await _directory.OpenBrokerAsync(_options.Broker with { OnDamaged = LogDamage }, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         _tls = OpenTls(time);
+        _limits = new ServerLimits(_options, _broker.Refusals, _options.ConnectionTime, _logger);
         _audit = OpenAudit(time);
         _security = Secure(_broker, new SecurityLog(_logger, _audit));
-        _listener = Listen(_broker, _security, loggers);
-        _control = new ControlServices(_broker, _listener, _options.DataPlane, _security, _readiness.Health, time, _options.ConnectionTime, _logger);
+        _listener = Listen(_broker, _security, _limits, loggers);
+        _control = new ControlServices(_broker, _listener, _limits, _security, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var web = new WebEndpoints(_broker, _listener, _readiness, _security, new AdminCommands(_broker, _security));
-        _http = await HttpHost.StartAsync(_options, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
+        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, _security, new AdminCommands(_broker, _security));
+        _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
@@ -183,16 +189,16 @@ public sealed class LightQServer : IAsyncDisposable
 
     private ServerSecurity Secure(LightQBroker broker, ISecurityEvents events)
     {
-        var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, _options.MaxWaitingLogins);
+        var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins);
         return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, events, _options.TimeProvider);
     }
 
-    private DataListener Listen(LightQBroker broker, ServerSecurity security, ILoggerFactory loggers)
+    private DataListener Listen(LightQBroker broker, ServerSecurity security, ServerLimits limits, ILoggerFactory loggers)
     {
         try
         {
             return new DataListener(
-                new IPEndPoint(_options.Bind, _options.DataPort), broker, security, _options.DataPlane, _tls, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
+                new IPEndPoint(_options.Bind, _options.DataPort), broker, security, limits, _tls, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
         }
         catch (SocketException e)
         {

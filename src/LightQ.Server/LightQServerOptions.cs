@@ -3,6 +3,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Server.DataPlane;
+using LightQ.Server.Hosting;
 using LightQ.Server.Tls;
 
 namespace LightQ.Server;
@@ -71,6 +72,9 @@ public sealed record LightQServerOptions
 
     /// <summary>Limits of the data plane.</summary>
     public DataPlaneOptions DataPlane { get; init; } = new();
+
+    /// <summary>Limits of the control and the web port.</summary>
+    public HttpOptions Http { get; init; } = new();
 
     /// <summary>Settings of the engine.</summary>
     public BrokerOptions Broker { get; init; } = new();

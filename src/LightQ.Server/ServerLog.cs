@@ -59,6 +59,12 @@ internal static partial class ServerLog
     [LoggerMessage(2032, LogLevel.Warning, "A self-signed certificate was made: clients have to be given {Path}")]
     public static partial void CertificateMade(ILogger logger, string path);
 
+    [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason} {Unsaid} times more since the line before this one")]
+    public static partial void LimitMet(ILogger logger, string setting, string reason, long unsaid);
+
+    [LoggerMessage(2041, LogLevel.Error, "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again; {Unsaid} tries more have failed since the line before this one")]
+    public static partial void AcceptFailed(ILogger logger, int port, string reason, long unsaid);
+
     [LoggerMessage(2033, LogLevel.Warning, "A connection from {Peer} to port {Port} was refused: the peer {Reason}")]
     public static partial void HandshakeFailed(ILogger logger, string peer, int port, string reason);
 

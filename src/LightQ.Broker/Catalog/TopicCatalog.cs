@@ -22,6 +22,7 @@ internal sealed class TopicCatalog : IDisposable
     private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
     private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
     private readonly Dictionary<(Guid Topic, string Name), uint> _lastEpochs = [];
+    private readonly Dictionary<Guid, int> _names = [];
     private readonly RecordJournal _journal;
     private volatile UserTable _users = UserTable.Empty;
     private ulong _lastProducerId;
@@ -93,10 +94,28 @@ internal sealed class TopicCatalog : IDisposable
             if (entry != known)
             {
                 Append(new CatalogRecord { Producer = entry });
-                _producers[(topic, name)] = entry;
+                Keep(entry);
             }
             _lastEpochs[(topic, name)] = epoch;
             return (entry.Id, epoch);
+        }
+    }
+
+    /// <summary>Whether a topic has the named producer, or room for it.</summary>
+    public bool HasRoom(Guid topic, string name, int mostNames)
+    {
+        lock (_lock)
+            return _names.GetValueOrDefault(topic) < mostNames || _producers.ContainsKey((topic, name));
+    }
+
+    /// <summary>Forgets the named producers of a topic but some. One that comes back after that is a new one.</summary>
+    /// <remarks>No record says so: a name that a start brings back is one that is forgotten again when there is no room, and the next compaction leaves it out.</remarks>
+    public void ForgetProducers(Guid topic, IReadOnlySet<ulong> but)
+    {
+        lock (_lock)
+        {
+            foreach (CatalogRecord.ProducerEntry entry in _producers.Values.Where(p => p.TopicId == topic && !but.Contains(p.Id)).ToArray())
+                Forget(entry);
         }
     }
 
@@ -179,7 +198,7 @@ internal sealed class TopicCatalog : IDisposable
             Forget(deleted);
         if (record.Producer is { } producer)
         {
-            _producers[(producer.TopicId, producer.Name)] = producer;
+            Keep(producer);
             _lastProducerId = Math.Max(_lastProducerId, producer.Id);
         }
         ApplyToUsers(record);
@@ -188,10 +207,22 @@ internal sealed class TopicCatalog : IDisposable
     private void Forget(Guid id)
     {
         _topics.Remove(id);
-        foreach ((Guid Topic, string Name) key in _producers.Keys.Where(k => k.Topic == id).ToArray())
-        {
-            _producers.Remove(key);
-            _lastEpochs.Remove(key);
-        }
+        foreach (CatalogRecord.ProducerEntry entry in _producers.Values.Where(p => p.TopicId == id).ToArray())
+            Forget(entry);
+        _names.Remove(id);
+    }
+
+    private void Keep(CatalogRecord.ProducerEntry entry)
+    {
+        if (!_producers.ContainsKey((entry.TopicId, entry.Name)))
+            _names[entry.TopicId] = _names.GetValueOrDefault(entry.TopicId) + 1;
+        _producers[(entry.TopicId, entry.Name)] = entry;
+    }
+
+    private void Forget(CatalogRecord.ProducerEntry entry)
+    {
+        _producers.Remove((entry.TopicId, entry.Name));
+        _lastEpochs.Remove((entry.TopicId, entry.Name));
+        _names[entry.TopicId]--;
     }
 }

@@ -14,7 +14,7 @@ namespace LightQ.Broker.Delays;
 /// The delivery says of which batch it is, and both are in the log: so whatever the moment at which the broker ends, recovery finds a batch
 /// either delivered or not. Runs on the pool, one turn at a time. Lock order: the turn's, the append lock, the schedule's.
 /// </remarks>
-internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedule, int maxBatches) : WorkItem
+internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedule, Func<int> maxBatches, LimitRefusals refusals) : WorkItem
 {
     private const int BatchesPerTurn = 64;
     private const long RetryMicroseconds = 1_000_000;
@@ -41,12 +41,12 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     {
         if (batch.DueAt > schedule.Now + LongestDelay)
             return ErrorCode.InvalidArgument;
-        return _pending.Count >= maxBatches ? ErrorCode.ResourceExhausted : ErrorCode.None;
+        return _pending.Count >= maxBatches() ? ErrorCode.ResourceExhausted : ErrorCode.None;
     }
 
     /// <summary>What <see cref="Check"/> refused, for people.</summary>
     public string Describe(ErrorCode error) => error == ErrorCode.ResourceExhausted
-        ? $"{maxBatches} delayed batches (max delayed batches) already wait in this partition"
+        ? refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxDelayedBatches), maxBatches(), "As many delayed batches wait in this partition already")
         : $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days";
 
     /// <summary>A delayed batch was appended. Under the append lock.</summary>

@@ -22,6 +22,9 @@ public sealed class GroupRegistry
     /// <summary>What is kept of a group is taken from it and written in one step, or a group that is just being forgotten is written once more.</summary>
     private readonly Lock _keeping = new();
 
+    /// <summary>Groups are made one at a time, or together they might be too many.</summary>
+    private readonly Lock _making = new();
+
     internal GroupRegistry(LightQBroker broker, OffsetStore positions, DeadLetterOffice deadLetters) =>
         (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
 
@@ -113,7 +116,7 @@ public sealed class GroupRegistry
                 ErrorCode.NotSupported, $"The topic '{partition.Topic.Name}' is transient: a message that a group member holds would hold up its producers. Groups settle explicitly on durable topics only.");
         }
         string name = request.Group;
-        Group group = partition.OpenGroup(name, known => Open(partition, name, mode, known));
+        Group group = Enter(partition, name, mode);
         try
         {
             GroupMember member = group is ExplicitGroup settled
@@ -129,6 +132,22 @@ public sealed class GroupRegistry
         finally
         {
             group.Expect(-1);
+        }
+    }
+
+    /// <summary>The group, made if there is none and there may be another.</summary>
+    private Group Enter(Partition partition, string name, SettleMode mode)
+    {
+        if (partition.HasGroup(name) || _positions.TryGet(KeyOf(partition, name), out _, out _))
+            return partition.OpenGroup(name, known => Open(partition, name, mode, known));
+        lock (_making)
+        {
+            Topic topic = partition.Topic;
+            int most = _broker.Options.MaxGroupsPerTopic;
+            // All that there are may be as many; only then it is worth while to look which.
+            if (_positions.Count + topic.Partitions.Sum(p => p.GroupCount) >= most && NamesOf(topic) is { } names && names.Count >= most && !names.Contains(name))
+                throw new BrokerException(ErrorCode.ResourceExhausted, _broker.Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxGroupsPerTopic), most, $"The topic '{topic.Name}' has {names.Count} groups"));
+            return partition.OpenGroup(name, known => Open(partition, name, mode, known));
         }
     }
 

@@ -3,7 +3,7 @@ using System.Buffers;
 namespace LightQ.Broker.Producers;
 
 /// <summary>Batches that found the log full, in order, in pooled memory. At most the publish window and one batch.</summary>
-internal sealed class PendingBatches
+internal sealed class PendingBatches(PendingBudget budget)
 {
     private readonly Queue<Piece> _pieces = new();
 
@@ -21,11 +21,15 @@ internal sealed class PendingBatches
     }
 
     /// <summary>Copies batches to the end.</summary>
-    public void Add(ReadOnlySpan<byte> batches)
+    /// <returns>False, with the reason, when the producers of this broker have too much waiting already.</returns>
+    public bool TryAdd(ReadOnlySpan<byte> batches, out string reason)
     {
+        if (!budget.TryTake(batches.Length, out reason))
+            return false;
         byte[] buffer = ArrayPool<byte>.Shared.Rent(batches.Length);
         batches.CopyTo(buffer);
         _pieces.Enqueue(new Piece { Buffer = buffer, End = batches.Length });
+        return true;
     }
 
     /// <summary>Removes <paramref name="bytes"/> from the front of <see cref="First"/>.</summary>
@@ -36,14 +40,20 @@ internal sealed class PendingBatches
         if (piece.Start < piece.End)
             return;
         _pieces.Dequeue();
-        ArrayPool<byte>.Shared.Return(piece.Buffer);
+        GiveBack(piece);
     }
 
     /// <summary>Removes everything.</summary>
     public void Clear()
     {
         while (_pieces.TryDequeue(out Piece? piece))
-            ArrayPool<byte>.Shared.Return(piece.Buffer);
+            GiveBack(piece);
+    }
+
+    private void GiveBack(Piece piece)
+    {
+        ArrayPool<byte>.Shared.Return(piece.Buffer);
+        budget.Give(piece.End);
     }
 
     private sealed class Piece

@@ -20,7 +20,7 @@ public sealed class ProducerStream : OutputStream
     private readonly Partition _partition;
     private readonly ProducerState? _state;
     private readonly uint _producerEpoch;
-    private readonly PendingBatches _pending = new();
+    private readonly PendingBatches _pending;
     private readonly Queue<PendingAck> _acks = new();
     private readonly ResumeItem _resume;
     private readonly int _window;
@@ -28,7 +28,7 @@ public sealed class ProducerStream : OutputStream
     private long _creditOwed;
     private bool _broken;
 
-    internal ProducerStream(IStreamOwner owner, uint id, Partition partition, ProducerState? state, uint producerEpoch, Durability ackLevel, int window)
+    internal ProducerStream(IStreamOwner owner, uint id, Partition partition, ProducerState? state, uint producerEpoch, Durability ackLevel, int window, PendingBudget budget)
         : base(owner, id)
     {
         _partition = partition;
@@ -36,6 +36,7 @@ public sealed class ProducerStream : OutputStream
         _producerEpoch = producerEpoch;
         AckLevel = ackLevel;
         _window = window;
+        _pending = new PendingBatches(budget);
         _resume = new ResumeItem(this);
     }
 
@@ -189,8 +190,10 @@ public sealed class ProducerStream : OutputStream
         int appended = _pending.IsEmpty ? Append(run) : 0;
         if (appended == run.Length || _broken)
             return;
-        _pending.Add(run[appended..]);
-        DrainPending();
+        if (_pending.TryAdd(run[appended..], out string reason))
+            DrainPending();
+        else
+            Break(run[appended..], ErrorCode.ResourceExhausted, reason);
     }
 
     /// <summary>Appends what waits; registers for room before the last try, so that room made meanwhile is not missed.</summary>

@@ -14,6 +14,9 @@ internal sealed class ProducerTable
     /// <summary>Whether none is remembered.</summary>
     public bool IsEmpty => _states is null or { Count: 0 };
 
+    /// <summary>The ids of those that are remembered.</summary>
+    public IEnumerable<ulong> Ids => States.Select(s => s.Id);
+
     /// <summary>The state of a producer, made if it is new. A higher epoch takes over; a lower one leaves the state alone.</summary>
     public ProducerState Open(ulong id, uint epoch)
     {

@@ -31,13 +31,13 @@ public sealed class Partition : IHousekept
     private int _watched;
     private bool _waited;
 
-    internal Partition(Topic topic, uint index, TimeProvider time, DelaySchedule? delays = null, int maxDelayedBatches = 0)
+    internal Partition(Topic topic, uint index, TimeProvider time, Func<Partition, DelayedDelivery>? delays = null)
     {
         Topic = topic;
         Index = index;
         _time = time;
         MaxBatchBytes = topic.Settings.MaxBatchBytes;
-        Delays = delays is null ? null : new DelayedDelivery(this, delays, maxDelayedBatches);
+        Delays = delays?.Invoke(this);
     }
 
     /// <summary>The topic.</summary>
@@ -199,6 +199,22 @@ public sealed class Partition : IHousekept
             _groups.TryGetValue(name, out Group? known);
             return _groups[name] = make(known);
         }
+    }
+
+    /// <summary>How many groups there are in memory.</summary>
+    internal int GroupCount
+    {
+        get
+        {
+            lock (_groups)
+                return _groups.Count;
+        }
+    }
+
+    internal bool HasGroup(string name)
+    {
+        lock (_groups)
+            return _groups.ContainsKey(name);
     }
 
     /// <summary>Takes a group off, unless it has members or is about to.</summary>

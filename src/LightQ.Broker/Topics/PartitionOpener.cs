@@ -9,7 +9,7 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>Makes or recovers the logs behind the partitions of topics.</summary>
 /// <remarks>Opening a journal waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</remarks>
-internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, DelaySchedule delays, BrokerOptions broker)
+internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, DelaySchedule delays, Func<BrokerOptions> broker, LimitRefusals refusals)
 {
     private const int Threads = 8;
 
@@ -59,7 +59,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
     private Partition OpenOne(Topic topic, uint index, bool isNew)
     {
         Partition partition = topic.Settings.Kind == TopicKind.Durable
-            ? new Partition(topic, index, time, delays, broker.MaxDelayedBatches)
+            ? new Partition(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals))
             : new Partition(topic, index, time);
         partition.Log = topic.Settings.Kind == TopicKind.Durable
             ? new JournalLog(OpenJournal(partition, isNew))
@@ -91,7 +91,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             ReadLevel = settings.ReadLevel,
             ProducerSnapshot = partition.SaveState,
             KeepFrom = () => partition.Delays?.FirstOffset ?? long.MaxValue,
-            Listener = new Listener(partition, broker.OnDamaged),
+            Listener = new Listener(partition, broker().OnDamaged),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;

@@ -13,9 +13,6 @@ public sealed class UserStore
     /// <summary>Who has not logged in.</summary>
     public const string Anonymous = "anonymous";
 
-    /// <summary>Most users, rights of one user, and tokens of one user.</summary>
-    public const int MaxUsers = 10_000, MaxGrants = 1_000, MaxTokens = 1_000;
-
     /// <summary>The characters of a password, least and most.</summary>
     public const int MinPasswordLength = 8, MaxPasswordLength = 500;
 
@@ -23,11 +20,15 @@ public sealed class UserStore
 
     private readonly TopicCatalog _catalog;
     private readonly TimeProvider _time;
+    private readonly Func<BrokerOptions> _options;
+    private readonly LimitRefusals _refusals;
     private readonly Lock _changes = new();
     private volatile UserTable _table;
 
-    internal UserStore(TopicCatalog catalog, TimeProvider time)
+    internal UserStore(TopicCatalog catalog, TimeProvider time, Func<BrokerOptions> options, LimitRefusals refusals)
     {
+        _options = options;
+        _refusals = refusals;
         _catalog = catalog;
         _time = time;
         _table = catalog.Users;
@@ -74,8 +75,7 @@ public sealed class UserStore
         {
             if (_table.Users.ContainsKey(name))
                 throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
-            if (_table.Users.Count >= MaxUsers)
-                throw new BrokerException(ErrorCode.ResourceExhausted, $"There are {_table.Users.Count} users; the limit (users) is {MaxUsers}.");
+            Demand(_table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), "There are as many users");
             Keep(user);
         }
         Changed?.Invoke();
@@ -124,8 +124,7 @@ public sealed class UserStore
             User user = Get(name);
             if (user.Grants.Contains(grant))
                 return false;
-            if (user.Grants.Count >= MaxGrants)
-                throw new BrokerException(ErrorCode.ResourceExhausted, $"The user '{name}' has {user.Grants.Count} rights; the limit (rights of a user) is {MaxGrants}. A prefix such as orders.* stands for many.");
+            Demand(user.Grants.Count, _options().MaxGrantsPerUser, nameof(BrokerOptions.MaxGrantsPerUser), $"The user '{name}' has as many rights, of which one on a prefix such as orders.* stands for many");
             Keep(user with { Grants = [.. user.Grants, grant] });
         }
         Changed?.Invoke();
@@ -163,8 +162,8 @@ public sealed class UserStore
                 Get(user);
             foreach (AccessToken old in _table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
                 _catalog.DeleteToken(old.Id);
-            if (_table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now)) >= MaxTokens)
-                throw new BrokerException(ErrorCode.ResourceExhausted, $"The user '{user}' has {MaxTokens} tokens; the limit (tokens of a user) is {MaxTokens}. Revoke what is not used.");
+            int tokens = _table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now));
+            Demand(tokens, _options().MaxTokensPerUser, nameof(BrokerOptions.MaxTokensPerUser), $"The user '{user}' has as many tokens, of which some may be revoked");
             token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
             _catalog.Put(token);
             _table = _catalog.Users;
@@ -191,6 +190,12 @@ public sealed class UserStore
 
     /// <summary>Something else has changed who may do what: a topic's own user.</summary>
     internal void RaiseChanged() => Changed?.Invoke();
+
+    private void Demand(int count, int limit, string setting, string found)
+    {
+        if (count >= limit)
+            throw new BrokerException(ErrorCode.ResourceExhausted, _refusals.Refuse("Broker:" + setting, limit, found));
+    }
 
     private void Keep(User user)
     {

@@ -16,11 +16,11 @@ internal static class GrpcHttp
         return HttpProtocol.IsHttp2(request.Protocol) || HttpProtocol.IsHttp3(request.Protocol) ? null : StatusCodes.Status426UpgradeRequired;
     }
 
-    /// <summary>Kestrel's limits are for uploads; a stream may be long and idle. Message sizes have a limit of their own.</summary>
-    public static void LiftRequestLimits(HttpContext http)
+    /// <summary>Kestrel's limits are for uploads; a stream of requests may be long and idle. Message sizes have a limit of their own.</summary>
+    public static void LiftRequestLimits(HttpContext http, bool isStream)
     {
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size) size.MaxRequestBodySize = null;
-        if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate) rate.MinDataRate = null;
+        if (isStream && http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate) rate.MinDataRate = null;
     }
 
     public static GrpcMetadata ReadMetadata(IHeaderDictionary headers)

@@ -16,7 +16,7 @@ internal sealed class GrpcServerCall(GrpcBinding binding, GrpcServerOptions opti
 
         http.Response.ContentType = GrpcHeaders.ContentType;
         http.Response.Headers[GrpcHeaders.AcceptEncoding] = GrpcHeaders.Identity;
-        GrpcHttp.LiftRequestLimits(http);
+        GrpcHttp.LiftRequestLimits(http, binding.Type is GrpcMethodType.ClientStreaming or GrpcMethodType.DuplexStreaming);
 
         string? timeoutHeader = http.Request.Headers[GrpcHeaders.Timeout];
         TimeSpan timeout = default;

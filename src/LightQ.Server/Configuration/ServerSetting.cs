@@ -16,6 +16,11 @@ public sealed class ServerSetting
         _read = read;
     }
 
+    internal ServerSetting(ServerSetting other)
+        : this(other.Key, other.Flag, other.Description, other._apply, other._read)
+    {
+    }
+
     /// <summary>The key in a file, such as <c>DataPlane:Heartbeat</c>; in the environment it is <c>LIGHTQ__DataPlane__Heartbeat</c>.</summary>
     public string Key { get; }
 
@@ -24,6 +29,9 @@ public sealed class ServerSetting
 
     /// <summary>What it does, in one line.</summary>
     public string Description { get; }
+
+    /// <summary>Whether it is one of the limits of docs/limits.md: what it refuses is counted under its key.</summary>
+    public bool IsLimit { get; internal init; }
 
     /// <summary>The value in some options, as text that could be given for it.</summary>
     public string Read(LightQServerOptions options) => _read(options);

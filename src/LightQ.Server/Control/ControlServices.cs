@@ -6,6 +6,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.DataPlane;
+using LightQ.Server.Limits;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Routing;
@@ -15,7 +16,7 @@ namespace LightQ.Server.Control;
 
 /// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the access interceptor and its rule.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, DataPlaneOptions limits, ServerSecurity security, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
+    LightQBroker broker, DataListener listener, ServerLimits limits, ServerSecurity security, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
@@ -39,15 +40,16 @@ internal sealed class ControlServices(
     /// <summary>Adds the services to an application.</summary>
     public void Map(IEndpointRouteBuilder endpoints)
     {
+        int frameBytes = limits.DataPlane.MaxFrameBytes, messageBytes = limits.Http.MaxMessageBytes == 0 ? Math.Max(UsualMessageBytes, frameBytes) : limits.Http.MaxMessageBytes;
         var options = new GrpcServerOptions
         {
-            Interceptors = [new ErrorInterceptor(logger).InvokeAsync, CertificateInterceptor.InvokeAsync, new AccessInterceptor(security.Authenticator, security.Access).InvokeAsync],
+            Interceptors = [new ErrorInterceptor(logger).InvokeAsync, new CallLimit(limits, messageBytes).InvokeAsync, CertificateInterceptor.InvokeAsync, new AccessInterceptor(security.Authenticator, security.Access).InvokeAsync],
             TimeProvider = time,
-            MaxReceiveMessageSize = Math.Max(UsualMessageBytes, limits.MaxFrameBytes),
+            MaxReceiveMessageSize = messageBytes,
         };
         var stats = new StatsService(broker, listener, _calls, security.Access, time);
         var backups = new BackupsService(broker, security.Access, security.Events, time, logger);
-        var messages = new MessagesService(broker, _calls, limits.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
+        var messages = new MessagesService(broker, _calls, frameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
         endpoints.MapGrpc(options)
             .MapHealth(health)
             .MapReflection()

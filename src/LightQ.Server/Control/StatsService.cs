@@ -3,6 +3,7 @@ using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Server.Configuration;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
@@ -68,6 +69,8 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
             ResidentBytes = (ulong)Environment.WorkingSet,
             DataPort = (uint)listener.EndPoint.Port,
         };
+        foreach (ServerSetting limit in ServerSettings.All.Where(s => s.IsLimit && broker.Refusals[s.Key] != 0))
+            response.LimitRefusals[limit.Key] = (ulong)broker.Refusals[limit.Key];
         foreach (Topic topic in Visible(context))
         {
             var figures = TopicFigures.Of(topic);

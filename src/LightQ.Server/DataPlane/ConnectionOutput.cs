@@ -3,6 +3,7 @@ using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Limits;
 
 namespace LightQ.Server.DataPlane;
 
@@ -21,10 +22,10 @@ internal sealed class ConnectionOutput : WorkItem
     private const int SmallRun = 16 * 1024;
     private const int ControlRoom = 4096;
     private const int AckRanges = 64;
-    private const int MaxAnswerBytes = 1024 * 1024;
 
     private readonly FrameSender _sender;
     private readonly TimeProvider _time;
+    private readonly ServerLimits _limits;
     private readonly BlockPool _blocks;
     private readonly Action<OutputStream> _streamEnded;
     private readonly Action _closed;
@@ -51,11 +52,13 @@ internal sealed class ConnectionOutput : WorkItem
     /// <param name="streamEnded">Called in a turn for every stream that has ended, before it is released.</param>
     /// <param name="closed">Called once, when the input has ended and no send is under way: streams can be released.</param>
     /// <param name="crashed">Called when a turn failed inside the broker; the connection is then cut.</param>
+    /// <param name="limits">How many answers may wait.</param>
     /// <param name="time">The clock.</param>
     public ConnectionOutput(
-        FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed, Action<Exception> crashed, TimeProvider time)
+        FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed, Action<Exception> crashed, ServerLimits limits, TimeProvider time)
     {
         _crashed = crashed;
+        _limits = limits;
         _time = time;
         LastSend = time.GetTimestamp();
         _sender = sender;
@@ -93,7 +96,7 @@ internal sealed class ConnectionOutput : WorkItem
         {
             if (_endAfterAnswers)
                 return true;
-            if (!last && _answers.WrittenCount > MaxAnswerBytes)
+            if (!last && _answers.WrittenCount > _limits.DataPlane.MaxUnreadAnswerBytes)
                 return false;
             FrameCodec.Write(_answers, body, stream, tag);
             _endAfterAnswers = last;
@@ -110,7 +113,7 @@ internal sealed class ConnectionOutput : WorkItem
         {
             if (_endAfterAnswers)
                 return true;
-            if (_answers.WrittenCount > MaxAnswerBytes)
+            if (_answers.WrittenCount > _limits.DataPlane.MaxUnreadAnswerBytes)
                 return false;
             int size = SettledFrame.SizeOf(ranges.Length);
             SettledFrame.Write(_answers.GetSpan(size), stream, tag, ranges);

@@ -4,6 +4,7 @@ using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
 using LightQ.Storage;
@@ -18,23 +19,44 @@ internal sealed class DataConnection : IHousekept
     /// <summary>How long a refused peer has to read the reason.</summary>
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(2);
 
+    /// <summary>How long one has that was silent.</summary>
+    private static readonly TimeSpan Farewell = TimeSpan.FromMilliseconds(100);
+
     private readonly Socket _socket;
     private readonly TlsLink? _tls;
     private readonly PipeReader _input;
     private readonly FrameSender _sender;
     private readonly ConnectionOutput _output;
-    private readonly DataPlaneOptions _options;
+    private readonly ServerLimits _limits;
+    private readonly ProtocolException? _refusal;
+    private readonly Action _greeted;
+    private int _isGreeted;
     private readonly TimeProvider _time;
     private readonly long _accepted;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly ILogger _logger;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    /// <param name="socket">The accepted socket.</param>
+    /// <param name="broker">The engine.</param>
+    /// <param name="security">Who the peer may be.</param>
+    /// <param name="limits">The limits.</param>
+    /// <param name="blocks">Buffers.</param>
+    /// <param name="tls">The certificate; null for none.</param>
+    /// <param name="id">Names the connection.</param>
+    /// <param name="refusal">Why it is refused at once; null when it is not.</param>
+    /// <param name="greeted">Called once, when the peer is welcomed or gone.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="housekeeping">Looks after it.</param>
+    /// <param name="logger">Where to log.</param>
     public DataConnection(
-        Socket socket, LightQBroker broker, ServerSecurity security, DataPlaneOptions options, DataPlaneBlocks blocks, ServerTls? tls, uint id, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
+        Socket socket, LightQBroker broker, ServerSecurity security, ServerLimits limits, DataPlaneBlocks blocks, ServerTls? tls, uint id,
+        ProtocolException? refusal, Action greeted, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
     {
         _socket = socket;
-        _options = options;
+        _limits = limits;
+        _refusal = refusal;
+        _greeted = greeted;
         _time = time;
         _housekeeping = housekeeping;
         _logger = logger;
@@ -43,10 +65,20 @@ internal sealed class DataConnection : IHousekept
         _accepted = time.GetTimestamp();
         Remote = socket.RemoteEndPoint;
         _tls = tls is null ? null : new TlsLink(socket, tls, blocks);
-        _input = _tls?.Input ?? new SocketPipeReader(socket, blocks.Receive);
+        SocketPipeReader? plain = _tls is null ? new SocketPipeReader(socket, blocks) : null;
+        _input = plain ?? _tls!.Input;
         _sender = _tls?.Sender ?? new SocketFrameSender(socket);
-        Session = new Session(broker, security, new PeerChannel(Remote), options, id, time) { EndToTell = () => housekeeping.Request(this, Linger) };
-        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote), time);
+        Action widen = plain is null ? _tls!.Widen : plain.Widen;
+        Session = new Session(broker, security, new PeerChannel(Remote), limits, blocks.Assembly, id, time)
+        {
+            EndToTell = () => housekeeping.Request(this, Linger),
+            Welcomed = () =>
+            {
+                widen();
+                LeaveLobby();
+            },
+        };
+        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote), limits, time);
     }
 
     /// <summary>Names the connection.</summary>
@@ -62,7 +94,7 @@ internal sealed class DataConnection : IHousekept
     public Session Session { get; }
 
     /// <summary>When housekeeping looks at it first. One that says Hello is due a Ping a heartbeat later, and says so to nobody.</summary>
-    public TimeSpan FirstLook => Earlier(_options.HandshakeTimeout, _options.Heartbeat);
+    public TimeSpan FirstLook => Earlier(_limits.DataPlane.HandshakeTimeout, _limits.DataPlane.Heartbeat);
 
     /// <summary>Completes when everything is released.</summary>
     public Task Ended => _ended.Task;
@@ -72,11 +104,11 @@ internal sealed class DataConnection : IHousekept
     {
         try
         {
-            ProtocolException? refusal = _tls is null ? null : await _tls.HandshakeAsync().ConfigureAwait(false);
+            ProtocolException? refusal = _tls is null ? _refusal : await _tls.HandshakeAsync().ConfigureAwait(false);
             if (_tls is not null)
                 Session.Peer = Session.Peer with { CertificateNames = _tls.ClientNames };
             ProtocolException? failure = await Session.RunAsync(_input, _output, refusal).ConfigureAwait(false);
-            if (failure is not null)
+            if (failure is not null && failure != _refusal)
                 DataPlaneLog.Refused(_logger, Id, Remote, failure.Code, failure.Message);
             else if (!Session.IsWelcomed && _tls?.Failure is { Length: > 0 } broken)
                 DataPlaneLog.NoTls(_logger, Id, Remote, broken);
@@ -104,6 +136,7 @@ internal sealed class DataConnection : IHousekept
     /// <returns>When one of these is due if nothing happens until then.</returns>
     public TimeSpan? Tend(DateTimeOffset now)
     {
+        DataPlaneOptions limits = _limits.DataPlane;
         long timestamp = _time.GetTimestamp();
         TimeSpan unheard = _time.GetElapsedTime(Session.LastReceive, timestamp), unsent = _time.GetElapsedTime(_output.LastSend, timestamp);
         if (_ended.Task.IsCompleted)
@@ -116,25 +149,33 @@ internal sealed class DataConnection : IHousekept
         if (!Session.IsWelcomed)
         {
             if (Session.IsAuthenticating)
-                return _options.HandshakeTimeout;
-            TimeSpan left = _options.HandshakeTimeout - _time.GetElapsedTime(_accepted, timestamp);
-            return left <= TimeSpan.Zero ? Expire("said no Hello in time") : Earlier(left, _options.Heartbeat);
+                return limits.HandshakeTimeout;
+            TimeSpan left = limits.HandshakeTimeout - _time.GetElapsedTime(_accepted, timestamp);
+            return left <= TimeSpan.Zero ? Expire(nameof(DataPlaneOptions.HandshakeTimeout), limits.HandshakeTimeout, "said no Hello in time") : Earlier(left, limits.Heartbeat);
         }
-        TimeSpan alive = (3 * _options.Heartbeat) - unheard;
+        TimeSpan alive = (3 * limits.Heartbeat) - unheard;
         if (alive <= TimeSpan.Zero)
-            return Expire("was silent for three heartbeats");
+            return Expire(nameof(DataPlaneOptions.Heartbeat), limits.Heartbeat, "was silent for three heartbeats");
+        if (_output.IsSending && unsent >= limits.StalledReaderTimeout)
+            return Expire(nameof(DataPlaneOptions.StalledReaderTimeout), limits.StalledReaderTimeout, "does not read what it is sent");
+        if (Session.Assembly.IsTooSlow(out long rate) && !HasUnread())
+            return Expire(nameof(DataPlaneOptions.MinFrameBytesPerSecond), limits.MinFrameBytesPerSecond, $"sends a frame at {rate} bytes a second");
+        if (_output.IsSending)
+            alive = Earlier(alive, limits.StalledReaderTimeout - unsent);
+        if (Session.Assembly.IsWaiting)
+            alive = Earlier(alive, limits.FrameGrace);
         TimeSpan? told = null;
         if (Session.HasEndToTell())
         {
             if (unsent >= Linger && _output.IsSending)
-                return Expire("does not read, so that a stream which the broker has ended could not leave its topic");
+                return Expire(nameof(DataPlaneOptions.StalledReaderTimeout), limits.StalledReaderTimeout, "does not read, so that a stream which the broker has ended could not leave its topic");
             told = unsent < Linger ? Linger - unsent : Linger;
         }
-        TimeSpan ping = _options.Heartbeat - unsent;
+        TimeSpan ping = limits.Heartbeat - unsent;
         if (ping <= TimeSpan.Zero)
         {
             _output.Answer(new PingFrame((ulong)timestamp));
-            ping = _options.Heartbeat;
+            ping = limits.Heartbeat;
         }
         return Earlier(Earlier(ping, alive), told ?? alive);
     }
@@ -152,10 +193,30 @@ internal sealed class DataConnection : IHousekept
 
     private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 
-    private TimeSpan? Expire(string what)
+    /// <summary>The peer has met a limit of time. It is told, if that is possible.</summary>
+    private TimeSpan? Expire(string setting, IFormattable limit, string what)
     {
-        DataPlaneLog.Expired(_logger, Id, Remote, what);
-        return Cut();
+        ProtocolException reason = _limits.Refuse(ErrorCode.TimedOut, setting, limit, $"Connection {Id} from {Remote} {what}");
+        return _output.IsSending || !Session.TryEnd(reason) ? Cut() : Farewell;
+    }
+
+    /// <summary>Whether it is the broker that is slow, and not the peer.</summary>
+    private bool HasUnread()
+    {
+        try
+        {
+            return _socket.Available != 0;
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            return true; // It is ending anyway.
+        }
+    }
+
+    private void LeaveLobby()
+    {
+        if (Interlocked.Exchange(ref _isGreeted, 1) == 0)
+            _greeted();
     }
 
     /// <returns>Nothing more is due.</returns>
@@ -167,6 +228,7 @@ internal sealed class DataConnection : IHousekept
 
     private void OnClosed()
     {
+        LeaveLobby();
         Session.ReleaseStreams();
         _socket.Dispose();
         _input.Complete();

@@ -2,6 +2,8 @@ using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
 using LightQ.Storage;
@@ -12,27 +14,33 @@ namespace LightQ.Server.DataPlane;
 /// <summary>Accepts data-plane connections and looks after them.</summary>
 internal sealed class DataListener : IAsyncDisposable
 {
-    private static readonly TimeSpan AcceptRetry = TimeSpan.FromMilliseconds(100);
+    /// <summary>Most refused connections that are open to be told why; more are closed without a word.</summary>
+    private const int MostRefused = 100;
+
     private readonly Socket _listener = new(SocketType.Stream, ProtocolType.Tcp);
     private readonly ConcurrentDictionary<uint, DataConnection> _connections = new();
     private readonly DataPlaneBlocks _blocks = new();
     private readonly LightQBroker _broker;
     private readonly ServerSecurity _security;
-    private readonly DataPlaneOptions _options;
+    private readonly ServerLimits _limits;
+    private readonly ConnectionCounter _counter = new();
     private readonly ServerTls? _tls;
     private readonly ILogger _logger;
     private readonly TimeProvider _time;
     private readonly HousekeepingSchedule _housekeeping;
+    private readonly CancellationTokenSource _closing = new();
     private Task _accepting = Task.CompletedTask;
+    private int _unauthenticated;
+    private int _refused;
     private uint _lastId;
 
     /// <summary>Binds and listens; <see cref="Start"/> accepts.</summary>
     /// <exception cref="SocketException">The port is in use, or the address is not this machine's.</exception>
-    public DataListener(IPEndPoint endPoint, LightQBroker broker, ServerSecurity security, DataPlaneOptions options, ServerTls? tls, TimeProvider time, ILogger logger)
+    public DataListener(IPEndPoint endPoint, LightQBroker broker, ServerSecurity security, ServerLimits limits, ServerTls? tls, TimeProvider time, ILogger logger)
     {
         _broker = broker;
         _security = security;
-        _options = options;
+        _limits = limits;
         _tls = tls;
         _time = time;
         _logger = logger;
@@ -52,7 +60,7 @@ internal sealed class DataListener : IAsyncDisposable
             throw;
         }
         EndPoint = (IPEndPoint)_listener.LocalEndPoint!;
-        _housekeeping = new HousekeepingSchedule(time, TimeSpan.FromMilliseconds(Math.Min(500, options.Heartbeat.TotalMilliseconds / 2)));
+        _housekeeping = new HousekeepingSchedule(time, TimeSpan.FromMilliseconds(Math.Min(500, limits.DataPlane.Heartbeat.TotalMilliseconds / 2)));
     }
 
     /// <summary>Where it listens.</summary>
@@ -87,6 +95,7 @@ internal sealed class DataListener : IAsyncDisposable
     /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
     public async Task StopAsync(TimeSpan timeout)
     {
+        await _closing.CancelAsync().ConfigureAwait(false);
         _listener.Dispose();
         await _accepting.ConfigureAwait(false);
         foreach (DataConnection connection in _connections.Values)
@@ -109,41 +118,30 @@ internal sealed class DataListener : IAsyncDisposable
     {
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await StopAsync(TimeSpan.Zero).ConfigureAwait(false);
+        _closing.Dispose();
     }
 
     private async Task AcceptAsync()
     {
-        while (true)
-        {
-            try
-            {
-                Socket socket = await _listener.AcceptAsync().ConfigureAwait(false);
-                Open(socket);
-            }
-            catch (Exception e) when (e is ObjectDisposedException or SocketException { SocketErrorCode: SocketError.OperationAborted })
-            {
-                return;
-            }
-            catch (SocketException e)
-            {
-                DataPlaneLog.AcceptFailed(_logger, e.Message, AcceptRetry.TotalMilliseconds);
-                await Task.Delay(AcceptRetry, _time).ConfigureAwait(false);
-            }
-        }
+        var acceptor = new SocketAcceptor(_listener, _limits, _time);
+        while (await acceptor.AcceptAsync(_closing.Token).ConfigureAwait(false) is { } socket)
+            Open(socket);
     }
 
     private void Open(Socket socket)
     {
         try
         {
-            if (_connections.Count >= _options.MaxConnections)
+            EndPoint? remote = socket.RemoteEndPoint;
+            socket.NoDelay = true;
+            ProtocolException? refusal = Admit(remote);
+            // A handshake is too much for who is refused anyway, and in the clear its peer would not understand the reason.
+            if (refusal is not null && (_tls is not null || Volatile.Read(ref _refused) >= MostRefused))
             {
-                DataPlaneLog.TooMany(_logger, socket.RemoteEndPoint, _options.MaxConnections);
                 socket.Dispose();
                 return;
             }
-            socket.NoDelay = true;
-            Begin(socket);
+            Begin(socket, remote, refusal);
         }
         catch (SocketException)
         {
@@ -151,14 +149,42 @@ internal sealed class DataListener : IAsyncDisposable
         }
     }
 
-    private void Begin(Socket socket)
+    /// <summary>Counts a connection.</summary>
+    /// <returns>Null, or why it may not stay.</returns>
+    private ProtocolException? Admit(EndPoint? remote)
+    {
+        DataPlaneOptions limits = _limits.DataPlane;
+        if (Volatile.Read(ref _unauthenticated) >= limits.MaxUnauthenticatedConnections)
+            return Refuse(nameof(DataPlaneOptions.MaxUnauthenticatedConnections), limits.MaxUnauthenticatedConnections, $"{remote} is refused: as many connections have not said who they are");
+        switch (_counter.TryAdd(remote, limits.MaxConnections, limits.MaxConnectionsPerAddress))
+        {
+            case Admission.TooMany:
+                return Refuse(nameof(DataPlaneOptions.MaxConnections), limits.MaxConnections, $"{remote} is refused: as many connections are open");
+            case Admission.TooManyOfAddress:
+                return Refuse(nameof(DataPlaneOptions.MaxConnectionsPerAddress), limits.MaxConnectionsPerAddress, $"{remote} is refused: as many connections are open from its address");
+            default:
+                return null;
+        }
+    }
+
+    private ProtocolException Refuse(string setting, int limit, string found) => _limits.Refuse(ErrorCode.ResourceExhausted, setting, limit, found);
+
+    private void Begin(Socket socket, EndPoint? remote, ProtocolException? refusal)
     {
         uint id = NextId();
-        var connection = new DataConnection(socket, _broker, _security, _options, _blocks, _tls, id, _time, _housekeeping, _logger);
+        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused);
+        Action greeted = refusal is null ? () => Interlocked.Decrement(ref _unauthenticated) : () => Interlocked.Decrement(ref _refused);
+        var connection = new DataConnection(socket, _broker, _security, _limits, _blocks, _tls, id, refusal, greeted, _time, _housekeeping, _logger);
         _housekeeping.Request(connection, connection.FirstLook);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();
-        _ = connection.Ended.ContinueWith(
-            (_, _) => _connections.TryRemove(id, out DataConnection? _), null, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        _ = connection.Ended.ContinueWith(_ => Forget(id, remote, refusal is null), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+    }
+
+    private void Forget(uint id, EndPoint? remote, bool wasAdmitted)
+    {
+        _connections.TryRemove(id, out _);
+        if (wasAdmitted)
+            _counter.Remove(remote);
     }
 }

@@ -13,15 +13,6 @@ internal static partial class DataPlaneLog
     [LoggerMessage(1002, LogLevel.Error, "Connection {Id} from {Remote} failed inside the broker")]
     public static partial void Crashed(ILogger logger, Exception exception, uint id, EndPoint? remote);
 
-    [LoggerMessage(1003, LogLevel.Information, "Connection {Id} from {Remote} {What}: closed")]
-    public static partial void Expired(ILogger logger, uint id, EndPoint? remote, string what);
-
-    [LoggerMessage(1004, LogLevel.Warning, "Accepting connections failed: {Reason}. Trying again in {Delay} ms")]
-    public static partial void AcceptFailed(ILogger logger, string reason, double delay);
-
-    [LoggerMessage(1005, LogLevel.Warning, "A connection from {Remote} was turned away: {Limit} connections are open")]
-    public static partial void TooMany(ILogger logger, EndPoint? remote, int limit);
-
     [LoggerMessage(1020, LogLevel.Warning, "Connection {Id} from {Remote} was refused: the peer {Reason}")]
     public static partial void NoTls(ILogger logger, uint id, EndPoint? remote, string reason);
 }

@@ -33,6 +33,55 @@ public sealed record DataPlaneOptions
         init => field = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxConnections), value, "1 or more");
     } = 20_000;
 
+    /// <summary>Most connections from one address (of IPv6, one /64 network). Default 10,000.</summary>
+    public int MaxConnectionsPerAddress
+    {
+        get;
+        init => field = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxConnectionsPerAddress), value, "1 or more");
+    } = 10_000;
+
+    /// <summary>Most connections that have not been welcomed yet: TLS, Hello or a password is still to come or to be checked. Default 4,096.</summary>
+    public int MaxUnauthenticatedConnections
+    {
+        get;
+        init => field = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUnauthenticatedConnections), value, "1 or more");
+    } = 4_096;
+
+    /// <summary>Bytes a second that a frame must come with, on average; 0 for none. Looked at when a heartbeat is due. Default 1,024.</summary>
+    public int MinFrameBytesPerSecond
+    {
+        get;
+        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MinFrameBytesPerSecond), value, "0 (none) or more");
+    } = 1_024;
+
+    /// <summary>How long a frame may take whatever its rate is. Default 5 s.</summary>
+    public TimeSpan FrameGrace
+    {
+        get;
+        init => field = value >= TimeSpan.FromMilliseconds(100) && value <= TimeSpan.FromMinutes(10) ? value : throw new ArgumentOutOfRangeException(nameof(FrameGrace), value, "00:00:00.1 to 00:10:00");
+    } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Most bytes of memory for frames of more than 256 KiB that have begun to arrive, on all connections together. Default 256 MiB.</summary>
+    public long MaxAssemblyBytes
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxAssemblyBytes), value, "1 or more");
+    } = 256L << 20;
+
+    /// <summary>How long the system may take for what one send gives it (at most about 320 KiB) before the peer counts as one that does not read. Default 30 s.</summary>
+    public TimeSpan StalledReaderTimeout
+    {
+        get;
+        init => field = value >= TimeSpan.FromMilliseconds(500) && value <= TimeSpan.FromHours(1) ? value : throw new ArgumentOutOfRangeException(nameof(StalledReaderTimeout), value, "00:00:00.5 to 01:00:00");
+    } = TimeSpan.FromSeconds(30);
+
+    /// <summary>Most bytes of answers that wait for a client to read them. Default 1 MiB.</summary>
+    public int MaxUnreadAnswerBytes
+    {
+        get;
+        init => field = value is >= 64 * 1024 and <= 64 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUnreadAnswerBytes), value, "65536 to 67108864");
+    } = 1024 * 1024;
+
     /// <summary>Most streams of one connection. Default 10,000.</summary>
     public int MaxStreams
     {

@@ -7,6 +7,7 @@ using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
 
@@ -27,7 +28,8 @@ internal sealed class Session : IStreamOwner
 
     private readonly LightQBroker _broker;
     private readonly ServerSecurity _security;
-    private readonly DataPlaneOptions _options;
+    private readonly ServerLimits _limits;
+    private readonly FrameAssembly _assembly;
     private readonly TimeProvider _time;
     private readonly FrameReader _frames = new();
     private readonly Dictionary<uint, OutputStream> _streams = [];
@@ -38,14 +40,16 @@ internal sealed class Session : IStreamOwner
     private bool _refused;
     private Principal? _principal;
     private ProtocolException? _revoked;
+    private volatile bool _isLogged;
     private volatile bool _isAuthenticating;
 
-    public Session(LightQBroker broker, ServerSecurity security, PeerChannel peer, DataPlaneOptions options, uint connectionId, TimeProvider time)
+    public Session(LightQBroker broker, ServerSecurity security, PeerChannel peer, ServerLimits limits, AssemblyBudget assembly, uint connectionId, TimeProvider time)
     {
         _broker = broker;
         _security = security;
         Peer = peer;
-        _options = options;
+        _limits = limits;
+        _assembly = new FrameAssembly(limits, assembly, time);
         ConnectionId = connectionId;
         _time = time;
         LastReceive = time.GetTimestamp();
@@ -65,6 +69,12 @@ internal sealed class Session : IStreamOwner
 
     /// <summary>Whether a Hello is being checked: its password may wait for others to be hashed, which is no fault of the peer's.</summary>
     public bool IsAuthenticating => _isAuthenticating;
+
+    /// <summary>The frame that has begun to arrive.</summary>
+    public FrameAssembly Assembly => _assembly;
+
+    /// <summary>Called when the peer is welcomed, by the reading thread.</summary>
+    public Action? Welcomed { get; init; }
 
     /// <summary>When something was last received, as a timestamp of the clock.</summary>
     public long LastReceive { get; private set; }
@@ -117,6 +127,18 @@ internal sealed class Session : IStreamOwner
             Review(principal, stream);
     }
 
+    /// <summary>Ends the connection for a limit that its peer has met, and tells it. Any thread.</summary>
+    /// <returns>False when nothing can be said yet.</returns>
+    public bool TryEnd(ProtocolException reason)
+    {
+        if (Volatile.Read(ref _output) is null)
+            return false;
+        _isLogged = true;
+        if (Interlocked.CompareExchange(ref _revoked, reason, null) is null)
+            Refuse(reason);
+        return true;
+    }
+
     /// <summary>Takes every stream off its topic; no turn comes any more.</summary>
     public void ReleaseStreams()
     {
@@ -134,10 +156,10 @@ internal sealed class Session : IStreamOwner
     /// <param name="input">What the peer sends.</param>
     /// <param name="output">What it is sent.</param>
     /// <param name="refusal">Why it is refused before it has said anything; null when it is not.</param>
-    /// <returns>Why it ended, for the log; null when the peer just left.</returns>
+    /// <returns>Why it ended, for the log; null when the peer just left, or when the log has it.</returns>
     public async Task<ProtocolException?> RunAsync(PipeReader input, ConnectionOutput output, ProtocolException? refusal = null)
     {
-        _output = output;
+        Volatile.Write(ref _output, output);
         ProtocolException? failure = refusal;
         if (refusal is not null)
             Refuse(refusal);
@@ -156,6 +178,7 @@ internal sealed class Session : IStreamOwner
             }
             ReadResult read = await reading.ConfigureAwait(false);
             LastReceive = _time.GetTimestamp();
+            _assembly.Pause();
             ReadOnlySequence<byte> left = read.Buffer;
             failure ??= Volatile.Read(ref _revoked);
             if (failure is not null)
@@ -168,18 +191,37 @@ internal sealed class Session : IStreamOwner
                 {
                     while (HandleFrames(ref left) is { } slow)
                         await slow.ConfigureAwait(false);
+                    if (!_assembly.Continue(left, left.Length != read.Buffer.Length, _frames))
+                        throw Meet(ErrorCode.ResourceExhausted, nameof(DataPlaneOptions.MaxAssemblyBytes), _limits.DataPlane.MaxAssemblyBytes, "There is no room for another long frame beside those that are arriving");
                 }
                 catch (ProtocolException e)
                 {
-                    failure = _welcomed || !FirstBytes.AreTls(read.Buffer.FirstSpan) ? e : new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.");
+                    failure = ReasonOf(e, read.Buffer.FirstSpan);
                     left = left.Slice(left.End);
                     Refuse(failure);
                 }
             }
             input.AdvanceTo(left.Start, left.End);
             if (read.IsCompleted)
-                return failure;
+            {
+                _assembly.End();
+                return _isLogged ? null : failure;
+            }
         }
+    }
+
+    private ProtocolException ReasonOf(ProtocolException error, ReadOnlySpan<byte> received)
+    {
+        if (!_welcomed)
+            return FirstBytes.AreTls(received) ? new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.") : error;
+        return error.Code == ErrorCode.FrameTooLarge ? Meet(ErrorCode.FrameTooLarge, nameof(DataPlaneOptions.MaxFrameBytes), _frames.MaxFrameBytes, error.Message.TrimEnd('.')) : error;
+    }
+
+    /// <summary>The peer has met a limit, which logs it.</summary>
+    private ProtocolException Meet(ErrorCode code, string setting, IFormattable limit, string found)
+    {
+        _isLogged = true;
+        return _limits.Refuse(code, setting, limit, found);
     }
 
     private void Refuse(ProtocolException reason)
@@ -262,9 +304,16 @@ internal sealed class Session : IStreamOwner
             _lastProducer = producer;
         }
         if (!producer.Publish(body))
-            throw new ProtocolException(ErrorCode.WindowExceeded, $"Stream {id} sent more than its publish window allows.");
+            throw WindowExceeded(id);
         if (!_touched.Contains(producer))
             _touched.Add(producer);
+    }
+
+    private ProtocolException WindowExceeded(uint id)
+    {
+        _isLogged = true;
+        return new ProtocolException(
+            ErrorCode.WindowExceeded, _limits.Refusals.Refuse("Broker:" + nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows"));
     }
 
     private void Settle(uint id, uint tag, SettleFrame frame)
@@ -312,17 +361,19 @@ internal sealed class Session : IStreamOwner
             _isAuthenticating = false;
         }
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
-        _frames.MaxFrameBytes = _options.MaxFrameBytes;
+        DataPlaneOptions options = _limits.DataPlane;
+        _frames.MaxFrameBytes = options.MaxFrameBytes;
         Answer(new WelcomeFrame(
             ProtocolLimits.Version,
             0,
             _broker.Id,
             ConnectionId,
-            (uint)_options.MaxFrameBytes,
-            (uint)(_options.MaxFrameBytes - FrameHeader.Size),
-            (uint)(_options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
-            (uint)_options.Heartbeat.TotalMilliseconds));
+            (uint)options.MaxFrameBytes,
+            (uint)(options.MaxFrameBytes - FrameHeader.Size),
+            (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
+            (uint)options.Heartbeat.TotalMilliseconds));
         Volatile.Write(ref _welcomed, true);
+        Welcomed?.Invoke();
         Review(); // What changed while the password was hashed has not met it.
     }
 
@@ -404,12 +455,13 @@ internal sealed class Session : IStreamOwner
             Answer(new ClosedFrame(ErrorCode.InvalidStream, id == 0 ? "Stream 0 is the connection itself." : $"Stream {id} is open already."), id, tag);
             return false;
         }
+        int most = _limits.DataPlane.MaxStreams;
         lock (_streams)
         {
-            if (_streams.Count < _options.MaxStreams)
+            if (_streams.Count < most)
                 return true;
         }
-        Answer(new ClosedFrame(ErrorCode.ResourceExhausted, $"A connection has at most {_options.MaxStreams} streams."), id, tag);
+        Answer(new ClosedFrame(ErrorCode.ResourceExhausted, _limits.Refusals.Refuse("DataPlane:" + nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams")), id, tag);
         return false;
     }
 
@@ -419,10 +471,10 @@ internal sealed class Session : IStreamOwner
         ThrowUnless(_output.Answer(body, stream, tag));
     }
 
-    private static void ThrowUnless(bool clientReads)
+    private void ThrowUnless(bool clientReads)
     {
         if (!clientReads)
-            throw new ProtocolException(ErrorCode.ResourceExhausted, "The client does not read its answers.");
+            throw Meet(ErrorCode.ResourceExhausted, nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
     }
 
     private void Add(OutputStream stream)

@@ -10,14 +10,16 @@ namespace LightQ.Server.DataPlane;
 /// <remarks>
 /// While nothing is buffered and the socket was drained by the last receive, it waits with a receive of zero bytes and holds no
 /// block. A frame that does not fit the rest of the block moves to its front, at most the unread part of one frame; a frame longer
-/// than the block gets a larger one. One reader at a time; <see cref="ReadAsync"/> is ended by disposing the socket.
+/// than the block gets a larger one. Blocks are small until <see cref="Widen"/>. One reader at a time; <see cref="ReadAsync"/> is ended by disposing the socket.
 /// </remarks>
 internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult>
 {
-    private const int SmallestReceive = 64 * 1024;
+    /// <summary>The part of a block that must be free to receive into it.</summary>
+    private const int SmallestReceive = 4;
 
     private readonly Socket _socket;
-    private readonly BlockPool _blocks;
+    private readonly DataPlaneBlocks _pools;
+    private BlockPool _blocks;
     private readonly SocketAsyncEventArgs _receive = new(true);
     private ManualResetValueTaskSourceCore<ReadResult> _source;
     private byte[]? _block;
@@ -26,14 +28,19 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
     private bool _examined = true;
     private bool _drained = true;
     private bool _ended;
+    private bool _isWide;
 
-    public SocketPipeReader(Socket socket, BlockPool blocks)
+    public SocketPipeReader(Socket socket, DataPlaneBlocks pools)
     {
         _socket = socket;
-        _blocks = blocks;
+        _pools = pools;
+        _blocks = pools.Greeting;
         _receive.Completed += static (_, args) => ((SocketPipeReader)args.UserToken!).OnReceived();
         _receive.UserToken = this;
     }
+
+    /// <summary>The peer is a client: the next blocks are large. By the reading thread.</summary>
+    public void Widen() => _isWide = true;
 
     /// <summary>Bytes received since the connection began.</summary>
     public long BytesReceived { get; private set; }
@@ -66,7 +73,7 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
         if (_start == _end)
         {
             _start = _end = 0;
-            if (_drained)
+            if (_drained || (_isWide && _blocks != _pools.Receive))
                 ReturnBlock();
         }
     }
@@ -98,7 +105,9 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
         }
         else
         {
-            _blocks.MakeRoom(ref _block, ref _start, ref _end, SmallestReceive);
+            if (_block is null && _isWide)
+                _blocks = _pools.Receive;
+            _blocks.MakeRoom(ref _block, ref _start, ref _end, _blocks.BlockBytes / SmallestReceive);
             _receive.SetBuffer(_block, _end, _block.Length - _end);
         }
         try

@@ -3,6 +3,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Server.Control;
+using LightQ.Server.Limits;
 using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using Microsoft.AspNetCore.Builder;
@@ -18,6 +19,8 @@ namespace LightQ.Server.Hosting;
 /// <summary>Kestrel with two ports: gRPC (HTTP/2 without negotiation) and web (HTTP/1.1).</summary>
 internal sealed class HttpHost : IAsyncDisposable
 {
+    private static readonly TimeSpan BodyGrace = TimeSpan.FromSeconds(5);
+
     private readonly WebApplication _app;
 
     private HttpHost(WebApplication app, IPEndPoint control, IPEndPoint web)
@@ -36,8 +39,9 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Binds both ports and serves.</summary>
     /// <exception cref="ServerStartException">A port cannot be had.</exception>
     public static async Task<HttpHost> StartAsync(
-        LightQServerOptions options, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
+        ServerLimits limits, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
+        LightQServerOptions options = limits.Options;
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
         Socket webSocket;
         try
@@ -51,7 +55,7 @@ internal sealed class HttpHost : IAsyncDisposable
         }
         var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
         var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
-        WebApplication app = Build(options, tls, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        WebApplication app = Build(limits, tls, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
         try
         {
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
@@ -81,8 +85,9 @@ internal sealed class HttpHost : IAsyncDisposable
 
     /// <summary>An application that takes nothing from the process around it: no environment, no settings files, no signals.</summary>
     private static WebApplication Build(
-        LightQServerOptions options, ServerTls? tls, int dataPort, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
+        ServerLimits limits, ServerTls? tls, int dataPort, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
     {
+        LightQServerOptions options = limits.Options;
         TimeProvider time = options.ConnectionTime;
         ILogger logger = loggers.CreateLogger("LightQ.Server");
         TlsGate? gate = tls is null ? null : new TlsGate(tls, options.DataPlane.HandshakeTimeout, time, logger);
@@ -92,25 +97,42 @@ internal sealed class HttpHost : IAsyncDisposable
         builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();
         builder.Services.AddRoutingCore();
         builder.WebHost.UseKestrelCore();
-        builder.WebHost.UseSockets(sockets => sockets.CreateBoundListenSocket = socketOf);
+        builder.Services.AddSingleton<IConnectionListenerFactory>(new BackOffListener.Factory(socketOf, limits, time, logger));
+        ConnectionGate controlGate = new(limits, nameof(HttpOptions.MaxControlConnections), o => o.MaxControlConnections, tls is null ? ConnectionGate.Http2 : null);
+        ConnectionGate webGate = new(limits, nameof(HttpOptions.MaxWebConnections), o => o.MaxWebConnections, tls is null ? ConnectionGate.Http1 : null);
         builder.WebHost.ConfigureKestrel(kestrel =>
         {
             kestrel.AddServerHeader = false;
             kestrel.UseGrpcLimits();
+            Limit(kestrel.Limits, options.Http);
             kestrel.Listen(control, listen =>
             {
+                controlGate.Guard(listen);
                 gate?.Guard(listen, SslApplicationProtocol.Http2);
-                listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", time, SpokeTls, next));
+                listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", options.Http.HeaderTimeout, time, SpokeTls, next));
                 gate?.RequireHttp2(listen);
                 listen.UseGrpc();
             });
             kestrel.Listen(web, listen =>
             {
+                webGate.Guard(listen);
                 gate?.Guard(listen, SslApplicationProtocol.Http11);
-                listen.Use(next => MisplacedHello.Answer($"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.", time, SpokeTls, next));
+                listen.Use(next => MisplacedHello.Answer($"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.", options.Http.HeaderTimeout, time, SpokeTls, next));
                 listen.Protocols = HttpProtocols.Http1;
             });
         });
         return builder.Build();
+    }
+
+    /// <summary>What Kestrel itself enforces, from the start on.</summary>
+    private static void Limit(KestrelServerLimits kestrel, HttpOptions limits)
+    {
+        kestrel.MaxRequestBodySize = limits.MaxRequestBytes;
+        kestrel.MaxRequestHeadersTotalSize = limits.MaxHeaderBytes;
+        kestrel.Http2.MaxRequestHeaderFieldSize = limits.MaxHeaderBytes;
+        kestrel.Http2.MaxStreamsPerConnection = limits.MaxStreamsPerConnection;
+        kestrel.RequestHeadersTimeout = limits.HeaderTimeout;
+        kestrel.KeepAliveTimeout = limits.IdleTimeout;
+        kestrel.MinRequestBodyDataRate = limits.MinBodyBytesPerSecond == 0 ? null : new MinDataRate(limits.MinBodyBytesPerSecond, BodyGrace);
     }
 }

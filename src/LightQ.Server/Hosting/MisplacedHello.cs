@@ -13,19 +13,17 @@ internal static class MisplacedHello
     /// <summary>Where a frame has its type, and a request of HTTP a letter.</summary>
     private const int TypeOffset = sizeof(uint);
 
-    /// <summary>As long as Kestrel waits for a first request.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(130);
-
     /// <summary>Looks at the first bytes of a connection before <paramref name="next"/> does.</summary>
     /// <param name="reason">What the client is told.</param>
+    /// <param name="patience">How long the first bytes may take.</param>
     /// <param name="time">The clock.</param>
     /// <param name="spokeTls">Called for a peer that speaks TLS, which this port does not if such bytes get here.</param>
     /// <param name="next">Who serves the connection if it is not misplaced.</param>
-    public static ConnectionDelegate Answer(string reason, TimeProvider time, Action<ConnectionContext> spokeTls, ConnectionDelegate next) => async connection =>
+    public static ConnectionDelegate Answer(string reason, TimeSpan patience, TimeProvider time, Action<ConnectionContext> spokeTls, ConnectionDelegate next) => async connection =>
     {
         try
         {
-            byte[] first = await ReadFirstAsync(connection.Transport.Input, time).ConfigureAwait(false);
+            byte[] first = await ReadFirstAsync(connection.Transport.Input, patience, time).ConfigureAwait(false);
             if (FirstBytes.AreTls(first))
             {
                 spokeTls(connection); // What serves the port answers in the clear, from which a TLS client knows.
@@ -46,9 +44,9 @@ internal static class MisplacedHello
     };
 
     /// <summary>The bytes up to a frame's type, without taking them; fewer when the peer sends no more.</summary>
-    private static async Task<byte[]> ReadFirstAsync(PipeReader input, TimeProvider time)
+    private static async Task<byte[]> ReadFirstAsync(PipeReader input, TimeSpan patience, TimeProvider time)
     {
-        using var enough = new CancellationTokenSource(Patience, time);
+        using var enough = new CancellationTokenSource(patience, time);
         while (true)
         {
             ReadResult read = await input.ReadAsync(enough.Token).ConfigureAwait(false);

@@ -23,6 +23,7 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
 {
     private const string Passed = "lightq.tls.passed", Problem = "lightq.tls.problem", ClientNames = "lightq.tls.client";
     private const int MostRead = 16 * 1024;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     /// <summary>Puts it in front of a port.</summary>
     public void Guard(ListenOptions listen, SslApplicationProtocol protocol)
@@ -45,7 +46,7 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
             return;
         }
         Log(logger, connection, "did not choose HTTP/2 in the TLS handshake (ALPN h2), and this port speaks nothing else");
-        await AnswerAsync(connection, Http1("400 Bad Request", "This port speaks gRPC: choose HTTP/2 in the TLS handshake (ALPN h2).")).ConfigureAwait(false);
+        await AnswerAsync(connection, Http1("400 Bad Request", "This port speaks gRPC: choose HTTP/2 in the TLS handshake (ALPN h2)."), Patience, time).ConfigureAwait(false);
     });
 
     /// <summary>Why nothing is served on a request's connection; null when something is.</summary>
@@ -118,7 +119,7 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
             answer = IsHello(first) ? Hello(Reason) : answer;
             connection.Transport.Input.AdvanceTo(read.Buffer.Start);
         }
-        return AnswerAsync(connection, answer);
+        return AnswerAsync(connection, answer, Patience, time);
     }
 
     private static bool IsHello(ReadOnlySpan<byte> bytes) => bytes.Length > sizeof(uint) && bytes[sizeof(uint)] == (byte)FrameType.Hello;
@@ -135,12 +136,12 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
         $"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: {Encoding.UTF8.GetByteCount(reason) + 1}\r\n\r\n{reason}\n");
 
     /// <summary>Answers, then takes what the peer sends: closed with bytes unread, the connection would be reset and the answer lost.</summary>
-    private async Task AnswerAsync(ConnectionContext connection, byte[] answer)
+    public static async Task AnswerAsync(ConnectionContext connection, byte[] answer, TimeSpan patience, TimeProvider? time = null)
     {
         try
         {
             await connection.Transport.Output.WriteAsync(answer).ConfigureAwait(false);
-            using var enough = new CancellationTokenSource(TimeSpan.FromSeconds(1), time);
+            using var enough = new CancellationTokenSource(patience, time ?? TimeProvider.System);
             for (long taken = 0; taken < MostRead;)
             {
                 ReadResult read = await connection.Transport.Input.ReadAsync(enough.Token).ConfigureAwait(false);

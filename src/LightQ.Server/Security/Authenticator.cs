@@ -42,7 +42,7 @@ internal sealed class Authenticator
         _events = events;
         _time = time;
         _adminHash = SHA256.HashData(Encoding.UTF8.GetBytes(adminPassword));
-        Passwords = new PasswordQueue(options.MaxWaitingLogins);
+        Passwords = new PasswordQueue(options.MaxWaitingLogins, broker.Refusals);
     }
 
     /// <summary>Where passwords are hashed.</summary>

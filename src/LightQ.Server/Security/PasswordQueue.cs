@@ -13,7 +13,7 @@ namespace LightQ.Server.Security;
 /// A hash takes a core for a tenth of a second and more. However many passwords are tried, two threads that yield to all others do it, and what waits is bounded.
 /// What was right once is remembered under a key of this process: a thousand clients that come back at once are not hashed again. Thread-safe.
 /// </remarks>
-internal sealed partial class PasswordQueue(int maxWaiting)
+internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals refusals)
 {
     /// <summary>Threads that hash at the same time.</summary>
     public const int AtOnce = 2;
@@ -72,8 +72,9 @@ internal sealed partial class PasswordQueue(int maxWaiting)
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         lock (_waiting)
         {
-            if (_waiting.Count >= maxWaiting)
-                throw new BrokerException(ErrorCode.ResourceExhausted, $"{_waiting.Count} passwords wait to be checked; the limit (MaxWaitingLogins) is {maxWaiting}. Try again in a moment.");
+            int most = maxWaiting();
+            if (_waiting.Count >= most)
+                throw new BrokerException(ErrorCode.ResourceExhausted, refusals.Refuse(nameof(LightQServerOptions.MaxWaitingLogins), most, $"{_waiting.Count} passwords wait to be checked"));
             _waiting.Enqueue(() => Complete(done, work, cancellationToken));
             if (_threads < AtOnce)
             {

@@ -25,7 +25,7 @@ internal sealed class TlsLink : IDisposable
         _tls = tls;
         _cipher = new CipherStream(socket, blocks.Receive);
         _stream = new SslStream(_cipher);
-        _input = new TlsPipeReader(_stream, socket, blocks.Receive);
+        _input = new TlsPipeReader(_stream, socket, blocks);
         Sender = new TlsFrameSender(_stream, _cipher, new SocketFrameSender(socket));
     }
 
@@ -71,6 +71,9 @@ internal sealed class TlsLink : IDisposable
             ClientNames = CertificateNames.Of(certificate);
         return null;
     }
+
+    /// <summary>The peer is a client: what it sends gets large blocks.</summary>
+    public void Widen() => _input.Widen();
 
     /// <inheritdoc/>
     public void Dispose() => _stream.Dispose();

@@ -10,15 +10,21 @@ namespace LightQ.Server.Tls;
 
 /// <summary>Decrypts into pinned blocks, always one contiguous segment. Waits with a read of zero bytes and without a block while nothing is buffered.</summary>
 /// <remarks>As <see cref="SocketPipeReader"/>; an <c>SslStream</c> gives at most what it has received, so a read after that wait costs no system call.</remarks>
-internal sealed class TlsPipeReader(SslStream tls, Socket socket, BlockPool blocks) : PipeReader
+internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlocks pools) : PipeReader
 {
-    private const int SmallestReceive = 16 * 1024;
+    /// <summary>The part of a block that must be free to receive into it.</summary>
+    private const int SmallestReceive = 16;
 
+    private BlockPool _blocks = pools.Greeting;
+    private bool _isWide;
     private byte[]? _block;
     private int _start;
     private int _end;
     private bool _examined = true;
     private bool _ended;
+
+    /// <summary>As <see cref="SocketPipeReader.Widen"/>.</summary>
+    public void Widen() => _isWide = true;
 
     /// <summary>What ended the reading, unless the peer just left.</summary>
     public Exception? Failure { get; private set; }
@@ -56,7 +62,9 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, BlockPool bloc
         {
             if (_block is null)
                 await tls.ReadAsync(Memory<byte>.Empty).ConfigureAwait(false);
-            blocks.MakeRoom(ref _block, ref _start, ref _end, SmallestReceive);
+            if (_block is null && _isWide)
+                _blocks = pools.Receive;
+            _blocks.MakeRoom(ref _block, ref _start, ref _end, _blocks.BlockBytes / SmallestReceive);
             int received = await tls.ReadAsync(_block.AsMemory(_end)).ConfigureAwait(false);
             _ended = received == 0;
             _end += received;
@@ -72,7 +80,7 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, BlockPool bloc
     private void ReturnBlock()
     {
         if (_block is not null)
-            blocks.Return(_block);
+            _blocks.Return(_block);
         (_block, _start, _end) = (null, 0, 0);
     }
 }

@@ -5,6 +5,8 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using LightQ.Broker;
 using LightQ.Protocol;
+using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
@@ -14,12 +16,9 @@ using Microsoft.AspNetCore.Routing;
 namespace LightQ.Server.Web;
 
 /// <summary><c>POST /admin</c>: the JSON protocol of LightQ's predecessor. Every answer is JSON; a refusal has the status error and says why.</summary>
-internal sealed class AdminEndpoint(AdminCommands commands, int dataPort, int controlPort)
+internal sealed class AdminEndpoint(AdminCommands commands, ServerLimits limits, int dataPort, int controlPort)
 {
     public const string Path = "/admin";
-
-    /// <summary>A request's bytes at most.</summary>
-    public const int MaxBodyBytes = 16 * 1024;
 
     // Apostrophes as people read them: the answers are never part of a page.
     private static readonly AdminJson Json = new(new JsonSerializerOptions(AdminJson.Default.Options) { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
@@ -47,14 +46,14 @@ internal sealed class AdminEndpoint(AdminCommands commands, int dataPort, int co
         }
         catch (BadHttpRequestException e)
         {
-            string why = e.StatusCode == StatusCodes.Status413PayloadTooLarge ? $"The body is larger than {MaxBodyBytes} bytes." : e.Message;
+            string why = e.StatusCode == StatusCodes.Status413PayloadTooLarge ? limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxRequestBytes), limits.Http.MaxRequestBytes, "The body has too many bytes") : e.Message;
             await RefuseAsync(http, e.StatusCode, command, why).ConfigureAwait(false);
         }
     }
 
-    private static async Task<AdminRequest> ReadAsync(HttpContext http)
+    private async Task<AdminRequest> ReadAsync(HttpContext http)
     {
-        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = MaxBodyBytes;
+        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = limits.Http.MaxRequestBytes;
         return await JsonSerializer.DeserializeAsync(http.Request.Body, AdminJson.Default.AdminRequest, http.RequestAborted).ConfigureAwait(false)
             ?? throw new JsonException("it is null.");
     }

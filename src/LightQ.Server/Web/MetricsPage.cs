@@ -2,7 +2,9 @@ using System.Globalization;
 using LightQ.Broker;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
+using LightQ.Server.Configuration;
 using LightQ.Server.Control;
+using LightQ.Server.Limits;
 
 namespace LightQ.Server.Web;
 
@@ -41,9 +43,10 @@ internal static class MetricsPage
     /// <summary>Writes everything.</summary>
     /// <param name="broker">The broker.</param>
     /// <param name="visible">The topics that are told of.</param>
+    /// <param name="limits">What was refused.</param>
     /// <param name="connections">Open data-plane connections.</param>
     /// <param name="ready">Whether the server takes work.</param>
-    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, int connections, bool ready)
+    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, ServerLimits limits, int connections, bool ready)
     {
         var writer = new PrometheusWriter();
         (Topic Topic, TopicFigures Figures)[] topics = [.. visible.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
@@ -51,6 +54,11 @@ internal static class MetricsPage
         writer.Gauge("lightq_ready", "1 while the broker takes work.").Sample(ready ? 1 : 0);
         writer.Gauge("lightq_start_time_seconds", "When the broker started, in seconds since 1970.").Sample(broker.Started.ToUnixTimeMilliseconds() / 1000.0);
         writer.Gauge("lightq_connections", "Open data-plane connections.").Sample(connections);
+        writer.Counter("lightq_limit_refusals_total", "What was refused because a limit was met, by the setting that is the limit.");
+        foreach (ServerSetting setting in ServerSettings.All.Where(s => s.IsLimit))
+            writer.Sample(limits.Refusals[setting.Key], "limit", setting.Key);
+        writer.Counter("lightq_accept_failures_total", "Tries to accept a connection that failed, most likely for want of descriptors.").Sample(limits.AcceptFailures);
+        writer.Gauge("lightq_pending_bytes", "Bytes of batches that wait in memory because their topics are full.").Sample(broker.PendingBytes);
         writer.Gauge("lightq_topics", "Topics.").Sample(topics.Length);
         foreach ((string name, string help, Func<TopicFigures, double> value) in TopicCounters)
             WriteTopics(writer.Counter(name, help), topics, value);

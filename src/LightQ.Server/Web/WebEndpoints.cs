@@ -3,6 +3,7 @@ using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
@@ -11,7 +12,7 @@ using Microsoft.AspNetCore.Routing;
 namespace LightQ.Server.Web;
 
 /// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no topic's failure in words, and metrics only of topics that the caller may see.</summary>
-internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, Readiness readiness, ServerSecurity security, AdminCommands admin)
+internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, ServerLimits limits, Readiness readiness, ServerSecurity security, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
 
@@ -21,7 +22,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, R
     /// <param name="controlPort">Where they find gRPC.</param>
     public void Map(IEndpointRouteBuilder endpoints, int dataPort, int controlPort)
     {
-        new AdminEndpoint(admin, dataPort, controlPort).Map(endpoints);
+        new AdminEndpoint(admin, limits, dataPort, controlPort).Map(endpoints);
         Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
         Get(endpoints, "/healthz/live", http => Answer(http, StatusCodes.Status200OK, "live\n"));
         Get(endpoints, "/healthz/ready", Ready);
@@ -70,7 +71,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, R
         }
         http.Response.ContentType = PrometheusWriter.ContentType;
         IEnumerable<Topic> visible = broker.Topics.Where(t => principal is not null && security.Access.Sees(principal, t.Name));
-        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, listener.Count, readiness.NotReadyReason is null)).ConfigureAwait(false);
+        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null)).ConfigureAwait(false);
     }
 
     private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);

@@ -47,6 +47,16 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
+    /// <summary>How many there are.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_lock)
+                return _positions.Count;
+        }
+    }
+
     /// <summary>Why positions are no longer logged; null while they are.</summary>
     public JournalFailure? Failure { get; private set; }
 

@@ -23,6 +23,8 @@ public sealed class TimeoutTests
         Assert.Equal(1, server.Server.ConnectionCount);
         _time.Advance(Moment);
 
+        Assert.Equal(ErrorCode.TimedOut, await ReasonAsync(client, "DataPlane:HandshakeTimeout"));
+        _time.Advance(Moment);
         Assert.Equal(default, (await client.ReadAsync()).Header);
         await server.ConnectionsAsync(0);
         Assert.Contains(server.Log.Lines, l => l.Message.Contains("said no Hello in time", StringComparison.Ordinal));
@@ -43,6 +45,8 @@ public sealed class TimeoutTests
         Assert.Equal(1, server.Server.ConnectionCount);
         _time.Advance(Heartbeat);
 
+        Assert.Equal(ErrorCode.TimedOut, await ReasonAsync(client, "DataPlane:Heartbeat"));
+        _time.Advance(Moment);
         Assert.Equal(default, (await client.ReadAsync()).Header);
         await server.ConnectionsAsync(0);
         Assert.Contains(server.Log.Lines, l => l.Message.Contains("was silent for three heartbeats", StringComparison.Ordinal));
@@ -77,6 +81,39 @@ public sealed class TimeoutTests
         _time.Advance(Moment);
 
         await server.ConnectionsAsync(0);
+    }
+
+    [Fact]
+    public async Task A_client_that_sends_a_frame_too_slowly_is_told_so_and_cut()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
+        await RoundTripAsync(client);
+        byte[] frame = RawClient.PublishFrame(1, RawClient.Batch(0, 100_000));
+
+        await client.SendAsync(frame.AsMemory(0, 100));
+        await Task.Delay(100, TestContext.Current.CancellationToken); // Nothing says that bytes of half a frame have been received.
+        _time.Advance(Heartbeat - Moment);
+        await client.SendAsync(frame.AsMemory(100, 1));
+        await Task.Delay(100, TestContext.Current.CancellationToken);
+        _time.Advance(Moment);
+
+        Assert.Equal(ErrorCode.TimedOut, await ReasonAsync(client, "DataPlane:MinFrameBytesPerSecond"));
+        Assert.Equal(1, server.Broker.Refusals["DataPlane:MinFrameBytesPerSecond"]);
+    }
+
+    private static async Task<ErrorCode> ReasonAsync(RawClient client, string limit)
+    {
+        while (true)
+        {
+            (FrameHeader header, byte[] body) = await client.ReadAsync();
+            if (header.Type == FrameType.Ping)
+                continue;
+            Assert.Equal(FrameType.Error, header.Type);
+            ErrorFrame error = FrameCodec.Read<ErrorFrame>(body);
+            Assert.Contains($"the limit ({limit}) is", error.Message, StringComparison.Ordinal);
+            return error.Code;
+        }
     }
 
     /// <summary>After it the broker has handled everything the client sent.</summary>

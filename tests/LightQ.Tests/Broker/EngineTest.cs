@@ -1,3 +1,4 @@
+using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
@@ -77,7 +78,7 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
 
     private protected ProducerStream OpenProducer(uint id = 1, ProducerState? state = null, uint epoch = 0, Durability ackLevel = Durability.Memory)
     {
-        var producer = new ProducerStream(this, id, Partition, state, epoch, ackLevel, Window);
+        var producer = new ProducerStream(this, id, Partition, state, epoch, ackLevel, Window, new PendingBudget(static () => long.MaxValue, new LimitRefusals()));
         Partition.Attach(producer);
         return producer;
     }

@@ -58,7 +58,35 @@ public sealed class ServerConfigurationTests : IDisposable
             MaxWaitingLogins = 77,
             StopTimeout = TimeSpan.FromSeconds(1.5),
             Tls = new() { CertificateFile = "/c", KeyFile = "/k", PasswordFile = "/p", ClientCaFile = "/a", ClientCertificates = ClientCertificates.Allowed, SelfSigned = true },
-            DataPlane = new() { MaxFrameBytes = 65536, Heartbeat = TimeSpan.FromSeconds(1), HandshakeTimeout = TimeSpan.FromSeconds(2), MaxConnections = 4, MaxStreams = 5 },
+            DataPlane = new()
+            {
+                MaxFrameBytes = 65536,
+                Heartbeat = TimeSpan.FromSeconds(1),
+                HandshakeTimeout = TimeSpan.FromSeconds(2),
+                MaxConnections = 4,
+                MaxStreams = 5,
+                MaxConnectionsPerAddress = 6,
+                MaxUnauthenticatedConnections = 7,
+                MinFrameBytesPerSecond = 8,
+                FrameGrace = TimeSpan.FromSeconds(9),
+                MaxAssemblyBytes = 10,
+                StalledReaderTimeout = TimeSpan.FromSeconds(11),
+                MaxUnreadAnswerBytes = 65537,
+            },
+            Http = new()
+            {
+                MaxControlConnections = 1,
+                MaxWebConnections = 2,
+                MaxConnectionsPerAddress = 3,
+                MaxStreamsPerConnection = 4,
+                MaxCalls = 5,
+                MaxMessageBytes = 65536,
+                MaxRequestBytes = 1024,
+                MaxHeaderBytes = 8192,
+                HeaderTimeout = TimeSpan.FromSeconds(9),
+                IdleTimeout = TimeSpan.FromSeconds(10),
+                MinBodyBytesPerSecond = 11,
+            },
             Broker = new()
             {
                 PublishWindowBytes = 65536,
@@ -75,6 +103,13 @@ public sealed class ServerConfigurationTests : IDisposable
                 ScrubInterval = TimeSpan.FromHours(10),
                 MaxDelayedBatches = 11,
                 MaxTopics = 8,
+                MaxPartitions = 12,
+                MaxGroupsPerTopic = 13,
+                MaxNamedProducersPerTopic = 14,
+                MaxPendingBytes = 15,
+                MaxUsers = 16,
+                MaxGrantsPerUser = 17,
+                MaxTokensPerUser = 18,
             },
         };
         Write(JsonSerializer.Serialize(ServerSettings.All.ToDictionary(s => s.Key, s => s.Read(odd))));

@@ -61,7 +61,7 @@ internal sealed class FanoutBench(BenchSettings settings, FanoutSettings fanout,
         {
             int connections = fanout.Publishers + fanout.Subscribers + _idleConnections + IdleProcesses.OtherDescriptors;
             _broker = await EmbeddedBroker.StartAsync(
-                settings.DataDirectory, cancellationToken, string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}} } }"""));
+                settings.DataDirectory, cancellationToken, string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}}, "MaxConnectionsPerAddress": {{connections}} } }"""));
         }
         _server = settings.Server ?? _broker!.ConnectionString;
         _client = new LightQClient(LightQClientOptions.Parse(_server));

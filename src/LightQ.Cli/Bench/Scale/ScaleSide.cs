@@ -49,7 +49,7 @@ internal sealed class ScaleSide : IAsyncDisposable
             dataDirectory,
             cancellationToken,
             dimension is ScaleDimension.Connections or ScaleDimension.Subscriptions
-                ? string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}} } }""")
+                ? string.Create(CultureInfo.InvariantCulture, $$"""{"DataPlane": {"MaxConnections": {{connections}}, "MaxConnectionsPerAddress": {{connections}} } }""")
                 : "{}");
         return new ScaleSide(settings, dimension, count, broker, console);
     }

@@ -16,7 +16,7 @@ public sealed class PasswordQueueTests
     [Fact]
     public async Task A_right_password_is_hashed_once_however_many_show_it_at_once()
     {
-        var queue = new PasswordQueue(maxWaiting: 1000);
+        var queue = new PasswordQueue(() => 1000, new LimitRefusals());
         bool[] right = await Task.WhenAll(Enumerable.Range(0, 200).Select(_ => queue.VerifyAsync(Account, Hash, "right-password", Cancel).AsTask()));
         Assert.All(right, Assert.True);
         Assert.InRange(queue.Hashed, 1, PasswordQueue.AtOnce);
@@ -27,7 +27,7 @@ public sealed class PasswordQueueTests
     [Fact]
     public async Task What_is_remembered_is_this_password_of_this_hash_and_nothing_else()
     {
-        var queue = new PasswordQueue(maxWaiting: 10);
+        var queue = new PasswordQueue(() => 10, new LimitRefusals());
         Assert.True(await queue.VerifyAsync(Account, Hash, "right-password", Cancel));
         Assert.False(await queue.VerifyAsync(Account, Hash, "wrong-password", Cancel));
         Assert.False(await queue.VerifyAsync(Account, PasswordHash.Create("another-password"), "right-password", Cancel));
@@ -38,7 +38,7 @@ public sealed class PasswordQueueTests
     [Fact]
     public async Task Who_is_not_there_costs_a_hash_like_who_is()
     {
-        var queue = new PasswordQueue(maxWaiting: 10);
+        var queue = new PasswordQueue(() => 10, new LimitRefusals());
         Assert.False(await queue.VerifyAsync(Guid.Empty, null, "anything", Cancel));
         Assert.False(await queue.VerifyAsync(Guid.Empty, null, "anything", Cancel));
         Assert.Equal(2, queue.Hashed);
@@ -47,7 +47,7 @@ public sealed class PasswordQueueTests
     [Fact]
     public async Task More_than_may_wait_are_refused_with_the_limits_name()
     {
-        var queue = new PasswordQueue(maxWaiting: 3);
+        var queue = new PasswordQueue(() => 3, new LimitRefusals());
         Task<bool>[] tries = [.. Enumerable.Range(0, 40).Select(i => queue.VerifyAsync(Account, Hash, $"wrong-{i}", Cancel).AsTask())];
         await Task.WhenAny(Task.WhenAll(tries));
         BrokerException[] refused = [.. tries.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException))];
@@ -60,7 +60,7 @@ public sealed class PasswordQueueTests
     [Fact]
     public async Task Who_gives_up_waiting_is_not_hashed()
     {
-        var queue = new PasswordQueue(maxWaiting: 100);
+        var queue = new PasswordQueue(() => 100, new LimitRefusals());
         Task<bool>[] busy = [.. Enumerable.Range(0, PasswordQueue.AtOnce).Select(i => queue.VerifyAsync(Account, Hash, $"wrong-{i}", Cancel).AsTask())];
         using var gone = new CancellationTokenSource();
         Task<bool> waiting = queue.VerifyAsync(Account, Hash, "right-password", gone.Token).AsTask();

@@ -1,0 +1,76 @@
+using System.Buffers;
+using LightQ.Protocol.Frames;
+using LightQ.Server.Limits;
+
+namespace LightQ.Server.DataPlane;
+
+/// <summary>The frame of a connection that has begun to arrive: since when, how much of it is there, and what is set aside for a long one.</summary>
+/// <remarks>The reading thread moves it, once for each receive; housekeeping only asks whether the frame is too slow.</remarks>
+internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, TimeProvider time)
+{
+    private long _began;
+    private long _arrived;
+    private int _reserved;
+    private bool _isKnown;
+    private volatile bool _waits;
+
+    /// <summary>Something was received: until it is handled, nobody waits for the peer.</summary>
+    public void Pause() => _waits = false;
+
+    /// <summary>What was received is handled.</summary>
+    /// <param name="left">The beginning of the next frame.</param>
+    /// <param name="isNew">Whether a frame was taken before it, so that this is another than at the last receive.</param>
+    /// <param name="frames">Reads how long it will be.</param>
+    /// <returns>False when it is a long one, and there is no room for it.</returns>
+    public bool Continue(in ReadOnlySequence<byte> left, bool isNew, FrameReader frames)
+    {
+        if (isNew || left.IsEmpty)
+            End();
+        if (left.IsEmpty)
+            return true;
+        if (_began == 0)
+            _began = time.GetTimestamp();
+        _arrived = left.Length;
+        if (!_isKnown && frames.TryReadHeader(left, out FrameHeader header))
+        {
+            _isKnown = true;
+            if (header.Length > DataPlaneBlocks.ReceiveBytes)
+            {
+                if (!budget.TryTake(header.Length, limits.DataPlane.MaxAssemblyBytes))
+                    return false;
+                _reserved = header.Length;
+            }
+        }
+        _waits = true;
+        return true;
+    }
+
+    /// <summary>The frame is whole, or will never be.</summary>
+    public void End()
+    {
+        _waits = false;
+        (_began, _isKnown) = (0, false);
+        if (_reserved == 0)
+            return;
+        budget.Give(_reserved);
+        _reserved = 0;
+    }
+
+    /// <summary>Whether the peer sends it more slowly than it may.</summary>
+    /// <param name="bytesPerSecond">How fast it is.</param>
+    public bool IsTooSlow(out long bytesPerSecond)
+    {
+        bytesPerSecond = 0;
+        int least = limits.DataPlane.MinFrameBytesPerSecond;
+        if (least == 0 || !_waits)
+            return false;
+        TimeSpan taken = time.GetElapsedTime(Volatile.Read(ref _began));
+        if (taken <= limits.DataPlane.FrameGrace)
+            return false;
+        bytesPerSecond = (long)(Volatile.Read(ref _arrived) / taken.TotalSeconds);
+        return bytesPerSecond < least && _waits;
+    }
+
+    /// <summary>Whether a frame has begun and is not whole.</summary>
+    public bool IsWaiting => _waits;
+}

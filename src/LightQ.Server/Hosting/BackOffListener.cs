@@ -1,0 +1,70 @@
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Server.Limits;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Kestrel's sockets on listeners that are bound already, with an accept loop that waits when accepting fails: Kestrel's own tries again at once, which without descriptors takes a whole core.</summary>
+internal sealed class BackOffListener : IConnectionListener
+{
+    private readonly Socket _socket;
+    private readonly SocketAcceptor _acceptor;
+    private readonly SocketConnectionContextFactory _contexts;
+    private readonly CancellationTokenSource _unbound = new();
+
+    private BackOffListener(Socket socket, ServerLimits limits, TimeProvider time, ILogger logger)
+    {
+        _socket = socket;
+        _acceptor = new SocketAcceptor(socket, limits, time);
+        _contexts = new SocketConnectionContextFactory(new SocketConnectionFactoryOptions(), logger);
+        EndPoint = socket.LocalEndPoint!;
+    }
+
+    /// <inheritdoc/>
+    public EndPoint EndPoint { get; }
+
+    /// <inheritdoc/>
+    public async ValueTask<ConnectionContext?> AcceptAsync(CancellationToken cancellationToken = default)
+    {
+        while (await _acceptor.AcceptAsync(_unbound.Token).ConfigureAwait(false) is { } socket)
+        {
+            try
+            {
+                socket.NoDelay = true;
+                return _contexts.Create(socket);
+            }
+            catch (SocketException)
+            {
+                socket.Dispose(); // The peer has gone already.
+            }
+        }
+        return null;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask UnbindAsync(CancellationToken cancellationToken = default)
+    {
+        await _unbound.CancelAsync().ConfigureAwait(false);
+        _socket.Dispose();
+    }
+
+    /// <inheritdoc/>
+    public ValueTask DisposeAsync()
+    {
+        _socket.Dispose();
+        _contexts.Dispose();
+        _unbound.Dispose();
+        return ValueTask.CompletedTask;
+    }
+
+    /// <summary>Hands these listeners to Kestrel.</summary>
+    internal sealed class Factory(Func<EndPoint, Socket> socketOf, ServerLimits limits, TimeProvider time, ILogger logger) : IConnectionListenerFactory
+    {
+        /// <inheritdoc/>
+        public ValueTask<IConnectionListener> BindAsync(EndPoint endpoint, CancellationToken cancellationToken = default) =>
+            ValueTask.FromResult<IConnectionListener>(new BackOffListener(socketOf(endpoint), limits, time, logger));
+    }
+}

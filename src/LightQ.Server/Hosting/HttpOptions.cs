@@ -1,0 +1,84 @@
+namespace LightQ.Server.Hosting;
+
+/// <summary>Limits of the control port (gRPC) and the web port (HTTP/1.1).</summary>
+public sealed record HttpOptions
+{
+    /// <summary>Most connections to the control port. Default 4,096.</summary>
+    public int MaxControlConnections
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxControlConnections), value, "1 or more");
+    } = 4_096;
+
+    /// <summary>Most connections to the web port. Default 512.</summary>
+    public int MaxWebConnections
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxWebConnections), value, "1 or more");
+    } = 512;
+
+    /// <summary>Most connections from one address to each of the two ports. Default 2,048.</summary>
+    public int MaxConnectionsPerAddress
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxConnectionsPerAddress), value, "1 or more");
+    } = 2_048;
+
+    /// <summary>Most calls at once on one connection to the control port; more wait in the client. Default 100.</summary>
+    public int MaxStreamsPerConnection
+    {
+        get;
+        init => field = value is >= 1 and <= 100_000 ? value : throw new ArgumentOutOfRangeException(nameof(MaxStreamsPerConnection), value, "1 to 100000");
+    } = 100;
+
+    /// <summary>Most calls at once on all connections to the control port. Default 10,000.</summary>
+    public int MaxCalls
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCalls), value, "1 or more");
+    } = 10_000;
+
+    /// <summary>Largest gRPC message in bytes; 0 means as the largest frame, 4 MiB at least. Default 0.</summary>
+    public int MaxMessageBytes
+    {
+        get;
+        init => field = value is 0 or (>= 64 * 1024 and <= 128 * 1024 * 1024)
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(MaxMessageBytes), value, "0 (as DataPlane:MaxFrameBytes) or 65536 to 134217728");
+    }
+
+    /// <summary>Largest body of a request to the web port in bytes. Default 16 KiB.</summary>
+    public int MaxRequestBytes
+    {
+        get;
+        init => field = value is >= 1024 and <= 16 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxRequestBytes), value, "1024 to 16777216");
+    } = 16 * 1024;
+
+    /// <summary>All headers of a request together, in bytes. Default 32 KiB.</summary>
+    public int MaxHeaderBytes
+    {
+        get;
+        init => field = value is >= 8 * 1024 and <= 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxHeaderBytes), value, "8192 to 1048576");
+    } = 32 * 1024;
+
+    /// <summary>Time a client has to send its first bytes, and the headers of a request. Default 10 s.</summary>
+    public TimeSpan HeaderTimeout
+    {
+        get;
+        init => field = value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromMinutes(10) ? value : throw new ArgumentOutOfRangeException(nameof(HeaderTimeout), value, "00:00:01 to 00:10:00");
+    } = TimeSpan.FromSeconds(10);
+
+    /// <summary>How long a connection may be without a request. Default 130 s.</summary>
+    public TimeSpan IdleTimeout
+    {
+        get;
+        init => field = value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromDays(1) ? value : throw new ArgumentOutOfRangeException(nameof(IdleTimeout), value, "00:00:01 to 1.00:00:00");
+    } = TimeSpan.FromSeconds(130);
+
+    /// <summary>Bytes a second that the body of a request must come with, on average after its first 5 s; calls that stream are exempt. 0 for none. Default 240.</summary>
+    public int MinBodyBytesPerSecond
+    {
+        get;
+        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MinBodyBytesPerSecond), value, "0 (none) or more");
+    } = 240;
+}

@@ -1,0 +1,91 @@
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.DataPlane;
+using LightQ.Server.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Limits;
+
+/// <summary>The one place where the server's limits are looked up, and where it is counted and logged what they refuse. Thread-safe.</summary>
+/// <remarks>A limit is asked for whenever it is met and never kept, so that another value counts at once.</remarks>
+internal sealed class ServerLimits
+{
+    /// <summary>Between two lines of the log about the same limit.</summary>
+    private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(1);
+
+    private readonly TimeProvider _time;
+    private readonly ILogger _logger;
+    private readonly Dictionary<string, Silence> _silences = new(StringComparer.Ordinal);
+    private volatile LightQServerOptions _options;
+    private long _acceptFailures;
+
+    /// <param name="options">The settings.</param>
+    /// <param name="refusals">Counts what is refused; every refusal there is logged, at most one a second for each limit.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="logger">Where to log.</param>
+    public ServerLimits(LightQServerOptions options, LimitRefusals refusals, TimeProvider time, ILogger logger)
+    {
+        _options = options;
+        _time = time;
+        _logger = logger;
+        Refusals = refusals;
+        refusals.Refused += Log;
+    }
+
+    /// <summary>The settings in force.</summary>
+    public LightQServerOptions Options
+    {
+        get => _options;
+        set => _options = value;
+    }
+
+    /// <summary>The limits of the data port.</summary>
+    public DataPlaneOptions DataPlane => _options.DataPlane;
+
+    /// <summary>The limits of the control and the web port.</summary>
+    public HttpOptions Http => _options.Http;
+
+    /// <summary>What was refused.</summary>
+    public LimitRefusals Refusals { get; }
+
+    /// <summary>How often a connection could not be accepted, most likely because the process has no descriptor left.</summary>
+    public long AcceptFailures => Volatile.Read(ref _acceptFailures);
+
+    /// <summary>Counts such a failure, and logs it at most once a second.</summary>
+    public void OnAcceptFailed(int port, string reason)
+    {
+        Interlocked.Increment(ref _acceptFailures);
+        if (TryBreakSilence("accept", out long unsaid))
+            ServerLog.AcceptFailed(_logger, port, reason, unsaid);
+    }
+
+    /// <summary>Counts a refusal of the data plane's limits.</summary>
+    /// <param name="code">What the client is told.</param>
+    /// <param name="setting">The name of the <see cref="DataPlaneOptions"/>' property.</param>
+    /// <param name="limit">Its value.</param>
+    /// <param name="found">What was found, as a sentence without its point.</param>
+    public ProtocolException Refuse(ErrorCode code, string setting, IFormattable limit, string found) =>
+        new(code, Refusals.Refuse($"DataPlane:{setting}", limit, found));
+
+    private void Log(string setting, string reason)
+    {
+        if (TryBreakSilence(setting, out long unsaid))
+            ServerLog.LimitMet(_logger, setting, reason, unsaid);
+    }
+
+    /// <returns>Whether the last line about this is old enough; <paramref name="unsaid"/> is how often nothing was said since.</returns>
+    private bool TryBreakSilence(string about, out long unsaid)
+    {
+        long now = _time.GetTimestamp();
+        lock (_silences)
+        {
+            Silence silence = _silences.GetValueOrDefault(about);
+            unsaid = silence.Unsaid;
+            bool may = silence.Since == 0 || _time.GetElapsedTime(silence.Since, now) >= LogInterval;
+            _silences[about] = may ? new Silence(now, 0) : silence with { Unsaid = unsaid + 1 };
+            return may;
+        }
+    }
+
+    private readonly record struct Silence(long Since, long Unsaid);
+}

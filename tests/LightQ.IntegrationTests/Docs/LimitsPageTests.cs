@@ -1,0 +1,57 @@
+using System.Text.RegularExpressions;
+using LightQ.Server;
+using LightQ.Server.Configuration;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>The table of docs/limits.md is what the settings say of themselves: each limit with its default, and what is allowed.</summary>
+public sealed partial class LimitsPageTests
+{
+    private static readonly Document Page = Document.Read("docs/limits.md");
+
+    private static IReadOnlyDictionary<string, string[]> Rows => Row().Matches(Page.Text)
+        .Select(m => m.Value.Trim('|').Split('|').Select(c => c.Trim()).ToArray())
+        .ToDictionary(c => c[0].Trim('`'), c => c);
+
+    public static TheoryData<string> Limits => [.. ServerSettings.All.Where(s => s.IsLimit).Select(s => s.Key)];
+
+    [Fact]
+    public void The_table_has_every_limit_once_in_the_order_of_the_settings() =>
+        Assert.Equal(ServerSettings.All.Where(s => s.IsLimit).Select(s => s.Key), Rows.Keys);
+
+    [Theory]
+    [MemberData(nameof(Limits))]
+    public void A_row_has_the_default_and_what_is_allowed(string key)
+    {
+        ServerSetting setting = ServerSettings.All.Single(s => s.Key == key);
+        string[] row = Rows[key];
+        Assert.Equal(setting.Read(new LightQServerOptions()), row[1]);
+        Assert.Equal(Allowed(setting), row[2]);
+        Assert.All(row, cell => Assert.NotEmpty(cell));
+        Assert.Equal(5, row.Length);
+    }
+
+    [Fact]
+    public void What_the_server_refuses_is_named_like_a_limit()
+    {
+        string[] limits = [.. ServerSettings.All.Where(s => s.IsLimit).Select(s => s.Key)];
+        string[] named = [.. Directory.EnumerateFiles(SourceTree.PathOf("src"), "*.cs", SearchOption.AllDirectories).SelectMany(f => Named().Matches(File.ReadAllText(f))).Select(m => $"{m.Groups["section"].Value}:{m.Groups["name"].Value}")];
+        Assert.True(named.Length >= 10, $"only {named.Length} names were found");
+        Assert.All(named, n => Assert.Contains(n, limits));
+    }
+
+    /// <summary>What a setting says when it is given something that it never allows.</summary>
+    private static string Allowed(ServerSetting setting)
+    {
+        string impossible = setting.Read(new LightQServerOptions()).Contains(':', StringComparison.Ordinal) ? "-00:00:01" : "-1";
+        ServerStartException refused = Assert.Throws<ServerStartException>(() => setting.Apply(new LightQServerOptions(), impossible, "test"));
+        return refused.Message.Split("; allowed: ")[1].TrimEnd('.');
+    }
+
+    [GeneratedRegex("^\\| `[A-Z].*\\|$", RegexOptions.Multiline)]
+    private static partial Regex Row();
+
+    [GeneratedRegex("\"(?<section>DataPlane|Http|Broker):\" \\+ nameof\\(\\w+\\.(?<name>\\w+)\\)")]
+    private static partial Regex Named();
+}
