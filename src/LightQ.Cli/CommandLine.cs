@@ -30,6 +30,7 @@ internal static class CommandLine
             BackupCommand.Create(),
             RestoreCommand.Create(),
             AuditCommand.Create(),
+            DoctorCommand.Create(),
             BenchCommand.Create(),
             RoleCommand.Create(),
         };

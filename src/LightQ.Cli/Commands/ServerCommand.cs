@@ -12,7 +12,7 @@ internal static class ServerCommand
 {
     public static Command Create()
     {
-        Option<string?> config = new("--config") { Description = "The configuration file. Default: lightq.json in the working directory, if it is there.", HelpName = "FILE" };
+        Option<string?> config = ConfigurationFile();
         Option<bool> printConfig = new("--print-config") { Description = "Show every setting, its value and where it comes from, and do not start." };
         Option<LogLevel> logLevel = ValueOptions.Choice("--log-level", Enum.GetValues<LogLevel>());
         (logLevel.Description, logLevel.DefaultValueFactory) = ("What is logged to standard error.", _ => LogLevel.Warning);
@@ -44,8 +44,12 @@ internal static class ServerCommand
         return command;
     }
 
+    /// <summary>Which file the settings come from.</summary>
+    public static Option<string?> ConfigurationFile() =>
+        new("--config") { Description = "The configuration file. Default: lightq.json in the working directory, if it is there.", HelpName = "FILE" };
+
     /// <summary>An option for every setting that has a flag; its text is judged where files and the environment are, too.</summary>
-    private static IEnumerable<Option> SettingFlags()
+    public static IEnumerable<Option> SettingFlags()
     {
         var defaults = new LightQServerOptions { DataDirectory = ServerConfiguration.DefaultDataDirectory };
         foreach (ServerSetting setting in ServerSettings.All)
@@ -64,7 +68,8 @@ internal static class ServerCommand
         }
     }
 
-    private static Dictionary<string, string> Given(ParseResult parsed, IEnumerable<Option> flags)
+    /// <summary>The flags that were given, with their texts.</summary>
+    public static Dictionary<string, string> Given(ParseResult parsed, IEnumerable<Option> flags)
     {
         var given = new Dictionary<string, string>();
         foreach (Option option in flags)

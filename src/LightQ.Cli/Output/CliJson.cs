@@ -7,6 +7,7 @@ using LightQ.Cli.Bench.InProcess;
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Commands;
+using LightQ.Cli.Doctor;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Journals;
 using LightQ.Cli.Tours;
@@ -55,6 +56,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(AuditLineView))]
 [JsonSerializable(typeof(TransferResult[]))]
 [JsonSerializable(typeof(BackupView))]
+[JsonSerializable(typeof(DoctorView))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>The document in one line.</summary>

@@ -13,7 +13,7 @@ internal sealed class CommandConsole
 
     public CommandConsole()
     {
-        Tables = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Out) });
+        Tables = AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Console.Out), Ansi = Console.IsOutputRedirected ? AnsiSupport.No : AnsiSupport.Detect });
         if (Console.IsOutputRedirected)
             Tables.Profile.Width = RedirectedWidth;
     }

@@ -7,6 +7,7 @@ internal static class ExitCode
     public const int Failed = 1;
     public const int Usage = 2;
     public const int Unconfirmed = 3;
+    public const int Warnings = 4;
     public const int Unavailable = 69;
     public const int Denied = 77;
     public const int Configuration = 78;

@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Bench.Fanout;

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace LightQ.Cli.Bench.Fanout;
+namespace LightQ.Cli.Hosting;
 
 /// <summary>How many files and sockets a process may have open. The runtime raises a process's limit to the highest allowed when it starts.</summary>
 internal static class DescriptorLimit

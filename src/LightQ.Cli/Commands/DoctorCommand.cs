@@ -1,0 +1,34 @@
+using System.CommandLine;
+using LightQ.Cli.Doctor;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Server.Configuration;
+
+namespace LightQ.Cli.Commands;
+
+/// <summary><c>lightq doctor</c>: what a broker depends on, and what to do about it.</summary>
+internal static class DoctorCommand
+{
+    public static Command Create()
+    {
+        Option<string?> config = ServerCommand.ConfigurationFile();
+        Option<string?> server = new("--server") { Description = "Also look at this broker from here: is it reached, its certificate, the login. Default: no broker.", HelpName = "URL" };
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(
+            "doctor",
+            "Look at what a broker with these settings depends on: disk, ports, certificate, limits, clock, memory. Takes the settings of 'lightq server' and changes nothing. Ends with 1 if something failed, with 4 if there are only warnings.",
+            "lightq doctor --data /var/lib/lightq",
+            "lightq doctor --data ./data --tls-cert broker.crt --tls-key broker.key --output json",
+            "lightq doctor --server lightq://broker.example?tls=true");
+        List<Option> flags = [.. ServerCommand.SettingFlags()];
+        foreach (Option option in flags.Concat([config, server, output]))
+            command.Add(option);
+        command.SetAction((parsed, _) =>
+        {
+            var configuration = ServerConfiguration.Load(ServerCommand.Given(parsed, flags), parsed.GetValue(config));
+            LightQClientOptions? broker = parsed.GetValue(server) is { } url ? CommonOptions.ClientOptions(url) : null;
+            return new DoctorJob(configuration.Options, broker, parsed.GetValue(output)).RunAsync();
+        });
+        return command;
+    }
+}

@@ -1,0 +1,121 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Authentication;
+using System.Security.Cryptography.X509Certificates;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Server;
+
+namespace LightQ.Cli.Doctor;
+
+/// <summary>A broker that runs, seen from here.</summary>
+internal sealed class BrokerChecks(LightQClientOptions options)
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
+    public async IAsyncEnumerable<Finding> RunAsync()
+    {
+        foreach ((string name, int port) in new[] { ("broker's data port", options.DataPort), ("broker's control port", options.ControlPort) })
+        {
+            Finding reached = await ReachAsync(name, port);
+            yield return reached;
+            if (reached.Result == CheckResult.Failed)
+                yield break;
+        }
+        Finding? certificate = options.Tls ? await CertificateAsync() : Plain();
+        if (certificate is not null)
+            yield return certificate;
+        await foreach (Finding finding in LogInAsync())
+            yield return finding;
+    }
+
+    private async Task<Finding> ReachAsync(string check, int port)
+    {
+        string where = $"{options.Host}:{port.ToString(CultureInfo.InvariantCulture)}";
+        try
+        {
+            using var socket = new TcpClient();
+            using var late = new CancellationTokenSource(Patience);
+            await socket.ConnectAsync(options.Host, port, late.Token);
+            return Finding.Ok(check, where);
+        }
+        catch (Exception e) when (e is SocketException or OperationCanceledException)
+        {
+            string why = e is SocketException ? e.Message : $"no answer in {Patience.TotalSeconds:0} s";
+            return Finding.Failed(check, $"{where}: {why}", "Is the broker running, are these its ports, does its --bind reach beyond its machine, and does a firewall let it through?");
+        }
+    }
+
+    private Finding? Plain() => options.Host is "localhost" || (IPAddress.TryParse(options.Host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address))
+        ? null
+        : Finding.Warning("broker's certificate", "none: passwords and messages travel in the clear", "Start the broker with a certificate and connect with ?tls=true.");
+
+    /// <summary>Only looks at the certificate; whether it is to be trusted, the login shows.</summary>
+    private async Task<Finding> CertificateAsync()
+    {
+        const string Check = "broker's certificate";
+        try
+        {
+            using var socket = new TcpClient();
+            using var late = new CancellationTokenSource(Patience);
+            await socket.ConnectAsync(options.Host, options.ControlPort, late.Token);
+            DateTimeOffset? end = null;
+            string subject = "";
+            using var stream = new SslStream(socket.GetStream());
+            var handshake = new SslClientAuthenticationOptions
+            {
+                TargetHost = options.Host,
+                RemoteCertificateValidationCallback = (_, certificate, _, _) =>
+                {
+                    if (certificate is X509Certificate2 shown)
+                        (end, subject) = (shown.NotAfter, shown.Subject);
+                    return true;
+                },
+            };
+            await stream.AuthenticateAsClientAsync(handshake, late.Token);
+            return end is { } notAfter ? ServerChecks.Expiry(Check, $"{subject}, {stream.SslProtocol}", notAfter, DateTimeOffset.UtcNow) : Finding.Failed(Check, "none was shown", "See docs/tls.md.");
+        }
+        catch (Exception e) when (e is AuthenticationException or IOException or SocketException or OperationCanceledException)
+        {
+            return Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port? See docs/tls.md.");
+        }
+    }
+
+    private async IAsyncEnumerable<Finding> LogInAsync()
+    {
+        await using var client = new LightQClient(options);
+        yield return await TryAsync("broker's control plane", async token =>
+        {
+            CallerInfo caller = await client.Users.WhoAmIAsync(token);
+            return Finding.Ok("broker's control plane", $"logged in as {caller.User}{(caller.IsAdmin ? ", who may do everything" : "")}");
+        });
+        yield return await TryAsync("broker's data plane", async token =>
+        {
+            TimeSpan roundTrip = await client.PingAsync(token);
+            return Finding.Ok("broker's data plane", string.Create(CultureInfo.InvariantCulture, $"logged in, round trip {roundTrip.TotalMilliseconds:0.000} ms"));
+        });
+        yield return await TryAsync("broker's version", async token =>
+        {
+            string version = (await client.Stats.GetBrokerAsync(token)).Version;
+            return version == ServerVersion.Text
+                ? Finding.Ok("broker's version", version)
+                : Finding.Warning("broker's version", $"{version}; this tool is {ServerVersion.Text}", "Use the tool of the broker's version, or update the broker.");
+        });
+    }
+
+    private static async Task<Finding> TryAsync(string check, Func<CancellationToken, Task<Finding>> look)
+    {
+        using var late = new CancellationTokenSource(Patience);
+        try
+        {
+            return await look(late.Token);
+        }
+        catch (Exception e) when (e is LightQException or OperationCanceledException)
+        {
+            string why = e is LightQException && Failure.TryExplain(e, out Failure failure) ? failure.Message : $"no answer in {Patience.TotalSeconds:0} s";
+            return Finding.Failed(check, why, "See docs/security.md for logins, and docs/tls.md for certificates.");
+        }
+    }
+}

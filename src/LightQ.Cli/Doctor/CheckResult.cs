@@ -1,0 +1,14 @@
+namespace LightQ.Cli.Doctor;
+
+/// <summary>How a check came out.</summary>
+internal enum CheckResult
+{
+    /// <summary>As it should be, or as good as can be known.</summary>
+    Ok,
+
+    /// <summary>The broker runs, but slower, or less safely than it could.</summary>
+    Warning,
+
+    /// <summary>The broker does not start, or what it promises does not hold.</summary>
+    Failed,
+}

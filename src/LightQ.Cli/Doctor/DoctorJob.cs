@@ -1,0 +1,53 @@
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Server;
+using Spectre.Console;
+
+namespace LightQ.Cli.Doctor;
+
+/// <summary>Looks at everything that a broker depends on, and says what is wrong and what to do.</summary>
+internal sealed class DoctorJob(LightQServerOptions options, LightQClientOptions? broker, OutputFormat output)
+{
+    /// <returns>The exit code: <see cref="ExitCode.Failed"/> or <see cref="ExitCode.Warnings"/> if something came out like that.</returns>
+    public async Task<int> RunAsync()
+    {
+        List<Finding> findings = await FindAsync();
+        var view = DoctorView.Of(findings);
+        if (output == OutputFormat.Json)
+            CommandConsole.Line(CliJson.Write(view, CliJson.Default.DoctorView));
+        else
+            Write(view);
+        return findings.Max(f => f.Result) switch
+        {
+            CheckResult.Failed => ExitCode.Failed,
+            CheckResult.Warning => ExitCode.Warnings,
+            _ => ExitCode.Ok,
+        };
+    }
+
+    /// <summary>All findings.</summary>
+    public async Task<List<Finding>> FindAsync()
+    {
+        var directory = new DirectoryChecks(options.DataDirectory!);
+        List<Finding> findings = [.. directory.Run()];
+        findings.AddRange(new ServerChecks(options, TimeProvider.System).Run(directory.IsInUse));
+        findings.AddRange(new SystemChecks().Run(options.DataPlane.MaxConnections));
+        if (broker is not null)
+        {
+            await foreach (Finding finding in new BrokerChecks(broker).RunAsync())
+                findings.Add(finding);
+        }
+        return findings;
+    }
+
+    private static void Write(DoctorView view)
+    {
+        Table table = CommandConsole.Table("check", "result", "found", "what to do");
+        foreach (DoctorView.CheckView check in view.Checks)
+        {
+            string color = check.Result switch { "ok" => "green", "warning" => "yellow", _ => "red" };
+            table.AddRow(Markup.Escape(check.Check), $"[{color}]{check.Result}[/]", Markup.Escape(check.Found), Markup.Escape(check.Fix ?? ""));
+        }
+        new CommandConsole().Tables.Write(table);
+    }
+}

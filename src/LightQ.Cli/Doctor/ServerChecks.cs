@@ -1,0 +1,104 @@
+using System.Globalization;
+using System.Net.Sockets;
+using LightQ.Server;
+using LightQ.Server.Hosting;
+using LightQ.Server.Tls;
+
+namespace LightQ.Cli.Doctor;
+
+/// <summary>What the broker is told: its ports, and its certificate.</summary>
+internal sealed class ServerChecks(LightQServerOptions options, TimeProvider time)
+{
+    private static readonly TimeSpan Soon = TimeSpan.FromDays(30);
+
+    /// <param name="isInUse">Whether a broker works in the data directory: then the ports are most likely its own.</param>
+    public IEnumerable<Finding> Run(bool isInUse)
+    {
+        yield return Exposure();
+        yield return Port("data port", options.DataPort, "--data-port", isInUse);
+        yield return Port("control port", options.ControlPort, "--control-port", isInUse);
+        yield return Port("web port", options.WebPort, "--web-port", isInUse);
+        foreach (Finding finding in Certificate())
+            yield return finding;
+    }
+
+    /// <summary>How long a certificate is good for.</summary>
+    public static Finding Expiry(string check, string subject, DateTimeOffset end, DateTimeOffset now)
+    {
+        string found = string.Create(CultureInfo.InvariantCulture, $"{subject}, good until {end.UtcDateTime:u}");
+        const string Fix = "Put a new certificate into the same files: the broker takes it without a restart.";
+        return end <= now ? Finding.Failed(check, found + ": it has expired", Fix) : end - now < Soon ? Finding.Warning(check, found, Fix) : Finding.Ok(check, found);
+    }
+
+    private Finding Exposure()
+    {
+        const string Check = "exposure";
+        try
+        {
+            StartChecks.Check(options);
+        }
+        catch (ServerStartException e)
+        {
+            return Finding.Failed(Check, e.Message, "See 'lightq server --help'.");
+        }
+        bool isLocal = System.Net.IPAddress.IsLoopback(options.Bind);
+        string found = $"listens on {options.Bind}, {(options.Tls.IsEnabled ? "with" : "without")} TLS, {(options.RequireAuth ? "logins required" : "open until there is a user besides admin")}";
+        return !isLocal && !(options.Tls.IsEnabled && options.RequireAuth)
+            ? Finding.Warning(Check, found, "Leave --insecure out and give a certificate and --require-auth, unless everybody on the network may do everything.")
+            : Finding.Ok(Check, found);
+    }
+
+    private Finding Port(string check, int port, string flag, bool isInUse)
+    {
+        if (port == 0)
+            return Finding.Ok(check, "a free one is taken at the start");
+        string number = port.ToString(CultureInfo.InvariantCulture);
+        try
+        {
+            using Socket socket = ListenSocket.Open(options.Bind, port, flag);
+            return Finding.Ok(check, number);
+        }
+        catch (ServerStartException e) when (e.Failure == ServerStartFailure.PortInUse && isInUse)
+        {
+            return Finding.Ok(check, $"{number}, in use; a broker works in the data directory");
+        }
+        catch (ServerStartException e)
+        {
+            return Finding.Failed(check, e.Message, $"Choose another with {flag}, or stop what has it ('ss -ltnp sport = :{number}' shows it).");
+        }
+    }
+
+    private IEnumerable<Finding> Certificate()
+    {
+        const string Check = "certificate";
+        TlsOptions tls = options.Tls;
+        if (tls.SelfSigned)
+        {
+            string made = Path.Combine(options.DataDirectory ?? "", SelfSignedCertificate.CertificateName);
+            yield return File.Exists(made) ? Finding.Ok(Check, $"self-signed, '{made}'; renewed at a start within 30 days of its end") : Finding.Ok(Check, "self-signed, made at the first start");
+            yield break;
+        }
+        if (tls.CertificateFile is null)
+            yield break;
+        yield return Load(Check);
+        foreach (string file in new[] { tls.KeyFile, tls.PasswordFile }.OfType<string>().Where(File.Exists))
+        {
+            yield return FilePermissions.IsReadByOthers(file)
+                ? Finding.Warning("secret file", $"others may read '{file}' ({FilePermissions.TextOf(file)})", $"chmod 600 '{file}'")
+                : Finding.Ok("secret file", $"'{file}', for its owner alone");
+        }
+    }
+
+    private Finding Load(string check)
+    {
+        try
+        {
+            ServerCertificate loaded = CertificateFiles.Load(options.Tls, time.GetUtcNow());
+            return Expiry(check, loaded.Certificate.Subject, loaded.Certificate.NotAfter, time.GetUtcNow());
+        }
+        catch (ServerStartException e)
+        {
+            return Finding.Failed(check, e.Message, "See docs/tls.md; the broker does not start with it.");
+        }
+    }
+}
