@@ -9,6 +9,9 @@ namespace LightQ.Cli;
 /// <summary>The command tree, and how every command ends: an exit code, and at most one line on standard error.</summary>
 internal static class CommandLine
 {
+    /// <summary>How arguments are read: one that begins with '@' is what it says, not a file with more of them.</summary>
+    public static ParserConfiguration Parsing { get; } = new() { ResponseFileTokenReplacer = null };
+
     /// <summary>Builds the tree.</summary>
     public static RootCommand CreateRoot()
     {
@@ -43,7 +46,7 @@ internal static class CommandLine
     /// <returns>The exit code.</returns>
     public static async Task<int> RunAsync(string[] args)
     {
-        ParseResult parsed = CreateRoot().Parse(args);
+        ParseResult parsed = CreateRoot().Parse(args, Parsing);
         if (ParseMistake.Find(parsed) is { } mistake)
             return Report(new Failure(ExitCode.Usage, $"{mistake} Try '{ParseMistake.PathOf(parsed)} --help'."));
         using var interruption = new Interruption();

@@ -16,7 +16,7 @@ internal static class ConnectionString
             throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN]");
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
             throw Invalid("nothing may stand between the host and '?', and no '#'");
-        var options = new LightQClientOptions { Host = uri.IdnHost };
+        var options = new LightQClientOptions { Host = ReadHost(uri) };
         if (uri.Port >= 0)
             options = options with { DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port") };
         return ApplyQuery(ApplyUser(options, uri.UserInfo), uri.Query);
@@ -44,6 +44,18 @@ internal static class ConnectionString
             // A path stays readable: '/' needs no escape behind '?'.
             text.Append(separator).Append(name).Append('=').Append(Uri.EscapeDataString(value).Replace("%2F", "/", StringComparison.Ordinal));
             separator = '&';
+        }
+    }
+
+    private static string ReadHost(Uri uri)
+    {
+        try
+        {
+            return uri.IdnHost;
+        }
+        catch (UriFormatException)
+        {
+            throw Invalid("the host has characters that no name of a machine has");
         }
     }
 

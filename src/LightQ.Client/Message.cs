@@ -57,10 +57,10 @@ public readonly struct Message
     public HeaderEnumerator Headers => new(HeaderBytes);
 
     /// <summary>When the producer opened the message's batch, by the producer's clock.</summary>
-    public DateTimeOffset Timestamp => FromUnixMicroseconds(BatchHeader.Timestamp);
+    public DateTimeOffset Timestamp => UnixMicroseconds.ToTime(BatchHeader.Timestamp);
 
     /// <summary>When the broker appended it, by the broker's clock.</summary>
-    public DateTimeOffset AppendTime => FromUnixMicroseconds(BatchHeader.AppendTime);
+    public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(BatchHeader.AppendTime);
 
     /// <summary>How often the message was delivered to its group, this time included; 0 without <see cref="SettleMode.Explicit"/> in a group.</summary>
     public int DeliveryCount => _lock.DeliveryCount;
@@ -202,7 +202,4 @@ public readonly struct Message
         _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(BatchLayout.HeaderSize));
         return new Message(copy, BatchLayout.HeaderSize, 0, Offset, Partition, _lock);
     }
-
-    internal static DateTimeOffset FromUnixMicroseconds(long microseconds) =>
-        DateTimeOffset.UnixEpoch.AddTicks(microseconds * TimeSpan.TicksPerMicrosecond);
 }

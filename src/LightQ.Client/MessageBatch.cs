@@ -38,10 +38,10 @@ public readonly struct MessageBatch
     public int Count { get; }
 
     /// <summary>When the producer opened the batch, by the producer's clock.</summary>
-    public DateTimeOffset Timestamp => Message.FromUnixMicroseconds(View.Timestamp);
+    public DateTimeOffset Timestamp => UnixMicroseconds.ToTime(View.Timestamp);
 
     /// <summary>When the broker appended it, by the broker's clock.</summary>
-    public DateTimeOffset AppendTime => Message.FromUnixMicroseconds(View.AppendTime);
+    public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(View.AppendTime);
 
     /// <summary>The batch as it travelled: header, records, padding. One that came compressed is inflated here, and its checksums are still those of what came.</summary>
     public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);

@@ -22,8 +22,9 @@ public ref struct MessageBatchEnumerator
         {
             throw new LightQException(e.Code, e.Message, e);
         }
-        for (; skip > 0; skip--)
-            MoveToRecord();
+        // The header of a damaged batch may ask for billions.
+        while (skip > 0 && MoveToRecord())
+            skip--;
     }
 
     /// <summary>The message at hand; valid until the batch's end of life.</summary>

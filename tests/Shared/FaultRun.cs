@@ -28,7 +28,7 @@ internal sealed class FaultRun
     public FaultRun(string id, string fault)
     {
         (_id, _fault) = (id, fault);
-        Seed = int.TryParse(Environment.GetEnvironmentVariable("LIGHTQ_SEED"), CultureInfo.InvariantCulture, out int seed) ? seed : Random.Shared.Next();
+        Seed = NewSeed();
         TestContext.Current.TestOutputHelper?.WriteLine($"{id}: repeat with LIGHTQ_SEED={Seed.ToString(CultureInfo.InvariantCulture)}");
     }
 
@@ -37,6 +37,9 @@ internal sealed class FaultRun
 
     /// <summary>What everything random in the run follows from. Part of every failure's message.</summary>
     public int Seed { get; }
+
+    /// <summary>The seed to repeat, or a new one: for what is random and no row of the matrix.</summary>
+    public static int NewSeed() => int.TryParse(Environment.GetEnvironmentVariable("LIGHTQ_SEED"), CultureInfo.InvariantCulture, out int seed) ? seed : Random.Shared.Next();
 
     /// <summary>Skips what is too slow for a run without a tier; it carries <c>[Trait("Tier", "C")]</c>.</summary>
     public static void RequireTier(string reason) => Assert.SkipUnless(Tier is "C" or "N", $"{reason} Run it with LIGHTQ_TIER=C.");

@@ -65,7 +65,7 @@ public sealed class BrokerBackup
         BackupTopic[] topics = [.. records.Select(r => r.Topic).OfType<CatalogRecord.TopicEntry>().Select(ToTopic).OrderBy(t => t.Name, StringComparer.Ordinal)];
         HashSet<string> kept = [.. topics.Select(t => t.Id)];
         await WriteRecordsAsync(GroupsDirectory, _positions.Where(p => kept.Contains(p.Key.TopicId.ToString("N"))).Select(p => p.Record)).ConfigureAwait(false);
-        await WriteRecordsAsync(CatalogDirectory, records.Select(r => (ReadOnlyMemory<byte>)TopicCatalog.Serialize(r))).ConfigureAwait(false);
+        await WriteRecordsAsync(CatalogDirectory, records.Select(r => (ReadOnlyMemory<byte>)r.Write())).ConfigureAwait(false);
         await sink.WriteFileAsync(BrokerIdentity.FileName, BrokerIdentity.Encode(brokerId), cancellationToken).ConfigureAwait(false);
         return topics;
 

@@ -1,4 +1,3 @@
-using System.Text.Json;
 using LightQ.Broker.Topics;
 using LightQ.Storage.Inspection;
 
@@ -17,10 +16,10 @@ public static class CatalogReader
         var topics = new Dictionary<Guid, (string Name, int Partitions)>();
         report = JournalInspector.InspectRecords(directory, bytes =>
         {
-            CatalogRecord? record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord);
-            if (record?.Topic is { Settings.Kind: TopicKind.Durable } topic)
+            var record = CatalogRecord.Read(bytes);
+            if (record.Topic is { Settings.Kind: TopicKind.Durable } topic)
                 topics[topic.Id] = (topic.Name, (int)topic.Settings.Partitions);
-            if (record?.DeletedTopic is { } deleted)
+            if (record.DeletedTopic is { } deleted)
                 topics.Remove(deleted);
         });
         return topics;

@@ -1,6 +1,9 @@
+using System.Text.Json;
 using System.Text.Json.Serialization;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
+using LightQ.Protocol;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Catalog;
 
@@ -23,6 +26,43 @@ internal sealed record CatalogRecord
 
     /// <summary>The id of a token that has ended.</summary>
     public string? DeletedToken { get; init; }
+
+    /// <summary>The record as it is stored.</summary>
+    public byte[] Write() => JsonSerializer.SerializeToUtf8Bytes(this, CatalogJson.Default.CatalogRecord);
+
+    /// <summary>Reads a stored record.</summary>
+    /// <exception cref="JournalFormatException">It is none of these, lacks a part, or has a value that this program cannot honour.</exception>
+    public static CatalogRecord Read(ReadOnlySpan<byte> bytes)
+    {
+        try
+        {
+            CatalogRecord record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord)
+                ?? throw new JournalFormatException("The catalog holds an empty record.");
+            return record.MissingPart() is { } missing ? throw new JournalFormatException($"A record of the catalog has no valid {missing}.") : record;
+        }
+        catch (Exception e) when (e is JsonException or BrokerException)
+        {
+            throw new JournalFormatException($"A record of the catalog cannot be read: {e.Message}");
+        }
+    }
+
+    /// <summary>What the serializer leaves null or unchecked though the types say otherwise; null when all is there.</summary>
+    /// <exception cref="BrokerException">A topic's setting is outside its range.</exception>
+    private string? MissingPart()
+    {
+        if (Topic is { } topic)
+        {
+            if (!TopicName.IsValid(topic.Name) || topic.Settings?.Delivery?.DeadLetterTopic is null || topic.Credentials is { User: null })
+                return "topic";
+            _ = topic.Settings.Complete();
+            if (!Enum.IsDefined(topic.Settings.SlowPolicy) || !Enum.IsDefined(topic.Settings.AckLevel) || !Enum.IsDefined(topic.Settings.ReadLevel))
+                return "topic";
+        }
+        return Producer is { Name: null } ? "producer"
+            : User is { } user && (user.Name is null || user.Password is null || user.Grants?.All(g => g is { Pattern: not null } && Enum.IsDefined(g.Right)) != true) ? "user"
+            : Token is { } token && (token.Id is null || token.User is null || token.Hash is null || token.Description is null) ? "token"
+            : null;
+    }
 
     /// <summary>A topic as created or changed; a later one with the same id replaces it.</summary>
     internal sealed record TopicEntry(string Name, Guid Id, DateTimeOffset Created, TopicSettings Settings, CredentialsEntry? Credentials = null);

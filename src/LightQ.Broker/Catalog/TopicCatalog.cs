@@ -1,4 +1,3 @@
-using System.Text.Json;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
@@ -151,14 +150,14 @@ internal sealed class TopicCatalog : IDisposable
     private void Append(CatalogRecord record)
     {
         CompactIfLong(); // Before: what this record says does not count yet.
-        _journal.Append(Serialize(record));
+        _journal.Append(record.Write());
     }
 
     private void CompactIfLong()
     {
         if (_journal.Bytes <= _compactAt)
             return;
-        _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)Serialize(r))); // On a full disk a topic can be deleted to make space.
+        _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)r.Write())); // On a full disk a topic can be deleted to make space.
         _compactAt = Math.Max(_compactAt, 2 * _journal.Bytes);
     }
 
@@ -185,13 +184,9 @@ internal sealed class TopicCatalog : IDisposable
         _users = table;
     }
 
-    /// <summary>A record as it is kept.</summary>
-    public static byte[] Serialize(CatalogRecord record) => JsonSerializer.SerializeToUtf8Bytes(record, CatalogJson.Default.CatalogRecord);
-
     private void Replay(ReadOnlySpan<byte> bytes)
     {
-        CatalogRecord record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord)
-            ?? throw new JournalFormatException("The catalog holds an empty record.");
+        var record = CatalogRecord.Read(bytes);
         if (record.Topic is { } topic)
             _topics[topic.Id] = topic;
         if (record.DeletedTopic is { } deleted)

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Delays;
 
@@ -78,12 +79,15 @@ internal sealed class PendingDelays
 
     /// <summary>Reads what <see cref="Save"/> wrote, if the bytes begin with it; the journal has verified their checksum.</summary>
     /// <returns>What follows.</returns>
+    /// <exception cref="JournalFormatException">It contradicts its length.</exception>
     public ReadOnlySpan<byte> Load(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length < 12 || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0)
             return bytes;
         int count = BinaryPrimitives.ReadInt32LittleEndian(bytes[8..]);
         bytes = bytes[12..];
+        if (count < 0 || count > bytes.Length / EntrySize)
+            throw new JournalFormatException("A snapshot of delayed batches contradicts its length.");
         for (; count > 0; count--, bytes = bytes[EntrySize..])
         {
             Add(

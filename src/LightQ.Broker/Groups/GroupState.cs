@@ -66,7 +66,7 @@ internal readonly record struct GroupState(long Committed, uint? Epoch, long Nex
                 BinaryPrimitives.ReadInt32LittleEndian(entry[8..]),
                 BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry[16..]));
-            if (range.First < last || range.Count <= 0 || range.End > next)
+            if (range.First < last || range.Count <= 0 || range.First > next - range.Count)
                 return position;
             last = range.End;
             unsettled.Add(range);

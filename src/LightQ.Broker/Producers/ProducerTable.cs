@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Producers;
 
@@ -83,6 +84,7 @@ internal sealed class ProducerTable
     }
 
     /// <summary>Reads what <see cref="Save"/> wrote; the journal has verified its checksum.</summary>
+    /// <exception cref="JournalFormatException">It contradicts its length.</exception>
     public void Load(ReadOnlySpan<byte> bytes)
     {
         while (bytes.Length >= EntryHeader)
@@ -91,6 +93,8 @@ internal sealed class ProducerTable
             long lastAppend = BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]);
             int batches = BinaryPrimitives.ReadInt32LittleEndian(bytes[20..]);
             bytes = bytes[EntryHeader..];
+            if (batches < 0 || batches > bytes.Length / RememberedSize)
+                throw Contradiction();
             for (int i = 0; i < batches; i++, bytes = bytes[RememberedSize..])
             {
                 state.Remember(
@@ -100,5 +104,9 @@ internal sealed class ProducerTable
                     lastAppend);
             }
         }
+        if (!bytes.IsEmpty)
+            throw Contradiction();
     }
+
+    private static JournalFormatException Contradiction() => new("A snapshot of named producers contradicts its length.");
 }

@@ -16,7 +16,7 @@ public static class PasswordHash
     /// <summary>What topics' passwords were hashed with before.</summary>
     internal const string EarlierAlgorithm = "pbkdf2-sha512";
 
-    private const int SaltBytes = 16, HashBytes = 32, MostIterations = 100_000_000;
+    private const int SaltBytes = 16, HashBytes = 32, LeastHashBytes = 16, MostHashBytes = 64, MostIterations = 100_000_000;
     private const string ExpectedStart = $"${Algorithm}$i=600000$";
 
     /// <summary>Hashes a new password. Slow on purpose.</summary>
@@ -62,7 +62,11 @@ public static class PasswordHash
         {
             throw new FormatException("A stored password is not hashed in a way that this version knows.");
         }
-        return (parts[1] == Algorithm ? HashAlgorithmName.SHA256 : HashAlgorithmName.SHA512, iterations, Bytes(salt), Bytes(hash));
+        byte[] expected = Bytes(hash);
+        // An empty hash would be every password's.
+        if (expected.Length is < LeastHashBytes or > MostHashBytes)
+            throw new FormatException($"A stored password's hash has {expected.Length} bytes; allowed: {LeastHashBytes} to {MostHashBytes}.");
+        return (parts[1] == Algorithm ? HashAlgorithmName.SHA256 : HashAlgorithmName.SHA512, iterations, Bytes(salt), expected);
     }
 
     private static byte[] Derive(HashAlgorithmName algorithm, string password, byte[] salt, int iterations, int length) =>

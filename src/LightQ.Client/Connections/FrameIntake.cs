@@ -61,6 +61,9 @@ internal sealed class FrameIntake : IDisposable
                 return;
             if (header.Type == FrameType.Deliver)
             {
+                // A rest that is no batch would be waited for with the length of whatever comes next.
+                if (header.BodyLength % BatchLayout.Alignment != 0)
+                    throw new ProtocolException(ErrorCode.MalformedFrame, $"A Deliver frame's {header.BodyLength} bytes are not whole batches.");
                 _start += FrameHeader.Size;
                 (_deliverStream, _deliverLeft) = (header.Stream, header.BodyLength);
                 continue;

@@ -18,6 +18,22 @@ internal static class ConfigurationLayers
         try
         {
             using FileStream stream = File.OpenRead(path);
+            return ReadJson(stream, path);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Reads what a file holds.</summary>
+    /// <param name="stream">The file's content.</param>
+    /// <param name="path">The file's name, as the source of its values.</param>
+    /// <exception cref="ServerStartException">It is not JSON.</exception>
+    public static IReadOnlyList<LayeredValue> ReadJson(Stream stream, string path)
+    {
+        try
+        {
             IConfigurationRoot json = new ConfigurationBuilder().AddJsonStream(stream).Build();
             return [.. json.AsEnumerable().Where(v => v.Value is not null).Select(v => new LayeredValue(v.Key, v.Value!, path))];
         }
@@ -25,7 +41,7 @@ internal static class ConfigurationLayers
         {
             throw Refuse($"'{path}' is not JSON, line {e.LineNumber + 1}: {e.Message}", e);
         }
-        catch (Exception e) when (e is FormatException or IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is FormatException or InvalidOperationException) // The latter for half a surrogate pair.
         {
             throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e);
         }

@@ -41,12 +41,18 @@ public sealed class ServerConfiguration
     {
         if (file is null && File.Exists(FileName))
             file = FileName;
-        IEnumerable<LayeredValue> layers =
+        return Of(
         [
             .. file is null ? [] : ConfigurationLayers.ReadFile(Path.GetFullPath(file)),
             .. ConfigurationLayers.ReadEnvironment(environment ?? ProcessEnvironment()),
             .. ConfigurationLayers.ReadFlags(flags ?? new Dictionary<string, string>()),
-        ];
+        ]);
+    }
+
+    /// <summary>Makes the configuration of values, later ones over earlier ones.</summary>
+    /// <exception cref="ServerStartException">A key is unknown or a value not allowed.</exception>
+    internal static ServerConfiguration Of(IReadOnlyList<LayeredValue> layers)
+    {
         var options = new LightQServerOptions { DataDirectory = DefaultDataDirectory };
         var sources = new Dictionary<ServerSetting, string>();
         foreach (LayeredValue value in layers)

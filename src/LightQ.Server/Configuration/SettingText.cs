@@ -42,7 +42,7 @@ internal static class SettingText
         {
             if (text.EndsWith(unit, StringComparison.Ordinal)
                 && double.TryParse(text.AsSpan(0, text.Length - unit.Length), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double count)
-                && count * milliseconds < TimeSpan.MaxValue.TotalMilliseconds)
+                && double.IsFinite(count) && count * milliseconds < TimeSpan.MaxValue.TotalMilliseconds / 2)
                 return TimeSpan.FromMilliseconds(count * milliseconds);
         }
         throw new FormatException("a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10");

@@ -28,23 +28,28 @@ internal static class EpochFile
         string path = Path.Combine(directory, Name);
         if (!files.Exists(path))
             return [];
-        byte[]? bytes = ReplacedFile.Read(files, path, MaxBytes);
-        if (bytes is null
-            || bytes.Length < HeaderSize
+        return ReplacedFile.Read(files, path, MaxBytes) is { } bytes ? Parse(bytes, path) : null;
+    }
+
+    /// <summary>The epochs that a file's content holds; null when it is damaged.</summary>
+    /// <exception cref="JournalFormatException">It is of another version.</exception>
+    public static List<(uint Epoch, long FirstOffset)>? Parse(ReadOnlySpan<byte> bytes, string path)
+    {
+        if (bytes.Length < HeaderSize
             || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(12)) != Crc32C.Compute(bytes.AsSpan(16)))
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(bytes[16..]))
         {
             return null;
         }
-        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8));
+        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
         // The version is not under the checksum: a changed bit looks like another version, and is refused as one.
         if (version != Version)
             throw new JournalFormatException($"'{path}' has format version {version}; this program knows version {Version}.");
-        if (BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(16)) * (long)EntrySize != bytes.Length - HeaderSize)
+        if (BinaryPrimitives.ReadUInt32LittleEndian(bytes[16..]) * (long)EntrySize != bytes.Length - HeaderSize)
             return null;
         var epochs = new List<(uint, long)>();
         for (int at = HeaderSize; at < bytes.Length; at += EntrySize)
-            epochs.Add((BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(at)), BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(at + 8))));
+            epochs.Add((BinaryPrimitives.ReadUInt32LittleEndian(bytes[at..]), BinaryPrimitives.ReadInt64LittleEndian(bytes[(at + 8)..])));
         return epochs;
     }
 

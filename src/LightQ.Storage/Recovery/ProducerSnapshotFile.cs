@@ -40,22 +40,24 @@ internal sealed record ProducerSnapshotFile(long Position, long Offset, uint Seg
     public static byte[]? ReadContent(IFileSystem files, string path) => ReplacedFile.Read(files, path, MaxBytes);
 
     /// <summary>Understands the file's bytes, as <see cref="Read"/> does.</summary>
-    public static ProducerSnapshotFile? Parse(byte[]? bytes, Segment segment)
+    public static ProducerSnapshotFile? Parse(byte[]? bytes, Segment segment) =>
+        bytes is not null && Parse(bytes) is { } found && found.SegmentCrc == segment.Crc && found.Position >= segment.BasePosition ? found : null;
+
+    /// <summary>The snapshot that a file's content holds; null when it is damaged.</summary>
+    public static ProducerSnapshotFile? Parse(ReadOnlySpan<byte> bytes)
     {
-        if (bytes is null
-            || bytes.Length < HeaderSize
+        if (bytes.Length < HeaderSize
             || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)) != Version
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(12)) != Crc32C.Compute(bytes.AsSpan(16))
-            || BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(36)) != bytes.Length - HeaderSize)
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]) != Version
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(bytes[16..])
+            || BinaryPrimitives.ReadInt32LittleEndian(bytes[36..]) != bytes.Length - HeaderSize)
         {
             return null;
         }
-        var found = new ProducerSnapshotFile(
-            BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(16)),
-            BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(24)),
-            BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(32)),
-            bytes[HeaderSize..]);
-        return found.SegmentCrc == segment.Crc && found.Position >= segment.BasePosition ? found : null;
+        return new ProducerSnapshotFile(
+            BinaryPrimitives.ReadInt64LittleEndian(bytes[16..]),
+            BinaryPrimitives.ReadInt64LittleEndian(bytes[24..]),
+            BinaryPrimitives.ReadUInt32LittleEndian(bytes[32..]),
+            bytes[HeaderSize..].ToArray());
     }
 }

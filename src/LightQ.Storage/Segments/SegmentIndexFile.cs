@@ -49,11 +49,20 @@ internal static class SegmentIndexFile
             if (file.Read(bytes, 0) != bytes.Length)
                 return false;
         }
-        ReadOnlySpan<byte> body = bytes.AsSpan(HeaderSize);
+        return TryParse(bytes, into, segmentCrc, basePosition, endPosition);
+    }
+
+    /// <summary>Reads what is usable of a file's content into an index.</summary>
+    /// <returns>False when nothing is.</returns>
+    public static bool TryParse(ReadOnlySpan<byte> bytes, SegmentIndex into, uint segmentCrc, long basePosition, long endPosition)
+    {
+        if (bytes.Length < HeaderSize)
+            return false;
+        ReadOnlySpan<byte> body = bytes[HeaderSize..];
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(8)) != segmentCrc
-            || BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(16)) * (long)EntrySize != body.Length
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(12)) != Crc32C.Compute(body))
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]) != segmentCrc
+            || BinaryPrimitives.ReadInt32LittleEndian(bytes[16..]) * (long)EntrySize != body.Length
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(body))
         {
             return false;
         }

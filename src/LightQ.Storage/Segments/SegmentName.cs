@@ -22,6 +22,7 @@ internal static class SegmentName
         ordinal = 0;
         return name.Length == Digits + extension.Length
             && name.EndsWith(extension, StringComparison.Ordinal)
+            && !name.AsSpan(0, Digits).ContainsAnyExceptInRange('0', '9')
             && long.TryParse(name.AsSpan(0, Digits), NumberStyles.None, CultureInfo.InvariantCulture, out ordinal)
             && ordinal > 0;
     }

@@ -54,6 +54,8 @@ internal static class OffsetEntry
             new Guid(entry.Slice(8, 16)),
             BinaryPrimitives.ReadInt32LittleEndian(entry[24..]));
         long offset = entry[4] == RemovedKind ? -1 : BinaryPrimitives.ReadInt64LittleEndian(entry[32..]);
+        if (entry[4] is not (SetKind or RemovedKind) || (offset < 0 && entry[4] == SetKind))
+            throw new JournalFormatException($"A record of consumer positions has an entry of kind {entry[4]} with the offset {offset}.");
         return (key, offset, entry[(FixedSize + name)..].ToArray());
     }
 }

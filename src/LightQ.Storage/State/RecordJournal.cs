@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 using LightQ.Storage.Files;
@@ -319,7 +320,9 @@ public sealed class RecordJournal : IDisposable
         }
     }
 
-    private static LogEnd Replay(string directory, Segment segment, RecordReplay replay)
+    /// <summary>Finds where the records of a generation end, cuts a torn tail, and hands every record out.</summary>
+    /// <exception cref="JournalCorruptException">Records that had been durable are damaged.</exception>
+    internal static LogEnd Replay(string directory, Segment segment, RecordReplay replay)
     {
         var window = new FileWindow(segment.File, ScanBytes);
         var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
@@ -335,8 +338,16 @@ public sealed class RecordJournal : IDisposable
         for (long position = segment.BasePosition; position < end.Position;)
         {
             int length = BinaryPrimitives.ReadInt32LittleEndian(window.Get(segment.FilePosition(position), sizeof(int)));
-            foreach (RecordView record in new BatchView(window.Get(segment.FilePosition(position), length)).Records)
-                replay(record.Body);
+            var batch = new BatchView(window.Get(segment.FilePosition(position), length));
+            try
+            {
+                foreach (RecordView record in batch.Records)
+                    replay(record.Body);
+            }
+            catch (ProtocolException e)
+            {
+                throw new JournalCorruptException(directory, Path.GetFileName(segment.Path), segment.FilePosition(position), batch.BaseOffset, end.Offset - 1, e.Message.TrimEnd('.'));
+            }
             position += length;
         }
         return end;

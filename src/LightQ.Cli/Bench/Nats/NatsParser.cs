@@ -16,16 +16,17 @@ internal sealed class NatsParser
 {
     private const int BufferBytes = 256 * 1024;
     private const int SmallestReceive = 32 * 1024;
+    private const int MaxPayloadBytes = 8 * 1024 * 1024;
 
     private readonly INatsSink _sink;
-    private byte[] _buffer = GC.AllocateUninitializedArray<byte>(BufferBytes, pinned: true);
+    private byte[] _buffer;
     private byte[] _header = [];
     private int _headerPayload;
     private int _start;
     private int _end;
     private int _needed;
 
-    public NatsParser(INatsSink sink) => _sink = sink;
+    public NatsParser(INatsSink sink, int bufferBytes = BufferBytes) => (_sink, _buffer) = (sink, GC.AllocateUninitializedArray<byte>(bufferBytes, pinned: true));
 
     /// <summary>Where the next receive goes; never empty.</summary>
     public Span<byte> Room()
@@ -79,8 +80,8 @@ internal sealed class NatsParser
             _sink.OnLine(line);
             return true;
         }
-        if (!Utf8Parser.TryParse(line[(line.LastIndexOf((byte)' ') + 1)..], out int length, out _) || length < 0)
-            throw new ProtocolException(ErrorCode.MalformedFrame, "A NATS message has no length.");
+        if (!Utf8Parser.TryParse(line[(line.LastIndexOf((byte)' ') + 1)..], out int length, out _) || length is < 0 or > MaxPayloadBytes)
+            throw new ProtocolException(ErrorCode.MalformedFrame, $"A NATS message has no length of 0 to {MaxPayloadBytes}.");
         _header = bytes[..taken].ToArray();
         _headerPayload = length;
         return TryTake(bytes, out taken);

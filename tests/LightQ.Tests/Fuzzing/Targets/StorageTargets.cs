@@ -1,0 +1,218 @@
+using System.Buffers.Binary;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Checksums;
+using LightQ.Storage;
+using LightQ.Storage.Recovery;
+using LightQ.Storage.Segments;
+using LightQ.Storage.State;
+using LightQ.Storage.Writing;
+using LightQ.Tests.Protocol;
+using static LightQ.Tests.Fuzzing.FuzzInvariantException;
+
+namespace LightQ.Tests.Fuzzing.Targets;
+
+/// <summary>A journal's files: segments, index, checkpoint, epochs, snapshots, and the broker's own records.</summary>
+internal static class StorageTargets
+{
+    private const int MaxSegment = 1024;
+    private static readonly HashSet<Type> Refusals = [typeof(JournalFormatException), typeof(JournalCorruptException)];
+    private static readonly SegmentHeader Header = new(Guid.Empty, 1, 3, 1000, 5000, Sample.Time - 1, 1, 77);
+
+    public static IEnumerable<FuzzTarget> All()
+    {
+        yield return new FuzzTarget
+        {
+            Name = "segment-names",
+            What = "names of a journal's files",
+            Parse = SegmentNames,
+            Seeds = FuzzText.Bytes("00000000000000000001.seg", "09223372036854775807.seg", "00000000000000000012.seg"),
+            Tokens = FuzzText.Bytes("9223372036854775808", "-1", "+1", ".seg", ".idx", "\u0661"),
+            MaxLength = 64,
+        };
+        yield return new FuzzTarget
+        {
+            Name = "checkpoints",
+            What = "a checkpoint's slot",
+            Parse = Checkpoints,
+            Seeds = [Slot(new Checkpoint(4, 1, 10, new LogEnd(5000, 1000, Sample.Time, 3, 77), 2, Clean: true)), Slot(default)],
+            Seal = (buffer, length) => Seals.Split(buffer.AsSpan(0, Math.Min(length, Checkpoint.Size))),
+            Refusals = Refusals,
+            MaxLength = 128,
+        };
+        yield return new FuzzTarget
+        {
+            Name = "index",
+            What = "a segment's index",
+            Parse = Index,
+            Seeds = [IndexOf(1), IndexOf(3)],
+            Seal = (buffer, length) => Seals.Rest(buffer, length, 24),
+            MaxLength = 256,
+        };
+        yield return new FuzzTarget
+        {
+            Name = "epochs",
+            What = "the file of a log's epochs",
+            Parse = input => EpochFile.Parse(input, "epochs") is { } epochs && epochs.Count >= 0,
+            Seeds = [Epochs((1, 0)), Epochs((1, 0), (2, 1000), (5, 2000))],
+            Seal = (buffer, length) => Seals.Rest(buffer, length, 16),
+            Refusals = Refusals,
+            MaxLength = 256,
+        };
+        yield return new FuzzTarget
+        {
+            Name = "snapshots",
+            What = "the file of a snapshot of producers",
+            Parse = input => ProducerSnapshotFile.Parse(input) is { } found && found.Snapshot.Length == input.Length - 40,
+            Seeds = [Snapshot([]), Snapshot([1, 2, 3, 4, 5, 6, 7, 8])],
+            Seal = (buffer, length) => Seals.Rest(buffer, length, 16),
+            MaxLength = 256,
+        };
+        yield return new FuzzTarget
+        {
+            Name = "segments",
+            What = "a segment with its batches: where it ends, what is cut",
+            Parse = new Segments().Parse,
+            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header)],
+            Seal = Seals.Segment,
+            Refusals = Refusals,
+            MaxLength = MaxSegment,
+            GateExecutions = 100_000,
+        };
+        yield return new FuzzTarget
+        {
+            Name = "record-journal",
+            What = "a journal of records, replayed",
+            Parse = new RecordJournals().Parse,
+            Seeds = [StoredSegment.Of(Header, Sample.BatchOf(10), Sample.BatchOf(0), Sample.BatchOf(50)), StoredSegment.Of(Header, Sample.Batch())],
+            Seal = Seals.Segment,
+            Refusals = Refusals,
+            MaxLength = MaxSegment,
+            GateExecutions = 100_000,
+        };
+    }
+
+    private static bool SegmentNames(ReadOnlySpan<byte> input)
+    {
+        string name = FuzzText.Of(input);
+        if (!SegmentName.TryParse(name, SegmentName.Log, out long ordinal))
+            return false;
+        ThrowUnless(SegmentName.Of(ordinal, SegmentName.Log) == name && ordinal > 0, "a segment's name is that of its ordinal");
+        return true;
+    }
+
+    private static byte[] Slot(Checkpoint checkpoint)
+    {
+        byte[] slot = new byte[Checkpoint.Size];
+        checkpoint.Write(slot);
+        return slot;
+    }
+
+    private static bool Checkpoints(ReadOnlySpan<byte> input)
+    {
+        if (!Checkpoint.TryRead(input, out Checkpoint checkpoint))
+            return false;
+        Span<byte> again = stackalloc byte[Checkpoint.Size];
+        checkpoint.Write(again);
+        ThrowUnless(Checkpoint.TryRead(again, out Checkpoint read) && read == checkpoint, "a checkpoint that is written reads back as the same");
+        return true;
+    }
+
+    private static byte[] IndexOf(int entries)
+    {
+        byte[] bytes = new byte[24 + (24 * entries)];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, 0x0031_5844_4951_544C);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), 7);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(16), entries);
+        for (int i = 0; i < entries; i++)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(24 + (24 * i)), 100 * i);
+            BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(32 + (24 * i)), Sample.Time + i);
+            BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(40 + (24 * i)), 5000 + (i * SegmentIndex.Spacing));
+        }
+        Seals.Rest(bytes, bytes.Length, 24);
+        return bytes;
+    }
+
+    private static bool Index(ReadOnlySpan<byte> input)
+    {
+        const long Base = 5000, End = Base + (4 * SegmentIndex.Spacing);
+        var index = new SegmentIndex(Base, 4 * SegmentIndex.Spacing);
+        if (!SegmentIndexFile.TryParse(input, index, 7, Base, End))
+            return false;
+        foreach (SegmentIndexEntry entry in index.Entries)
+            ThrowUnless(entry.Position is >= Base and < End, "an index points into its segment");
+        index.TryFindOffset(long.MaxValue, out _);
+        index.TryFindTime(Sample.Time, out _);
+        index.TryFindBehind(Base, out _);
+        return true;
+    }
+
+    private static byte[] Epochs(params (uint Epoch, long FirstOffset)[] epochs)
+    {
+        byte[] bytes = new byte[24 + (16 * epochs.Length)];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, 0x0053_4850_4551_514C);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), 1);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(16), epochs.Length);
+        for (int i = 0; i < epochs.Length; i++)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(24 + (16 * i)), epochs[i].Epoch);
+            BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(32 + (16 * i)), epochs[i].FirstOffset);
+        }
+        Seals.Rest(bytes, bytes.Length, 16);
+        return bytes;
+    }
+
+    private static byte[] Snapshot(byte[] state)
+    {
+        byte[] bytes = [.. new byte[40], .. state];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, 0x0044_4F52_5051_514C);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), 1);
+        BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(16), 5000);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(36), state.Length);
+        Seals.Rest(bytes, bytes.Length, 16);
+        return bytes;
+    }
+
+    /// <summary>What a start does with the newest segment.</summary>
+    private sealed class Segments
+    {
+        private readonly StoredSegment _file = new(MaxSegment);
+        private readonly byte[] _window = new byte[8192];
+
+        public bool Parse(ReadOnlySpan<byte> input)
+        {
+            if (_file.Load(input) is not { } segment)
+                return false;
+            LogEnd end = Scan(segment);
+            long tail = segment.FilePosition(end.Position);
+            ThrowUnless(tail >= SegmentHeader.PageSize && tail <= _file.Length && end.Offset >= segment.BaseOffset, "a segment's end lies within it");
+            if (TailRepair.FindProof(_file, tail, end.Offset, out long usedEnd) >= 0)
+                return false;
+            TailRepair.Cut(_file, tail, usedEnd);
+            ThrowUnless(_file.WrittenEnd <= _file.Length && !_file.Batches[(int)(tail - SegmentHeader.PageSize)..].ContainsAnyExcept((byte)0), "behind the end is nothing after a cut");
+            ThrowUnless(Scan(segment) == end, "a cut leaves what is before it");
+            return true;
+        }
+
+        private LogEnd Scan(Segment segment)
+        {
+            var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+            return BatchScan.Run(new FileWindow(_file, _window), segment, start, segment.Limit, payloads: true);
+        }
+    }
+
+    private sealed class RecordJournals
+    {
+        private readonly StoredSegment _file = new(MaxSegment);
+
+        public bool Parse(ReadOnlySpan<byte> input)
+        {
+            if (_file.Load(input) is not { } segment)
+                return false;
+            int bytes = 0;
+            RecordJournal.Replay("fuzzed", segment, record => bytes += record.Length);
+            ThrowUnless(bytes <= input.Length, "records are not longer than their file");
+            return true;
+        }
+    }
+}
