@@ -4,7 +4,8 @@
 #   tests/fuzz.sh 1000000 frames filters         a million for each of two
 #   LIGHTQ_SEED=42 tests/fuzz.sh 1000 frames     the same inputs again
 # One process for each parser, as many at once as LIGHTQ_FUZZ_JOBS says (the cores), at the lowest priority. LIGHTQ_FUZZ_SECONDS ends each
-# after so long with what it did until then. LIGHTQ_FUZZ_TESTS runs tests that are built already: the path of their program.
+# after so long with what it did until then. LIGHTQ_FUZZ_TESTS runs tests that are built already: the path of their program. LIGHTQ_FUZZ_QUIET
+# leaves RELIABILITY.md as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 executions=${1:-20000000}
@@ -14,7 +15,7 @@ parsers=("$@")
 [ $# -gt 0 ] || mapfile -t parsers <<<"$all"
 for parser in "${parsers[@]}"; do grep -qx -- "$parser" <<<"$all" || { echo "There is no parser '$parser'; there are:" $all; exit 2; }; done
 LIGHTQ_COMMIT=${LIGHTQ_COMMIT:-$(git describe --always --dirty --abbrev=10)}
-export LIGHTQ_COMMIT LIGHTQ_FUZZ_EXECUTIONS=$executions LIGHTQ_FUZZ_REPORT=$PWD/tests/reliability/fuzz DOTNET_gcServer=0
+export LIGHTQ_COMMIT LIGHTQ_FUZZ_EXECUTIONS=$executions LIGHTQ_FUZZ_REPORT=${LIGHTQ_FUZZ_REPORT:-$PWD/tests/reliability/fuzz}
 if [ -z "${LIGHTQ_FUZZ_TESTS:-}" ]; then
     MSBUILDDISABLENODEREUSE=1 dotnet build -v q -c Release -p:RunAnalyzers=false -p:EnforceCodeStyleInBuild=false tests/LightQ.Tests
     LIGHTQ_FUZZ_TESTS=$PWD/tests/LightQ.Tests/bin/Release/net10.0/LightQ.Tests

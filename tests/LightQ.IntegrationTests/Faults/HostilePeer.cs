@@ -27,7 +27,7 @@ internal sealed class HostilePeer : IAsyncDisposable
             return peer;
         var secure = new SslStream(peer._stream, leaveInnerStreamOpen: false);
         peer._stream = secure;
-        await secure.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "localhost", RemoteCertificateValidationCallback = (_, _, _, _) => true });
+        await secure.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "localhost", RemoteCertificateValidationCallback = (_, certificate, _, _) => certificate is not null });
         return peer;
     }
 
@@ -101,8 +101,7 @@ internal sealed class HostilePeer : IAsyncDisposable
         using var patience = new CancellationTokenSource(within);
         try
         {
-            await _stream.ReadAsync(new byte[1024], patience.Token);
-            return true;
+            return await _stream.ReadAsync(new byte[1024], patience.Token) >= 0;
         }
         catch (IOException)
         {

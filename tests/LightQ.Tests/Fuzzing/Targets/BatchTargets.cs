@@ -29,7 +29,7 @@ internal static class BatchTargets
         {
             Name = "batches",
             What = "batches as a broker takes them",
-            Parse = input => new Batches().Parse(input),
+            Parse = Batches,
             Seeds = [Sample.Batch(), Sample.BatchOf(5, 6), [.. Sample.Batch(), .. Sample.BatchOf(1)], Timed(new BatchTiming(Sample.Time, 0)), Timed(new BatchTiming(Sample.Time, Sample.Time + 1)), Timed(new BatchTiming(0, 9))],
             Tokens = [[1, 8, 1, 0, 0, 0, 0, 0, 0, 0], [2, 8, 1, 0, 0, 0, 0, 0, 0, 0], [3, 8], [0xB7, 1]],
             Seal = Seals.Batches,
@@ -97,31 +97,28 @@ internal static class BatchTargets
         return count != 0;
     }
 
-    private readonly struct Batches
+    private static bool Batches(ReadOnlySpan<byte> input)
     {
-        public bool Parse(ReadOnlySpan<byte> input)
+        HostileReading.Run(input);
+        if (BatchValidator.CheckPublished(input, MaxBatchBytes, out BatchView batch, out string reason) != ErrorCode.None)
         {
-            HostileReading.Run(input);
-            if (BatchValidator.CheckPublished(input, MaxBatchBytes, out BatchView batch, out string reason) != ErrorCode.None)
-            {
-                ThrowUnless(reason.Length != 0, "a refusal has a reason");
-                return false;
-            }
-            ThrowUnless(batch.NextOffset > batch.BaseOffset && batch.Payload.Length >= 0, "an accepted batch has offsets and a payload");
-            if (batch.DueAt != 0)
-            {
-                byte[] delivery = batch.Bytes.ToArray();
-                BatchWriter.MakeDelivery(delivery, 5);
-                var view = new BatchView(delivery);
-                ThrowUnless(view.OriginOffset == 5 && view.DueAt == 0 && view.ExpiresAt == batch.ExpiresAt, "the delivery of a delayed batch says where it is from");
-            }
-            if (batch.Codec == BatchCodec.None)
-            {
-                foreach (RecordView record in batch.Records)
-                    HostileReading.Headers(record.HeaderBytes);
-            }
-            return true;
+            ThrowUnless(reason.Length != 0, "a refusal has a reason");
+            return false;
         }
+        ThrowUnless(batch.NextOffset > batch.BaseOffset && batch.Payload.Length >= 0, "an accepted batch has offsets and a payload");
+        if (batch.DueAt != 0)
+        {
+            byte[] delivery = batch.Bytes.ToArray();
+            BatchWriter.MakeDelivery(delivery, 5);
+            var view = new BatchView(delivery);
+            ThrowUnless(view.OriginOffset == 5 && view.DueAt == 0 && view.ExpiresAt == batch.ExpiresAt, "the delivery of a delayed batch says where it is from");
+        }
+        if (batch.Codec == BatchCodec.None)
+        {
+            foreach (RecordView record in batch.Records)
+                HostileReading.Headers(record.HeaderBytes);
+        }
+        return true;
     }
 
     /// <summary>What a consumer does with a run that a broker delivers.</summary>

@@ -105,7 +105,7 @@ internal static class GrpcTargets
         return metadata.Count != 0;
     }
 
-    private static byte[] Framed(IMessage message)
+    private static byte[] Framed(PublishRequest message)
     {
         byte[] bytes = new byte[GrpcFrame.PrefixLength + message.CalculateSize()];
         GrpcFrame.Write(message, message.CalculateSize(), bytes);
@@ -123,7 +123,7 @@ internal static class GrpcTargets
         int count = 0;
         while (true)
         {
-            ValueTask<PublishRequest?> read = reader.ReadAsync(PublishRequest.Parser, CancellationToken.None);
+            Task<PublishRequest?> read = reader.ReadAsync(PublishRequest.Parser, CancellationToken.None).AsTask();
             ThrowUnless(read.IsCompleted, "what is all there is read at once");
             if (read.GetAwaiter().GetResult() is null)
                 return count != 0;

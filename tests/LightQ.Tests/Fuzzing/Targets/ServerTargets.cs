@@ -176,7 +176,7 @@ internal static class ServerTargets
     private static bool Admin(ReadOnlySpan<byte> input)
     {
         using var body = new MemoryStream(input.ToArray());
-        ValueTask<AdminRequest?> reading = JsonSerializer.DeserializeAsync(body, AdminJson.Default.AdminRequest);
+        Task<AdminRequest?> reading = JsonSerializer.DeserializeAsync(body, AdminJson.Default.AdminRequest).AsTask();
         ThrowUnless(reading.IsCompleted, "what is all there is read at once");
         if (reading.GetAwaiter().GetResult() is not { } request)
             return false;

@@ -1,6 +1,4 @@
 using System.Buffers.Binary;
-using LightQ.Protocol.Batches;
-using LightQ.Protocol.Checksums;
 using LightQ.Storage;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
@@ -71,7 +69,7 @@ internal static class StorageTargets
         {
             Name = "segments",
             What = "a segment with its batches: where it ends, what is cut",
-            Parse = new Segments().Parse,
+            Parse = new Segments(new StoredSegment(MaxSegment)).Parse,
             Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header)],
             Seal = Seals.Segment,
             Refusals = Refusals,
@@ -82,7 +80,7 @@ internal static class StorageTargets
         {
             Name = "record-journal",
             What = "a journal of records, replayed",
-            Parse = new RecordJournals().Parse,
+            Parse = new RecordJournals(new StoredSegment(MaxSegment)).Parse,
             Seeds = [StoredSegment.Of(Header, Sample.BatchOf(10), Sample.BatchOf(0), Sample.BatchOf(50)), StoredSegment.Of(Header, Sample.Batch())],
             Seal = Seals.Segment,
             Refusals = Refusals,
@@ -174,22 +172,21 @@ internal static class StorageTargets
     }
 
     /// <summary>What a start does with the newest segment.</summary>
-    private sealed class Segments
+    private sealed class Segments(StoredSegment file)
     {
-        private readonly StoredSegment _file = new(MaxSegment);
         private readonly byte[] _window = new byte[8192];
 
         public bool Parse(ReadOnlySpan<byte> input)
         {
-            if (_file.Load(input) is not { } segment)
+            if (file.Load(input) is not { } segment)
                 return false;
             LogEnd end = Scan(segment);
             long tail = segment.FilePosition(end.Position);
-            ThrowUnless(tail >= SegmentHeader.PageSize && tail <= _file.Length && end.Offset >= segment.BaseOffset, "a segment's end lies within it");
-            if (TailRepair.FindProof(_file, tail, end.Offset, out long usedEnd) >= 0)
+            ThrowUnless(tail >= SegmentHeader.PageSize && tail <= file.Length && end.Offset >= segment.BaseOffset, "a segment's end lies within it");
+            if (TailRepair.FindProof(file, tail, end.Offset, out long usedEnd) >= 0)
                 return false;
-            TailRepair.Cut(_file, tail, usedEnd);
-            ThrowUnless(_file.WrittenEnd <= _file.Length && !_file.Batches[(int)(tail - SegmentHeader.PageSize)..].ContainsAnyExcept((byte)0), "behind the end is nothing after a cut");
+            TailRepair.Cut(file, tail, usedEnd);
+            ThrowUnless(file.WrittenEnd <= file.Length && !file.Batches[(int)(tail - SegmentHeader.PageSize)..].ContainsAnyExcept((byte)0), "behind the end is nothing after a cut");
             ThrowUnless(Scan(segment) == end, "a cut leaves what is before it");
             return true;
         }
@@ -197,17 +194,15 @@ internal static class StorageTargets
         private LogEnd Scan(Segment segment)
         {
             var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
-            return BatchScan.Run(new FileWindow(_file, _window), segment, start, segment.Limit, payloads: true);
+            return BatchScan.Run(new FileWindow(file, _window), segment, start, segment.Limit, payloads: true);
         }
     }
 
-    private sealed class RecordJournals
+    private sealed class RecordJournals(StoredSegment file)
     {
-        private readonly StoredSegment _file = new(MaxSegment);
-
         public bool Parse(ReadOnlySpan<byte> input)
         {
-            if (_file.Load(input) is not { } segment)
+            if (file.Load(input) is not { } segment)
                 return false;
             int bytes = 0;
             RecordJournal.Replay("fuzzed", segment, record => bytes += record.Length);
