@@ -148,16 +148,6 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>Finds a topic.</summary>
     public bool TryGetTopic(string name, [NotNullWhen(true)] out Topic? topic) => _topics.TryGetValue(name, out topic);
 
-    /// <summary>Finds a partition.</summary>
-    /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or the topic could not be opened.</exception>
-    public static Partition GetPartition(Topic topic, uint partition)
-    {
-        ThrowIfNotOpened(topic);
-        return partition < topic.Partitions.Length
-            ? topic.Partitions[(int)partition]
-            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has no partition {partition}; allowed: 0 to {topic.Partitions.Length - 1}.");
-    }
-
     /// <summary>Creates a topic.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="settings">Its settings; defaults are filled in.</param>
@@ -256,7 +246,7 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         if (beforeOffset < -1)
             throw new BrokerException(ErrorCode.InvalidArgument, $"before_offset is {beforeOffset}; allowed: -1 (all) or an offset.");
-        return GetPartition(GetTopic(name), partition).Log.Truncate(beforeOffset);
+        return GetTopic(name).GetPartition(partition).Log.Truncate(beforeOffset);
     }
 
     /// <summary>Whether the request can be served without touching the disk.</summary>
@@ -273,7 +263,7 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         ThrowIfStopping();
         Topic topic = GetTopic(request.Topic);
-        Partition partition = request.Partition == OpenProducerFrame.AnyPartition ? LeastUsed(topic) : GetPartition(topic, request.Partition);
+        Partition partition = request.Partition == OpenProducerFrame.AnyPartition ? topic.LeastUsed() : topic.GetPartition(request.Partition);
         Durability ack = request.AckLevel == Durability.Default ? topic.Settings.AckLevel : request.AckLevel;
         if (ack > partition.Log.MaxDurability)
             throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}.");
@@ -295,7 +285,7 @@ public sealed class LightQBroker : IAsyncDisposable
     public Subscription Subscribe(IStreamOwner owner, uint id, SubscribeFrame request, out SubscribedFrame subscribed)
     {
         ThrowIfStopping();
-        Partition partition = ReadBy(GetTopic(request.Topic), request.Partition);
+        Partition partition = GetTopic(request.Topic).ReadBy(request.Partition);
         if (request.MaxInFlight != 0 && (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0))
             throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement can limit its messages in flight; others are limited by their credit.");
         if (request.Start == StartKind.Offset && request.StartValue < 0)
@@ -427,29 +417,6 @@ public sealed class LightQBroker : IAsyncDisposable
         foreach (Partition partition in topic.Partitions)
             partition.BeginUpkeep(_upkeep);
         _topics[topic.Name] = topic;
-    }
-
-    private static Partition LeastUsed(Topic topic)
-    {
-        ThrowIfNotOpened(topic);
-        return topic.Partitions.MinBy(p => p.Producers.Length)!; // The lowest of those with the fewest.
-    }
-
-    /// <summary>The partition that a subscription is of: all of them are one only where there is one.</summary>
-    private static Partition ReadBy(Topic topic, uint partition)
-    {
-        if (partition != OpenProducerFrame.AnyPartition)
-            return GetPartition(topic, partition);
-        ThrowIfNotOpened(topic);
-        return topic.Partitions.Length == 1
-            ? topic.Partitions[0]
-            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{topic.Name}' has {topic.Partitions.Length} partitions and a subscription is of one: open one stream per partition.");
-    }
-
-    private static void ThrowIfNotOpened(Topic topic)
-    {
-        if (topic.Partitions.IsEmpty)
-            throw new BrokerException(topic.FailureCode, topic.Failure);
     }
 
     private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, in OpenProducerFrame request)

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
@@ -56,8 +57,42 @@ public sealed class Topic
     private TaskCompletionSource? _deletion;
     private string _openFailure = "";
 
+    /// <summary>Finds a partition.</summary>
+    /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or the topic could not be opened.</exception>
+    public Partition GetPartition(uint partition)
+    {
+        ThrowIfNotOpened();
+        return partition < Partitions.Length
+            ? Partitions[(int)partition]
+            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has no partition {partition}; allowed: 0 to {Partitions.Length - 1}.");
+    }
+
+    /// <summary>The partition with the fewest producers; the lowest of those.</summary>
+    internal Partition LeastUsed()
+    {
+        ThrowIfNotOpened();
+        return Partitions.MinBy(p => p.Producers.Length)!;
+    }
+
+    /// <summary>The partition that a subscription is of: all of them are one only where there is one.</summary>
+    internal Partition ReadBy(uint partition)
+    {
+        if (partition != OpenProducerFrame.AnyPartition)
+            return GetPartition(partition);
+        ThrowIfNotOpened();
+        return Partitions.Length == 1
+            ? Partitions[0]
+            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has {Partitions.Length} partitions and a subscription is of one: open one stream per partition.");
+    }
+
     /// <summary>A failure, with the partition where there are several.</summary>
     internal string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
 
     internal void MarkDeleted() => Deletion.TrySetResult();
+
+    private void ThrowIfNotOpened()
+    {
+        if (Partitions.IsEmpty)
+            throw new BrokerException(FailureCode, Failure);
+    }
 }

@@ -143,7 +143,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
     }
 
     private TopicStatsReader ReaderOf(Topic topic, uint? partition) =>
-        new(topic, partition is { } index ? LightQBroker.GetPartition(topic, index) : null, time);
+        new(topic, partition is { } index ? topic.GetPartition(index) : null, time);
 
     private static TimeSpan IntervalOf(Duration? requested)
     {

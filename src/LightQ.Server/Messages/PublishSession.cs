@@ -69,7 +69,7 @@ internal sealed class PublishSession : IDisposable
     public static async Task<PublishSession> OpenAsync(LightQBroker broker, uint connectionId, TimeProvider time, OpenProducer open, int maxMessageBytes)
     {
         Topic topic = broker.GetTopic(open.Topic);
-        LightQBroker.GetPartition(topic, open.HasPartition ? open.Partition : 0);
+        topic.GetPartition(open.HasPartition ? open.Partition : 0);
         if (!System.Enum.IsDefined(open.AckLevel))
             throw new BrokerException(ErrorCode.InvalidArgument, $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 3.");
         if (open.ProducerName.Length != 0 && !open.HasPartition && topic.Partitions.Length > 1)

@@ -16,7 +16,7 @@ internal static class SubscribeMapping
     /// <exception cref="BrokerException">There is no such topic or partition, or a value is outside its range.</exception>
     public static SubscribeFrame[] ToFrames(Subscribe request, Topic topic)
     {
-        LightQBroker.GetPartition(topic, request.HasPartition ? request.Partition : 0);
+        topic.GetPartition(request.HasPartition ? request.Partition : 0);
         uint[] partitions = request.HasPartition ? [request.Partition] : [.. topic.Partitions.Select(p => p.Index)];
         (StartKind start, long value) = StartOf(request);
         if (start == StartKind.Offset && partitions.Length > 1)
