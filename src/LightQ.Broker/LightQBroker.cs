@@ -347,6 +347,17 @@ public sealed class LightQBroker : IAsyncDisposable
         }
     }
 
+    /// <summary>Whether it accepts no new streams.</summary>
+    public bool IsStopping => _stopping;
+
+    /// <summary>Accepts no new streams, and gives the members of groups no more messages, so that what they hold comes to an end. Acks and settlements go on.</summary>
+    public void BeginDrain()
+    {
+        _stopping = true;
+        foreach (Group group in _topics.Values.SelectMany(t => t.Partitions).SelectMany(p => p.Groups()))
+            group.Drain();
+    }
+
     /// <summary>Accepts no new streams; call before the connections are told to go.</summary>
     public void BeginStop() => _stopping = true;
 

@@ -56,6 +56,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         Stats = new StatsClient(_control);
         Groups = new GroupsClient(_control);
         Users = new UsersClient(_control);
+        Operations = new OperationsClient(_control);
     }
 
     /// <summary>
@@ -117,6 +118,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
 
     /// <summary>Makes users, gives them rights, and makes tokens.</summary>
     public UsersClient Users { get; }
+
+    /// <summary>Stops the broker.</summary>
+    public OperationsClient Operations { get; }
 
     /// <summary>The control plane, for calls that only the command line makes.</summary>
     internal ControlChannel Control => _control;

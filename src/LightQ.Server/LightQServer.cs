@@ -27,7 +27,7 @@ namespace LightQ.Server;
 /// await using var client = new LightQClient(server.ConnectionString);
 /// </code>
 /// </example>
-public sealed class LightQServer : IAsyncDisposable
+public sealed class LightQServer : IAsyncDisposable, IServerOperations
 {
     private readonly LightQServerOptions _options;
     private readonly ILogger _logger;
@@ -42,6 +42,8 @@ public sealed class LightQServer : IAsyncDisposable
     private ControlServices? _control;
     private HttpHost? _http;
     private ServerTls? _tls;
+    private readonly TaskCompletionSource _hasStopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private Drain? _drain;
     private Task? _stopped;
 
     private LightQServer(LightQServerOptions options, ILoggerFactory loggers)
@@ -110,6 +112,38 @@ public sealed class LightQServer : IAsyncDisposable
         }
     }
 
+    /// <summary>Completes when it has stopped, whoever asked for that: <see cref="StopAsync"/>, or somebody with the right admin over gRPC.</summary>
+    public Task Stopped => _hasStopped.Task;
+
+    /// <summary>
+    /// Lets clients finish what is under way: opens nothing new, gives members of groups no more messages, tells the clients to go, acknowledges what producers have sent, and takes settlements of
+    /// what members hold. Stop it then.
+    /// </summary>
+    /// <param name="timeout">How long at most; null means <see cref="LightQServerOptions.DrainTimeout"/>. A drain that is under way goes on as it is.</param>
+    /// <param name="cancellationToken">Waits no longer; that is no error.</param>
+    public async Task DrainAsync(TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    {
+        Drain drain = ((IServerOperations)this).BeginDrain(timeout ?? _options.DrainTimeout);
+        using CancellationTokenRegistration registration = cancellationToken.Register(drain.CutShort);
+        await drain.Completion.ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    Drain IServerOperations.BeginDrain(TimeSpan timeout)
+    {
+        lock (_stopLock)
+        {
+            if (_drain is not null)
+                return _drain;
+            ServerLog.Draining(_logger, _listener!.Count + _control!.Calls.Open.Count(), timeout);
+            _readiness.End(_control!.ServiceNames);
+            return _drain = new Drain(_broker!, _listener, _control.Calls, _options.ConnectionTime, timeout);
+        }
+    }
+
+    /// <inheritdoc/>
+    void IServerOperations.BeginStop() => _ = Task.Run(async () => await StopAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing));
+
     /// <summary>
     /// Accepts no more, tells the clients, waits for their connections up to <paramref name="timeout"/> and then cuts them, writes what is
     /// still in memory of durable topics to the disk, and gives the data directory back. Nothing acknowledged is lost. Later calls wait for the first.
@@ -118,7 +152,7 @@ public sealed class LightQServer : IAsyncDisposable
     public Task StopAsync(TimeSpan? timeout = null)
     {
         lock (_stopLock)
-            return _stopped ??= StopOnceAsync(timeout ?? _options.StopTimeout);
+            return _stopped ??= StopAndTellAsync(timeout ?? _options.StopTimeout);
     }
 
     /// <summary>
@@ -150,7 +184,7 @@ public sealed class LightQServer : IAsyncDisposable
         _audit = OpenAudit(time);
         _security = Secure(_broker, new SecurityLog(_logger, _audit));
         _listener = Listen(_broker, _security, _limits, loggers);
-        _control = new ControlServices(_broker, _listener, _limits, _security, _readiness.Health, time, _options.ConnectionTime, _logger);
+        _control = new ControlServices(_broker, _listener, _limits, _security, this, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
         var web = new WebEndpoints(_broker, _listener, _limits, _readiness, _security, new AdminCommands(_broker, _security));
@@ -222,6 +256,19 @@ public sealed class LightQServer : IAsyncDisposable
             ServerLog.TopicFailed(_logger, topic.Name, topic.Failure);
         ServerLog.Ready(
             _logger, ServerVersion.Text, _listener!.EndPoint, _http!.ControlEndPoint, _http.WebEndPoint, _directory.Path, _broker.Topics.Count(), milliseconds);
+    }
+
+    private async Task StopAndTellAsync(TimeSpan timeout)
+    {
+        try
+        {
+            _drain?.CutShort();
+            await StopOnceAsync(timeout).ConfigureAwait(false);
+        }
+        finally
+        {
+            _hasStopped.TrySetResult();
+        }
     }
 
     /// <summary>The order matters: clients first, then the ports, then what they wrote; a step that fails does not stop the next.</summary>

@@ -67,6 +67,16 @@ public sealed record LightQServerOptions
             : throw new ArgumentOutOfRangeException(nameof(StopTimeout), value, "00:00:00 to 00:10:00");
     } = TimeSpan.FromSeconds(5);
 
+    /// <summary>The longest drain: 10 minutes.</summary>
+    public static TimeSpan LongestDrain { get; } = TimeSpan.FromMinutes(10);
+
+    /// <summary>How long a server process that gets SIGTERM or Ctrl-C lets clients finish before it stops, 0 to 10 minutes. Default 0: it stops at once. A second signal waits no longer.</summary>
+    public TimeSpan DrainTimeout
+    {
+        get;
+        init => field = value >= TimeSpan.Zero && value <= LongestDrain ? value : throw new ArgumentOutOfRangeException(nameof(DrainTimeout), value, "00:00:00 to 00:10:00");
+    }
+
     /// <summary>Encryption and certificates. Default: none.</summary>
     public TlsOptions Tls { get; init; } = new();
 

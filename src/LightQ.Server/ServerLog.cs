@@ -14,6 +14,9 @@ internal static partial class ServerLog
     [LoggerMessage(2002, LogLevel.Information, "Stopping: {Connections} connections are open, they have {Timeout} to end")]
     public static partial void Stopping(ILogger logger, int connections, TimeSpan timeout);
 
+    [LoggerMessage(2017, LogLevel.Information, "Draining: {Clients} clients have {Timeout} to finish what is under way")]
+    public static partial void Draining(ILogger logger, int clients, TimeSpan timeout);
+
     [LoggerMessage(2003, LogLevel.Information, "Stopped: everything acknowledged is kept in {Directory}")]
     public static partial void Stopped(ILogger logger, string directory);
 

@@ -133,7 +133,7 @@ public sealed class AutomaticGroup : Group
         // Also when it may not take any more: whoever may must not wait for its read.
         if (_reading == member)
             _reading = null;
-        if (IsPaused || !MayTake(member) || _reading is not null)
+        if (IsPaused || IsDraining || !MayTake(member) || _reading is not null)
             return ReadResult.AtEnd;
         bool again = _returned.Count != 0;
         LogCursor from = again ? _returned[0].Start : _cursor;

@@ -295,7 +295,7 @@ public sealed class ExplicitGroup : Group
         // Also when it may not take any more: whoever may must not wait for its read.
         if (_reading == member)
             _reading = null;
-        if (IsPaused || member.Room <= 0 || !MayTake(member) || _reading is not null)
+        if (IsPaused || IsDraining || member.Room <= 0 || !MayTake(member) || _reading is not null)
             return ReadResult.AtEnd;
         long now = _clock.Now;
         for (int skips = 0; skips < MostSkips; skips++)

@@ -46,6 +46,9 @@ internal sealed class ExplicitMember : GroupMember
     /// <summary>Messages it holds.</summary>
     public int InFlight { get; private set; }
 
+    /// <inheritdoc/>
+    public override int Held => InFlight;
+
     /// <summary>How many more it may hold.</summary>
     public int Room => _byId.Count >= MostLeases ? 0 : Math.Min(MostMessages, (int)_maxInFlight - InFlight);
 

@@ -34,6 +34,9 @@ public abstract class Group
     /// <summary>Whether its members get nothing until it is resumed.</summary>
     public bool IsPaused { get; private set; }
 
+    /// <summary>Whether its members get nothing any more, as the broker is about to stop.</summary>
+    private protected bool IsDraining { get; private set; }
+
     /// <summary>The next offset that no member has been given.</summary>
     internal abstract long NextOffset { get; }
 
@@ -132,6 +135,13 @@ public abstract class Group
             IsDirty = true;
         }
         WakeMembers();
+    }
+
+    /// <summary>Gives its members nothing any more.</summary>
+    internal void Drain()
+    {
+        lock (Gate)
+            IsDraining = true;
     }
 
     /// <summary>The state, if it changed since the last call.</summary>

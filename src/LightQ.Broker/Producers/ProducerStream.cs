@@ -49,6 +49,16 @@ public sealed class ProducerStream : OutputStream
     /// <summary>The partition it appends to.</summary>
     public Partition Partition => _partition;
 
+    /// <summary>Whether something of it is not acknowledged yet. Any thread.</summary>
+    public bool IsBusy
+    {
+        get
+        {
+            lock (_acks)
+                return _acks.Count != 0 || !_pending.IsEmpty;
+        }
+    }
+
     /// <summary>Takes the body of a Publish frame.</summary>
     /// <param name="run">Batches.</param>
     /// <returns>False when the client sent more than its window allows: the connection must close.</returns>

@@ -48,6 +48,9 @@ public abstract class Subscription : OutputStream
     /// <summary>How many messages the next take may give a member that settles them itself; others are given whole batches. No limit by default.</summary>
     public int MostMessages { get; set; } = int.MaxValue;
 
+    /// <summary>Messages that it holds as a member of a group that settles, and has not settled.</summary>
+    public virtual int Held => 0;
+
     /// <summary>Messages it has lost by its policy.</summary>
     public long Drops => Volatile.Read(ref _drops);
 

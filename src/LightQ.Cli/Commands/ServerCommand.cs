@@ -29,6 +29,7 @@ internal static class ServerCommand
         List<Option> flags = [.. SettingFlags()];
         foreach (Option option in flags.Concat([config, printConfig, logLevel, endWithInput, output]))
             command.Add(option);
+        command.Add(ServerStopCommand.Create());
         command.SetAction((parsed, cancellationToken) =>
         {
             var process = new ServerProcess

@@ -16,7 +16,7 @@ internal static class BrokerRuntime
     /// <summary>Applies the settings if the arguments are those of such a process.</summary>
     public static void Prepare(string[] args)
     {
-        if (args is not (["server", ..] or ["bench-role", FanoutRole.Name]))
+        if (args is ["server", "stop" or "reload", ..] or not (["server", ..] or ["bench-role", FanoutRole.Name]))
             return;
         SetDefault(InlineCompletions, "1");
         SetDefault(PoolSpinLimit, "0");

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace LightQ.Cli.Hosting;
 
-/// <summary>Ctrl-C and SIGTERM: the first asks the command to end, the second ends the process at once.</summary>
+/// <summary>Ctrl-C and SIGTERM: the first asks the command to end, the next does what <see cref="Hurry"/> says, and the one after ends the process at once.</summary>
 internal sealed class Interruption : IDisposable
 {
     private const int SignalBase = 128;
@@ -13,9 +13,16 @@ internal sealed class Interruption : IDisposable
 
     public Interruption()
     {
+        Current = this;
         _interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, c => OnSignal(c, 2));
         _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, c => OnSignal(c, 15));
     }
+
+    /// <summary>The command's.</summary>
+    public static Interruption? Current { get; private set; }
+
+    /// <summary>What the second signal does; null when it ends the process at once.</summary>
+    public Action? Hurry { get; set; }
 
     /// <summary>Cancelled by the first signal.</summary>
     public CancellationToken Token => _source.Token;
@@ -30,8 +37,15 @@ internal sealed class Interruption : IDisposable
     private void OnSignal(PosixSignalContext context, int number)
     {
         context.Cancel = true;
-        if (_source.IsCancellationRequested)
+        if (!_source.IsCancellationRequested)
+        {
+            _source.Cancel();
+            return;
+        }
+        Action? hurry = Hurry;
+        if (hurry is null)
             Environment.Exit(SignalBase + number);
-        _source.Cancel();
+        Hurry = null;
+        hurry();
     }
 }

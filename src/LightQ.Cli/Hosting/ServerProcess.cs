@@ -41,9 +41,20 @@ internal sealed class ServerProcess
             ParentLink.OnEnd(stop.Cancel);
         await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
         Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
-        await Task.Delay(Timeout.Infinite, stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await server.Stopped.WaitAsync(stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!server.Stopped.IsCompleted && configuration.Options.DrainTimeout > TimeSpan.Zero)
+            await DrainAsync(server);
         await server.StopAsync();
         return ExitCode.Ok;
+    }
+
+    /// <summary>A second signal waits no longer for clients.</summary>
+    private static async Task DrainAsync(LightQServer server)
+    {
+        using var enough = new CancellationTokenSource();
+        Interruption.Current?.Hurry = () => enough.Cancel();
+        await server.DrainAsync(cancellationToken: enough.Token);
+        Interruption.Current?.Hurry = null;
     }
 
     // All of it to standard error: standard output carries the ports, and nothing else.

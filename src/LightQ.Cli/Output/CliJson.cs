@@ -52,6 +52,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(PublishView))]
 [JsonSerializable(typeof(VerifyView))]
 [JsonSerializable(typeof(RepairView[]))]
+[JsonSerializable(typeof(StopProgress))]
 [JsonSerializable(typeof(AuditReportView))]
 [JsonSerializable(typeof(AuditLineView))]
 [JsonSerializable(typeof(TransferResult[]))]

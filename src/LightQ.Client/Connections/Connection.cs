@@ -16,6 +16,9 @@ internal abstract class Connection : IFrameSink
 {
     private const int HeartbeatTicksUntilDead = 6;
 
+    /// <summary>Looks in a row, 20 ms apart, that find nothing under way before a connection that is told to go does.</summary>
+    private const int QuietPeriods = 3;
+
     // The heartbeat's own numbers are small.
     private const ulong AskedFor = 1UL << 63;
 
@@ -247,12 +250,15 @@ internal abstract class Connection : IFrameSink
         _events.OnGoingAway(goAway);
         var reason = new LightQException(ErrorCode.ShuttingDown, $"The broker is going away: {goAway.Message}");
         TimeSpan period = TimeSpan.FromMilliseconds(20);
+        int quiet = 0;
         long deadline = _options.ConnectionTime.GetTimestamp();
         TimeSpan left = TimeSpan.FromMilliseconds(goAway.TimeLeftMilliseconds);
         _leaving ??= _options.ConnectionTime.CreateTimer(
             _ =>
             {
-                if (!_streams.Values.Any(s => s.HasUnanswered) || _options.ConnectionTime.GetElapsedTime(deadline) >= left)
+                // What was just settled may still be on its way to the socket, for as long as receipts wait for company.
+                quiet = _streams.Values.Any(s => s.HasUnanswered) ? 0 : quiet + 1;
+                if (quiet == QuietPeriods || _options.ConnectionTime.GetElapsedTime(deadline) >= left)
                     Fail(reason);
             },
             null,

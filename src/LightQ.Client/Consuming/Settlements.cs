@@ -20,6 +20,7 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
     private CancellationTokenSource? _ended;
     private LightQException? _end;
     private uint _lastTag;
+    private long _held;
 
     /// <summary>The subscription.</summary>
     public uint Stream { get; } = stream;
@@ -30,15 +31,18 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
     /// <summary>What was completed and not yet sent; no messages when there is nothing. Guarded by the outbox.</summary>
     public SettleRange Waiting { get; set; }
 
-    /// <summary>Whether somebody waits for the broker's answer.</summary>
+    /// <summary>Whether somebody waits for the broker's answer, or members of a group hold messages that they have not settled.</summary>
     public bool HasUnanswered
     {
         get
         {
             lock (_gate)
-                return _unanswered.Count > 0;
+                return _unanswered.Count > 0 || Interlocked.Read(ref _held) > 0;
         }
     }
+
+    /// <summary>The member of a group was given messages.</summary>
+    public void Hold(uint count) => Interlocked.Add(ref _held, count);
 
     /// <summary>Cancelled when the subscription has ended on this connection; its callbacks run on the thread pool.</summary>
     public CancellationToken Ended
@@ -51,7 +55,11 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
     }
 
     /// <summary>Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.</summary>
-    public void Complete(uint deliveryId, long first, int count) => outbox.Settle(this, deliveryId, first, (uint)count);
+    public void Complete(uint deliveryId, long first, int count)
+    {
+        outbox.Settle(this, deliveryId, first, (uint)count);
+        LetGo((uint)count);
+    }
 
     /// <summary>Says what became of messages and waits for the broker's answer.</summary>
     /// <remarks>The members of a group lose their messages with the connection, which is told as what it is: the lock has expired.</remarks>
@@ -70,7 +78,15 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
             _unanswered.Add(tag, answered);
         }
         outbox.Settle(Stream, tag, range, Encoding.UTF8.GetBytes(reason));
+        if (range.Kind != SettleKind.Renew)
+            LetGo(range.Count);
         return await answered.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    private void LetGo(uint count)
+    {
+        if (isGroup)
+            Interlocked.Add(ref _held, -count);
     }
 
     /// <summary>A delay as the wire has it; zero is the shortest there is, since 0 leaves it to the broker.</summary>

@@ -193,6 +193,7 @@ internal sealed class Subscription : ClientStream
                 delivery = _consumer.Memory.Take(this, kept, _batch.Offset, _batch.Length) with { IsSameBatch = true };
             }
             _heldBytes += delivery.CreditBytes;
+            _settlements?.Hold(frame.Delivery.Count);
             long until = _link.Options.TimeProvider.GetUtcNow().UtcTicks + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
             _consumer.Enqueue(delivery with { Settlements = _settlements, Range = frame.Delivery, LockedUntil = until });
             return _consumer.IsAwaited;

@@ -26,6 +26,7 @@ public static class ServerSettings
         new("Tls:ClientCertificates", null, "Whether clients show certificates: none, allowed or required.", (o, t) => o with { Tls = o.Tls with { ClientCertificates = ReadChoice<ClientCertificates>(t) } }, o => WriteChoice(o.Tls.ClientCertificates)),
         Switch("Tls:SelfSigned", "--tls-self-signed", "Make a certificate for this machine in the data directory, for a first try.", (o, v) => o with { Tls = o.Tls with { SelfSigned = v } }, o => o.Tls.SelfSigned),
         Time("StopTimeout", "--stop-timeout", "How long a stop waits for connections to end by themselves.", (o, v) => o with { StopTimeout = v }, o => o.StopTimeout),
+        Time("DrainTimeout", "--drain-timeout", "How long SIGTERM or Ctrl-C lets clients finish before the broker stops; 0s for none.", (o, v) => o with { DrainTimeout = v }, o => o.DrainTimeout),
         Limit(Number("DataPlane:MaxFrameBytes", null, "Largest frame in bytes, header included.", (o, v) => o with { DataPlane = o.DataPlane with { MaxFrameBytes = v } }, o => o.DataPlane.MaxFrameBytes)),
         Limit(Time("DataPlane:Heartbeat", null, "Silence after which either side sends a Ping; three end the connection.", (o, v) => o with { DataPlane = o.DataPlane with { Heartbeat = v } }, o => o.DataPlane.Heartbeat)),
         Limit(Time("DataPlane:HandshakeTimeout", null, "Time a client has to say Hello and be accepted.", (o, v) => o with { DataPlane = o.DataPlane with { HandshakeTimeout = v } }, o => o.DataPlane.HandshakeTimeout)),

@@ -16,7 +16,7 @@ namespace LightQ.Server.Control;
 
 /// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the access interceptor and its rule.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, ServerLimits limits, ServerSecurity security, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
+    LightQBroker broker, DataListener listener, ServerLimits limits, ServerSecurity security, IServerOperations operations, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
@@ -24,6 +24,7 @@ internal sealed class ControlServices(
     private readonly MessageCalls _calls = new(listener, connectionTime);
     private readonly TopicsService _topics = new(broker, security.Authenticator, security.Access, security.Events);
     private readonly GroupsService _groups = new(broker, security.Access, security.Events);
+    private readonly OperationsService _operations = new(operations, security.Events, connectionTime);
     private readonly AuthService _auth = new(broker, security.Authenticator, security.Access, security.Events, time);
 
     /// <summary>The full names of the services with a health of their own.</summary>
@@ -34,6 +35,7 @@ internal sealed class ControlServices(
         GroupsReflection.Descriptor.Services[0].FullName,
         MessagesReflection.Descriptor.Services[0].FullName,
         AuthReflection.Descriptor.Services[0].FullName,
+        OperationsReflection.Descriptor.Services[0].FullName,
         BackupsReflection.Descriptor.Services[0].FullName,
     ];
 
@@ -57,12 +59,16 @@ internal sealed class ControlServices(
             .MapService(StatsReflection.Descriptor.Services[0], Ruled(StatsReflection.Descriptor.Services[0], stats.Bind))
             .MapService(GroupsReflection.Descriptor.Services[0], Ruled(GroupsReflection.Descriptor.Services[0], _groups.Bind))
             .MapService(MessagesReflection.Descriptor.Services[0], Ruled(MessagesReflection.Descriptor.Services[0], messages.Bind))
+            .MapService(OperationsReflection.Descriptor.Services[0], Ruled(OperationsReflection.Descriptor.Services[0], _operations.Bind))
             .MapService(AuthReflection.Descriptor.Services[0], Ruled(AuthReflection.Descriptor.Services[0], _auth.Bind))
             .MapService(BackupsReflection.Descriptor.Services[0], Ruled(BackupsReflection.Descriptor.Services[0], backups.Bind));
     }
 
     /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>
     public void Review() => _calls.Review();
+
+    /// <summary>The open calls that carry messages.</summary>
+    public MessageCalls Calls => _calls;
 
     /// <summary>Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.</summary>
     public Task StopAsync(TimeSpan timeout) => _calls.StopAsync(timeout);

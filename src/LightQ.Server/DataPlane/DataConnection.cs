@@ -35,6 +35,7 @@ internal sealed class DataConnection : IHousekept
     private readonly long _accepted;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly ILogger _logger;
+    private bool _isToldToGo;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <param name="socket">The accepted socket.</param>
@@ -180,9 +181,16 @@ internal sealed class DataConnection : IHousekept
         return Earlier(Earlier(ping, alive), told ?? alive);
     }
 
-    /// <summary>Tells the peer that the broker is going.</summary>
-    public void GoAway(TimeSpan timeLeft) =>
+    /// <summary>Tells the peer that the broker is going, if it has not been told.</summary>
+    public void GoAway(TimeSpan timeLeft)
+    {
+        if (Interlocked.Exchange(ref _isToldToGo, true))
+            return;
         _output.Answer(new GoAwayFrame(ErrorCode.ShuttingDown, (uint)timeLeft.TotalMilliseconds, "the broker is stopping"));
+    }
+
+    /// <summary>How long the peer has said nothing.</summary>
+    public TimeSpan Unheard => _time.GetElapsedTime(Session.LastReceive);
 
     /// <summary>Sends what is queued, then ends.</summary>
     public void Finish() =>

@@ -89,6 +89,13 @@ internal sealed class Session : IStreamOwner
         }
     }
 
+    /// <summary>What is under way: producers that wait for acks, and messages that members of groups hold.</summary>
+    public (int BusyProducers, long Held) CountUnderWay()
+    {
+        lock (_streams)
+            return (_streams.Values.Count(s => s is ProducerStream { IsBusy: true }), _streams.Values.Sum(s => s is Subscription subscription ? subscription.Held : 0L));
+    }
+
     /// <summary>Whether the broker has ended a stream and the peer has not yet been told.</summary>
     public bool HasEndToTell()
     {
@@ -360,6 +367,8 @@ internal sealed class Session : IStreamOwner
         {
             _isAuthenticating = false;
         }
+        if (_broker.IsStopping)
+            throw new ProtocolException(ErrorCode.ShuttingDown, "The broker is stopping and takes no new clients.");
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;

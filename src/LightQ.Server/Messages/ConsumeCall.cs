@@ -56,6 +56,12 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
 
     public override int Subscriptions => _subscriptions.Count;
 
+    public override (int BusyProducers, long Held) CountUnderWay()
+    {
+        lock (_subscriptions)
+            return (0, _subscriptions.Sum(s => (long)s.Held));
+    }
+
     public void Schedule(OutputStream stream)
     {
         _scheduled.Enqueue(stream);

@@ -27,6 +27,9 @@ internal abstract class MessageCall(uint connectionId, GrpcServerCallContext con
     /// <summary>Open subscriptions.</summary>
     public abstract int Subscriptions { get; }
 
+    /// <summary>What is under way: producers that wait for acks, and messages that members of groups hold. Any thread.</summary>
+    public abstract (int BusyProducers, long Held) CountUnderWay();
+
     protected GrpcServerCallContext Context { get; } = context;
 
     /// <summary>Nothing is done to the call's transport any more: it may serve another soon.</summary>

@@ -61,12 +61,18 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
             call.Review();
     }
 
+    /// <summary>Tells the calls that the broker stops in so long, and waits for nothing.</summary>
+    public void BeginStop(TimeSpan timeLeft)
+    {
+        _stopTimeout = new StrongBox<TimeSpan>(timeLeft);
+        foreach (MessageCall call in _calls.Values)
+            call.BeginStop(timeLeft);
+    }
+
     /// <summary>Tells the calls, waits for them up to <paramref name="timeout"/>, then ends them.</summary>
     public async Task StopAsync(TimeSpan timeout)
     {
-        _stopTimeout = new StrongBox<TimeSpan>(timeout);
-        foreach (MessageCall call in _calls.Values)
-            call.BeginStop(timeout);
+        BeginStop(timeout);
         if (_calls.IsEmpty)
             return;
         await _allEnded.Task.WaitAsync(timeout, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);

@@ -20,6 +20,8 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
 
     public override int Subscriptions => 0;
 
+    public override (int BusyProducers, long Held) CountUnderWay() => (_session is { IsBusy: true } ? 1 : 0, 0);
+
     /// <summary>What the broker has not read yet it does not take any more; what it has taken it answers.</summary>
     public override void BeginStop(TimeSpan timeLeft)
     {

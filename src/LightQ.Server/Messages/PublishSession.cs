@@ -57,6 +57,16 @@ internal sealed class PublishSession : IDisposable
     /// <summary>Open producer streams.</summary>
     public int Producers => _publishers.Count(p => p is not null);
 
+    /// <summary>Whether a request is not answered yet. Any thread.</summary>
+    public bool IsBusy
+    {
+        get
+        {
+            lock (Gate)
+                return _unanswered.Count != 0;
+        }
+    }
+
     private bool IsNamed => _open.ProducerName.Length != 0;
 
     /// <summary>Opens a session.</summary>

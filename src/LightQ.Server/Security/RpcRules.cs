@@ -7,7 +7,7 @@ namespace LightQ.Server.Security;
 /// <summary>What each rpc demands: the one place that says so. An rpc that is not here is refused.</summary>
 internal static class RpcRules
 {
-    private const string Topics = "/lightq.control.v1.Topics/", Stats = "/lightq.control.v1.Stats/", Groups = "/lightq.control.v1.Groups/", Messages = "/lightq.control.v1.Messages/", Auth = "/lightq.control.v1.Auth/", Backups = "/lightq.control.v1.Backups/";
+    private const string Topics = "/lightq.control.v1.Topics/", Stats = "/lightq.control.v1.Stats/", Groups = "/lightq.control.v1.Groups/", Messages = "/lightq.control.v1.Messages/", Auth = "/lightq.control.v1.Auth/", Operations = "/lightq.control.v1.Operations/", Backups = "/lightq.control.v1.Backups/";
 
     /// <summary>Services that are open as a whole, by the beginning of their methods' names.</summary>
     private static readonly string[] OpenServices = ["/grpc.health.v1.Health/", "/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/"];
@@ -38,6 +38,7 @@ internal static class RpcRules
         [Messages + "Publish"] = RpcRule.On<PublishRequest>(Right.Publish, r => r.Topic),
         [Messages + "PublishStream"] = RpcRule.Stream(Right.Publish),
         [Messages + "Consume"] = RpcRule.Stream(Right.Consume),
+        [Operations + "Stop"] = RpcRule.Admin,
         [Auth + "Login"] = RpcRule.Open,
         [Auth + "Logout"] = RpcRule.LoggedIn,
         [Auth + "WhoAmI"] = RpcRule.LoggedIn,

@@ -66,8 +66,8 @@ internal enum SecurityAction
     /// <summary>The broker takes work.</summary>
     BrokerStarted,
 
-    /// <summary>The broker takes no new work, and stops when what is under way is done.</summary>
-    DrainStarted,
+    /// <summary>Somebody has asked the broker to stop.</summary>
+    StopRequested,
 
     /// <summary>The broker begins to stop.</summary>
     BrokerStopping,

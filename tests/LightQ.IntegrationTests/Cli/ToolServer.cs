@@ -29,10 +29,10 @@ internal sealed class ToolServer : IAsyncDisposable
 
     public Process Process => _process;
 
-    public static async Task<ToolServer> StartAsync(string directory)
+    public static async Task<ToolServer> StartAsync(string directory, params string[] more)
     {
         Process process = LightQTool.Start(
-            null, "server", "--data", directory, "--data-port", "0", "--control-port", "0", "--web-port", "0", "--output", "json");
+            null, ["server", "--data", directory, "--data-port", "0", "--control-port", "0", "--web-port", "0", "--output", "json", .. more]);
         string? line = await process.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
         if (line is null)
             Assert.Fail(await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken));

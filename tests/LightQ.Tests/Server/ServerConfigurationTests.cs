@@ -57,6 +57,7 @@ public sealed class ServerConfigurationTests : IDisposable
             Insecure = true,
             MaxWaitingLogins = 77,
             StopTimeout = TimeSpan.FromSeconds(1.5),
+            DrainTimeout = TimeSpan.FromSeconds(2.5),
             Tls = new() { CertificateFile = "/c", KeyFile = "/k", PasswordFile = "/p", ClientCaFile = "/a", ClientCertificates = ClientCertificates.Allowed, SelfSigned = true },
             DataPlane = new()
             {

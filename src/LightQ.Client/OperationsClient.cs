@@ -1,0 +1,44 @@
+using System.Runtime.CompilerServices;
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Client.Administration;
+using LightQ.Grpc;
+using LightQ.Protocol.Control;
+
+namespace LightQ.Client;
+
+/// <summary>What is done to a broker as a whole, over the control plane. Every call needs the right admin. Thread-safe.</summary>
+public sealed class OperationsClient
+{
+    private static readonly GrpcMethod<StopRequest, Protocol.Control.StopProgress> StopMethod =
+        GrpcMethod.Create<StopRequest, Protocol.Control.StopProgress>(OperationsReflection.Descriptor.Services[0], "Stop");
+
+    private readonly ControlChannel _channel;
+
+    internal OperationsClient(ControlChannel channel) => _channel = channel;
+
+    /// <summary>Stops the broker as SIGTERM does. Returns when it has begun to; a drain that is under way is cut short.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    public async Task StopAsync(CancellationToken cancellationToken = default)
+    {
+        await foreach (Protocol.Control.StopProgress _ in _channel.StreamAsync(StopMethod, new StopRequest(), cancellationToken).ConfigureAwait(false))
+        {
+            // It tells of a drain, and there is none.
+        }
+    }
+
+    /// <summary>
+    /// Lets clients finish what is under way and then stops the broker: nothing new is opened, clients are told to go, what producers have sent is acknowledged, and members of groups may settle
+    /// what they hold.
+    /// </summary>
+    /// <param name="timeout">How long clients have, 0 to 10 minutes; null means 30 s.</param>
+    /// <param name="cancellationToken">Ends the enumeration; the broker drains and stops all the same.</param>
+    /// <returns>What is under way: at once, whenever that has changed, and last when the broker begins to stop.</returns>
+    /// <exception cref="LightQException">The right is missing, the time is not allowed, or the broker cannot be reached.</exception>
+    public async IAsyncEnumerable<StopProgress> DrainAndStopAsync(TimeSpan? timeout = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        var request = new StopRequest { Drain = true, Timeout = timeout?.ToDuration() };
+        await foreach (Protocol.Control.StopProgress progress in _channel.StreamAsync(StopMethod, request, cancellationToken).ConfigureAwait(false))
+            yield return new StopProgress((int)progress.Connections, (int)progress.BusyProducers, (long)progress.HeldMessages, progress.TimeLeft?.ToTimeSpan() ?? TimeSpan.Zero);
+    }
+}

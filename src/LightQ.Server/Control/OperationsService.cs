@@ -1,0 +1,67 @@
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
+using LightQ.Grpc.AspNetCore;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using LightQ.Server.Hosting;
+using LightQ.Server.Security;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Serves <c>lightq.control.v1.Operations</c>.</summary>
+internal sealed class OperationsService(IServerOperations server, ISecurityEvents events, TimeProvider time)
+{
+    private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(30), Look = TimeSpan.FromMilliseconds(100);
+
+    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
+        .ServerStreaming<StopRequest, StopProgress>("Stop", StopAsync);
+
+    private async Task StopAsync(StopRequest request, GrpcResponseStream<StopProgress> responses, GrpcServerCallContext context)
+    {
+        TimeSpan timeout = ReadTimeout(request);
+        string how = request.Drain ? $"with {timeout} for clients to finish" : "at once";
+        await events.RaiseAsync(new SecurityEvent(SecurityAction.StopRequested, CallPrincipal.Of(context).ToString(), Origin.Control(context), Detail: how)).ConfigureAwait(false);
+        if (!request.Drain)
+        {
+            server.BeginStop();
+            return;
+        }
+        Drain drain = server.BeginDrain(timeout);
+        Task stopping = drain.Completion.ContinueWith(_ => server.BeginStop(), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+        DrainProgress? told = null;
+        while (!stopping.IsCompleted)
+        {
+            if (drain.Progress is var progress && progress != told)
+                await responses.WriteAsync(ToProto(told = progress, drain.TimeLeft)).ConfigureAwait(false);
+            await stopping.WaitAsync(Look, time, context.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            context.CancellationToken.ThrowIfCancellationRequested();
+        }
+        await responses.WriteAsync(ToProto(drain.Progress, drain.TimeLeft)).ConfigureAwait(false);
+    }
+
+    private static TimeSpan ReadTimeout(StopRequest request)
+    {
+        if (request.Timeout is null)
+            return UsualTimeout;
+        if (!request.Drain)
+            throw new BrokerException(ErrorCode.InvalidArgument, "timeout is set without drain: nobody is waited for.");
+        try
+        {
+            if (request.Timeout.ToTimeSpan() is var timeout && timeout >= TimeSpan.Zero && timeout <= LightQServerOptions.LongestDrain)
+                return timeout;
+        }
+        catch (Exception e) when (e is InvalidOperationException or OverflowException)
+        {
+            // Not a duration that protobuf allows: refused with the others.
+        }
+        throw new BrokerException(ErrorCode.InvalidArgument, $"timeout is {request.Timeout}; allowed: 0 to {LightQServerOptions.LongestDrain.TotalMinutes} minutes.");
+    }
+
+    private static StopProgress ToProto(DrainProgress progress, TimeSpan left) => new()
+    {
+        Connections = (uint)progress.Connections,
+        BusyProducers = (uint)progress.BusyProducers,
+        HeldMessages = (ulong)progress.Held,
+        TimeLeft = left.ToDuration(),
+    };
+}
