@@ -33,7 +33,15 @@ internal sealed class GrpcRequestStream : HttpContent
     protected override async Task SerializeToStreamAsync(Stream stream, TransportContext? context, CancellationToken cancellationToken)
     {
         // The headers leave now, not with the first message: a server may answer a call that has not written anything.
-        await stream.FlushAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            await stream.FlushAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            _opened.TrySetCanceled(CancellationToken.None); // The server has answered and ended the call already: a writer must not wait for a stream.
+            throw;
+        }
         if (!_opened.TrySetResult(stream)) throw new IOException("A request stream cannot be sent a second time.");
         await _completed.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
