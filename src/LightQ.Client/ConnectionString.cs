@@ -9,6 +9,8 @@ internal static class ConnectionString
 {
     private const string Scheme = "lightq";
 
+    private const int LongestShown = 20;
+
     public static LightQClientOptions Parse(string text)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(text);
@@ -16,6 +18,8 @@ internal static class ConnectionString
             throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN]");
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
             throw Invalid("nothing may stand between the host and '?', and no '#'");
+        if (uri.Query.Contains('@', StringComparison.Ordinal)) // Most likely the rest of a password: it is not shown.
+            throw Invalid("there is '@' behind '?'; characters such as '?', '#', '/' and '@' in a user's name or password are written as %3F, %23, %2F and %40");
         var options = new LightQClientOptions { Host = ReadHost(uri) };
         if (uri.Port >= 0)
             options = options with { DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port") };
@@ -88,7 +92,7 @@ internal static class ConnectionString
                 "key" => options with { ClientKeyFile = value },
                 "token" when value.Length > 0 => options with { Token = value },
                 "token" => throw Invalid("token is empty"),
-                _ => throw Invalid($"'{name}' is not one of control, tls, ca, cert, key, token"),
+                _ => throw Invalid($"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, ca, cert, key, token"),
             };
         }
         return options;

@@ -72,6 +72,9 @@ internal sealed record CatalogRecord
     {
         public TopicCredentials ToCredentials() => new(
             User, Password ?? PasswordHash.Format(PasswordHash.EarlierAlgorithm, Iterations, Salt ?? [], Hash ?? []));
+
+        /// <summary>The user alone: a record would print the hash, too.</summary>
+        public override string ToString() => User;
     }
 
     /// <summary>A named producer's id on a topic, the highest epoch that may have been given out, and which instance has the name; null where that was not written down yet.</summary>

@@ -8,4 +8,7 @@ internal sealed record TokenView(string Id, string User, DateTimeOffset CreateTi
     public static TokenView From(TokenInfo info) => new(info.Id, info.User, info.CreateTime, info.ExpireTime, info.Description);
 
     public static TokenView From(CreatedToken made) => From(made.Info) with { Token = made.Token };
+
+    /// <summary>The id alone: a record would print the token, too.</summary>
+    public override string ToString() => Id;
 }

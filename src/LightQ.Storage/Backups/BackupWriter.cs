@@ -49,13 +49,14 @@ public sealed class BackupWriter : IBackupSink, IDisposable
             throw new BackupException(_folder, $"The broker sent what is no file of a backup: '{path[..Math.Min(path.Length, 200)]}', {length} bytes.");
         ThrowIfUnfinished();
         string target = BackupLayout.PathOf(_folder, path);
-        return Guarded(() =>
+        Guarded(() =>
         {
             OwnedDirectory.Create(Path.GetDirectoryName(target)!);
             _file = _files.Open(target, OpenMode.Create);
             (_path, _length, _position) = (path, length, 0);
             FinishFileIfWhole();
         });
+        return ValueTask.CompletedTask;
     }
 
     /// <inheritdoc/>
@@ -64,7 +65,7 @@ public sealed class BackupWriter : IBackupSink, IDisposable
         cancellationToken.ThrowIfCancellationRequested();
         if (_file is null || bytes.Length > _length - _position)
             throw new BackupException(_folder, $"The broker sent more than the {_length} bytes that '{_path}' was announced with.");
-        return Guarded(() =>
+        Guarded(() =>
         {
             _file.Write(bytes.Span, _position);
             _hash.AppendData(bytes.Span);
@@ -72,6 +73,7 @@ public sealed class BackupWriter : IBackupSink, IDisposable
             Bytes += bytes.Length;
             FinishFileIfWhole();
         });
+        return ValueTask.CompletedTask;
     }
 
     /// <summary>Removes what belongs to none of the topics: they were deleted while they were copied.</summary>
@@ -99,7 +101,7 @@ public sealed class BackupWriter : IBackupSink, IDisposable
     public void Complete(BackupManifest manifest)
     {
         ArgumentNullException.ThrowIfNull(manifest);
-        _ = Guarded(() => Recovery.ReplacedFile.Write(_files, Path.Combine(_folder, BackupManifest.FileName), manifest.Encode()));
+        Guarded(() => Recovery.ReplacedFile.Write(_files, Path.Combine(_folder, BackupManifest.FileName), manifest.Encode()));
     }
 
     /// <summary>Closes a file that was left unfinished.</summary>
@@ -126,12 +128,11 @@ public sealed class BackupWriter : IBackupSink, IDisposable
     }
 
     /// <summary>Says what it means when the disk is full.</summary>
-    private ValueTask Guarded(Action write)
+    private void Guarded(Action write)
     {
         try
         {
             write();
-            return ValueTask.CompletedTask;
         }
         catch (IOException e) when (StorageIOException.IsDiskFull(e))
         {

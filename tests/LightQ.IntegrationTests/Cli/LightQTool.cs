@@ -36,7 +36,11 @@ internal static class LightQTool
     /// <param name="server">The broker, or null for none.</param>
     /// <param name="settings">Settings by their keys, such as <c>Broker:JournalWriters</c>.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments)
+    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) =>
+        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. server is null ? [] : new[] { ("LIGHTQ_SERVER", server) }], arguments);
+
+    /// <summary>Starts a command with variables in its environment, and no others of the tool's; the caller ends it.</summary>
+    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments)
     {
         var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments])
         {
@@ -47,10 +51,8 @@ internal static class LightQTool
         foreach (string name in start.Environment.Keys.Where(k => k.StartsWith("LIGHTQ_", StringComparison.Ordinal)).ToArray())
             start.Environment.Remove(name);
         start.Environment["DOTNET_EnableDiagnostics"] = "0"; // A killed process would leave its diagnostic sockets behind.
-        if (server is not null)
-            start.Environment["LIGHTQ_SERVER"] = server;
-        foreach ((string key, string value) in settings)
-            start.Environment["LIGHTQ__" + key.Replace(":", "__", StringComparison.Ordinal)] = value;
+        foreach ((string name, string value) in environment)
+            start.Environment[name] = value;
         return Process.Start(start)!;
     }
 

@@ -59,4 +59,21 @@ public sealed class ConnectionStringTests
     [InlineData("lightq://h:5700?control=6001&tls=true&ca=/ca.crt&cert=/me.crt&key=/me.key")]
     public void What_is_asked_of_TLS_is_part_of_the_text(string text) =>
         Assert.Equal(text, LightQClientOptions.Parse(text).ToString());
+
+    [Theory]
+    [InlineData("lightq://admin:12?secret@host")]
+    [InlineData("lightq://admin:12?secret=more@host")]
+    [InlineData("lightq://admin:12?control=secret@host")]
+    [InlineData("lightq://admin:12?token=secret&x@host")]
+    [InlineData("lightq://admin:12/secret@host")]
+    [InlineData("lightq://admin:12#secret@host")]
+    [InlineData("lightq://admin:secret@")]
+    [InlineData("lightq://admin:secret@ho st")]
+    [InlineData("lightq://admin:secret@host:99999")]
+    [InlineData("http://admin:secret@host")]
+    public void A_password_with_special_characters_that_were_not_escaped_is_refused_and_not_shown(string text)
+    {
+        ArgumentException refused = Assert.Throws<ArgumentException>(() => LightQClientOptions.Parse(text));
+        Assert.DoesNotContain("secret", refused.ToString(), StringComparison.Ordinal);
+    }
 }
