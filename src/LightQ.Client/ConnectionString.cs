@@ -18,8 +18,6 @@ internal static class ConnectionString
             throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN]");
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
             throw Invalid("nothing may stand between the host and '?', and no '#'");
-        if (uri.Query.Contains('@', StringComparison.Ordinal)) // Most likely the rest of a password: it is not shown.
-            throw Invalid("there is '@' behind '?'; characters such as '?', '#', '/' and '@' in a user's name or password are written as %3F, %23, %2F and %40");
         var options = new LightQClientOptions { Host = ReadHost(uri) };
         if (uri.Port >= 0)
             options = options with { DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port") };
@@ -81,6 +79,8 @@ internal static class ConnectionString
             int equals = pair.IndexOf('=', StringComparison.Ordinal);
             string name = equals < 0 ? pair : pair[..equals];
             string value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
+            if (pair.Contains('@', StringComparison.Ordinal) && name is not ("ca" or "cert" or "key")) // Most likely the rest of a password: it is not shown.
+                throw Invalid("there is '@' behind '?'; characters such as '?', '#', '/' and '@' in a user's name or password are written as %3F, %23, %2F and %40");
             options = name switch
             {
                 "control" => options with { ControlPort = ParsePort(value, "control") },

@@ -6,6 +6,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Encryption;
 using LightQ.Server;
 
 namespace LightQ.Cli.Doctor;
@@ -52,34 +53,30 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         ? null
         : Finding.Warning("broker's certificate", "none: passwords and messages travel in the clear", "Start the broker with a certificate and connect with ?tls=true.");
 
-    /// <summary>Only looks at the certificate; whether it is to be trusted, the login shows.</summary>
     private async Task<Finding> CertificateAsync()
     {
         const string Check = "broker's certificate";
+        Finding? ending = null;
         try
         {
+            SslClientAuthenticationOptions tls = ClientTls.Load(options);
+            RemoteCertificateValidationCallback verify = tls.RemoteCertificateValidationCallback!;
+            tls.RemoteCertificateValidationCallback = (sender, certificate, chain, errors) =>
+            {
+                if (certificate is X509Certificate2 shown)
+                    ending = ServerChecks.Expiry(Check, shown.Subject, shown.NotAfter, DateTimeOffset.UtcNow);
+                return verify(sender, certificate, chain, errors);
+            };
             using var socket = new TcpClient();
             using var late = new CancellationTokenSource(Patience);
             await socket.ConnectAsync(options.Host, options.ControlPort, late.Token);
-            DateTimeOffset? end = null;
-            string subject = "";
             using var stream = new SslStream(socket.GetStream());
-            var handshake = new SslClientAuthenticationOptions
-            {
-                TargetHost = options.Host,
-                RemoteCertificateValidationCallback = (_, certificate, _, _) =>
-                {
-                    if (certificate is X509Certificate2 shown)
-                        (end, subject) = (shown.NotAfter, shown.Subject);
-                    return true;
-                },
-            };
-            await stream.AuthenticateAsClientAsync(handshake, late.Token);
-            return end is { } notAfter ? ServerChecks.Expiry(Check, $"{subject}, {stream.SslProtocol}", notAfter, DateTimeOffset.UtcNow) : Finding.Failed(Check, "none was shown", "See docs/tls.md.");
+            await stream.AuthenticateAsClientAsync(tls, late.Token);
+            return ending ?? Finding.Failed(Check, "none was shown", "See docs/tls.md.");
         }
-        catch (Exception e) when (e is AuthenticationException or IOException or SocketException or OperationCanceledException)
+        catch (Exception e) when (e is AuthenticationException or UntrustedBrokerException or LightQException or IOException or SocketException or OperationCanceledException)
         {
-            return Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port? See docs/tls.md.");
+            return ending is { Result: CheckResult.Failed } ? ending : Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port, and is its authority in the file that ?ca= names? See docs/tls.md.");
         }
     }
 
