@@ -96,7 +96,7 @@ public sealed class DoctorTests
         string[] results = [.. view.GetProperty("checks").EnumerateArray().Select(c => c.GetProperty("result").GetString()!)];
         int worst = results.Max(r => Array.IndexOf(Results, r));
         Assert.Equal(Results[worst], view.GetProperty("verdict").GetString());
-        Assert.Equal(new[] { 0, 4, 1 }[worst], (await json).ExitCode);
+        Assert.Equal(worst switch { 0 => 0, 1 => 4, _ => 1 }, (await json).ExitCode);
         Assert.All(view.GetProperty("checks").EnumerateArray(), c => Assert.Equal(c.GetProperty("result").GetString() != "ok", c.TryGetProperty("fix", out _)));
         Assert.Equal(1, (await table).ExitCode); // Open to the network without TLS and a login: the broker would not start.
         Assert.Contains("there is neither TLS nor a login", (await table).Text, StringComparison.Ordinal);

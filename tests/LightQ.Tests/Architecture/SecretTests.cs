@@ -1,5 +1,7 @@
 using System.Reflection;
 using System.Runtime.CompilerServices;
+using LightQ.Broker.Users;
+using LightQ.Client;
 using Xunit;
 
 namespace LightQ.Tests.Architecture;
@@ -24,8 +26,8 @@ public sealed class SecretTests
     {
         Assert.True(Holds(typeof(Leaky)) && PrintsEverything(typeof(Leaky)));
         Assert.True(Holds(typeof(LeakyStruct)) && PrintsEverything(typeof(LeakyStruct)));
-        Assert.True(Holds(typeof(Client.LightQClientOptions)) && !PrintsEverything(typeof(Client.LightQClientOptions)));
-        Assert.True(Holds(typeof(LightQ.Broker.Users.User)) && !PrintsEverything(typeof(LightQ.Broker.Users.User)));
+        Assert.True(Holds(typeof(LightQClientOptions)) && !PrintsEverything(typeof(LightQClientOptions)));
+        Assert.True(Holds(typeof(User)) && !PrintsEverything(typeof(User)));
     }
 
     private static bool Holds(Type type) =>

@@ -1,5 +1,6 @@
 using LightQ.Storage.Backups;
 using LightQ.Storage.State;
+using Xunit;
 
 namespace LightQ.Tests.Storage.Backups;
 
@@ -52,6 +53,10 @@ internal sealed class BackupFolder : IBackupSink, IDisposable
         _writer.Complete(manifest);
         return manifest;
     }
+
+    public BackupManifest Restore(Action<string>? progress = null) => BackupRestore.Run(Folder, Data, progress, TestContext.Current.CancellationToken);
+
+    public BackupManifest Verify() => BackupVerification.Verify(Folder, cancellationToken: TestContext.Current.CancellationToken);
 
     public void Dispose()
     {

@@ -13,7 +13,7 @@ public sealed class BackupVerificationTests
     public async Task A_changed_byte_anywhere_a_missing_and_a_shortened_file_are_each_named()
     {
         using BackupFolder folder = await MakeAsync();
-        BackupManifest manifest = BackupVerification.Verify(folder.Folder);
+        BackupManifest manifest = folder.Verify();
         Assert.Contains(manifest.Files, f => f.Path.EndsWith(".seg", StringComparison.Ordinal));
         foreach (BackupFile file in manifest.Files)
         {
@@ -29,7 +29,7 @@ public sealed class BackupVerificationTests
             AssertRefused(folder, $"'{file.Path}' is missing");
             File.WriteAllBytes(path, good);
         }
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
     }
 
     [Fact]
@@ -97,7 +97,7 @@ public sealed class BackupVerificationTests
         Directory.CreateDirectory(Path.Combine(folder.Data, "lost+found")); // As a new file system has it.
         string mine = Path.Combine(folder.Data, "mine");
         File.WriteAllText(mine, "");
-        Assert.Contains("is not empty", Assert.Throws<BackupException>(() => BackupRestore.Run(folder.Folder, folder.Data)).Message, StringComparison.Ordinal);
+        Assert.Contains("is not empty", Assert.Throws<BackupException>(() => folder.Restore()).Message, StringComparison.Ordinal);
         Assert.True(File.Exists(mine));
         File.Delete(mine);
 
@@ -110,33 +110,38 @@ public sealed class BackupVerificationTests
         }
         Assert.ThrowsAny<OperationCanceledException>(() => BackupRestore.Run(folder.Folder, folder.Data, CancelInTheMiddle, interrupted.Token));
         Assert.Contains("not restored to its end", Assert.Throws<DataDirectoryException>(() => BackupRestore.ThrowIfUnfinished(folder.Data)).Message, StringComparison.Ordinal);
-        Assert.Contains("not restored to its end", Assert.Throws<BackupException>(() => BackupRestore.Run(folder.Folder, folder.Data)).Message, StringComparison.Ordinal);
+        Assert.Contains("not restored to its end", Assert.Throws<BackupException>(() => folder.Restore()).Message, StringComparison.Ordinal);
         Directory.Delete(folder.Data, recursive: true);
 
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
         BackupRestore.ThrowIfUnfinished(folder.Data);
     }
 
     [Fact]
     public async Task Only_the_owner_can_read_a_backup_and_what_is_restored()
     {
-        Assert.SkipWhen(OperatingSystem.IsWindows(), "Windows has no such permissions.");
+        if (OperatingSystem.IsWindows())
+            return; // It has no such permissions.
         using BackupFolder folder = await MakeAsync();
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
         foreach (string root in new[] { folder.Folder, folder.Data })
         {
-            Assert.All(Directory.GetDirectories(root, "*", SearchOption.AllDirectories).Append(root), d => Assert.Equal("rwx------", Text(File.GetUnixFileMode(d))));
-            Assert.All(Directory.GetFiles(root, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != DataDirectoryLock.FileName), f => Assert.Equal("rw-------", Text(File.GetUnixFileMode(f))));
+            Assert.All(Directory.GetDirectories(root, "*", SearchOption.AllDirectories).Append(root), d => Assert.Equal("rwx------", TextOf(d)));
+            Assert.All(Directory.GetFiles(root, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != DataDirectoryLock.FileName), f => Assert.Equal("rw-------", TextOf(f)));
         }
     }
 
-    private static string Text(UnixFileMode mode) => string.Concat(Enumerable.Range(0, 9).Select(i => ((int)mode & (1 << (8 - i))) == 0 ? '-' : "rwx"[i % 3]));
+    private static string TextOf(string path)
+    {
+        int mode = OperatingSystem.IsWindows() ? 0 : (int)File.GetUnixFileMode(path);
+        return string.Concat(Enumerable.Range(0, 9).Select(i => (mode & (1 << (8 - i))) == 0 ? '-' : "rwx"[i % 3]));
+    }
 
     private static void AssertRefused(BackupFolder folder, params string[] says)
     {
-        string message = Assert.Throws<BackupException>(() => BackupVerification.Verify(folder.Folder)).Message;
+        string message = Assert.Throws<BackupException>(() => folder.Verify()).Message;
         Assert.All(says, text => Assert.Contains(text, message, StringComparison.Ordinal));
-        Assert.Equal(message, Assert.Throws<BackupException>(() => BackupRestore.Run(folder.Folder, folder.Data)).Message);
+        Assert.Equal(message, Assert.Throws<BackupException>(() => folder.Restore()).Message);
         Assert.False(Directory.Exists(folder.Data));
     }
 

@@ -20,7 +20,7 @@ public sealed class JournalSnapshotTests
         Assert.True(await folder.TryCopyAsync(snapshot));
         await folder.CompleteAsync();
 
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
         DateTime segmentsBefore = NewestSegment(folder);
         await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
         Assert.Equal(segmentsBefore, NewestSegment(folder)); // Nothing was scanned, cut or repaired.
@@ -43,7 +43,7 @@ public sealed class JournalSnapshotTests
         host.Open();
         Assert.True(await folder.TryCopyAsync(host.Journal.Capture()));
         await folder.CompleteAsync();
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
         await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
         Assert.Equal((0, 0), (restored.StartOffset, restored.EndOffset));
     }
@@ -65,7 +65,7 @@ public sealed class JournalSnapshotTests
         Assert.True(await folder.TryCopyAsync(snapshot));
         await folder.CompleteAsync();
 
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
         await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
         Assert.Equal(60, restored.EndOffset);
         Assert.InRange(restored.StartOffset, 1, 59);
@@ -86,7 +86,7 @@ public sealed class JournalSnapshotTests
         await folder.CompleteAsync();
         Assert.Equal(70, snapshot.EndOffset);
 
-        BackupRestore.Run(folder.Folder, folder.Data);
+        folder.Restore();
         await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
         Assert.Equal((65, 70), (restored.StartOffset, restored.EndOffset));
         Assert.Equal(Enumerable.Range(65, 5), host.Numbers(restored, 65));
@@ -107,7 +107,7 @@ public sealed class JournalSnapshotTests
         BackupManifest manifest = await folder.CompleteAsync(new BackupTopic("another", Guid.NewGuid().ToString("N"), 1, Durable: false));
         Assert.DoesNotContain(manifest.Files, f => f.Path.StartsWith("topics/", StringComparison.Ordinal));
         Assert.Empty(Directory.GetDirectories(Path.Combine(folder.Folder, "topics")));
-        BackupVerification.Verify(folder.Folder);
+        folder.Verify();
     }
 
     private static DateTime NewestSegment(BackupFolder folder) => Directory.GetFiles(folder.RestoredJournal, "*.seg").Max(File.GetLastWriteTimeUtc);
