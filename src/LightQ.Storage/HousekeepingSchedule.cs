@@ -13,6 +13,9 @@ public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
     /// <summary>Timers cannot wait for two months.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1);
 
+    /// <summary>So many are looked after without a pause. Thousands may be due at once, such as connections that have said nothing, and messages are to pass in between.</summary>
+    private const int InOneGo = 32;
+
     private readonly Lock _lock = new();
     private readonly Dictionary<IHousekept, Entry> _entries = [];
     private readonly SortedSet<Entry> _queue = new(Comparer<Entry>.Create(static (a, b) => a.Due != b.Due ? a.Due.CompareTo(b.Due) : a.Number.CompareTo(b.Number)));
@@ -78,8 +81,12 @@ public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
         }
         long until = _clock.GetTimestamp();
         DateTimeOffset now = _clock.GetUtcNow();
-        while (TryTake(until, out IHousekept? task))
+        for (int tended = 1; TryTake(until, out IHousekept? task); tended++)
+        {
             Tend(task, now);
+            if (tended % InOneGo == 0)
+                Thread.Sleep(1);
+        }
         lock (_lock)
         {
             _running = false;

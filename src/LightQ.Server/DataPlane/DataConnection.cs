@@ -2,6 +2,7 @@ using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
+using LightQ.Broker.Scheduling;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Limits;
@@ -137,6 +138,7 @@ internal sealed class DataConnection : IHousekept
     /// <returns>When one of these is due if nothing happens until then.</returns>
     public TimeSpan? Tend(DateTimeOffset now)
     {
+        using var turns = TurnScope.Enter(); // What is to be sent, this thread sends: posted, thousands at once would be on every thread of the pool.
         DataPlaneOptions limits = _limits.DataPlane;
         long timestamp = _time.GetTimestamp();
         TimeSpan unheard = _time.GetElapsedTime(Session.LastReceive, timestamp), unsent = _time.GetElapsedTime(_output.LastSend, timestamp);
@@ -205,7 +207,9 @@ internal sealed class DataConnection : IHousekept
     private TimeSpan? Expire(string setting, IFormattable limit, string what)
     {
         ProtocolException reason = _limits.Refuse(ErrorCode.TimedOut, setting, limit, $"Connection {Id} from {Remote} {what}");
-        return _output.IsSending || !Session.TryEnd(reason) ? Cut() : Farewell;
+        if (_output.IsSending)
+            return Reset();
+        return Session.TryEnd(reason) ? Farewell : Cut();
     }
 
     /// <summary>Whether it is the broker that is slow, and not the peer.</summary>
@@ -231,6 +235,13 @@ internal sealed class DataConnection : IHousekept
     private TimeSpan? Cut()
     {
         Abort();
+        return null;
+    }
+
+    /// <summary>Cuts the connection of a peer that does not read: otherwise the system would go on for minutes to keep what it has not taken.</summary>
+    private TimeSpan? Reset()
+    {
+        _socket.Close(timeout: 0);
         return null;
     }
 

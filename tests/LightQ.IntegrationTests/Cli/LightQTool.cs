@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -36,13 +37,25 @@ internal static class LightQTool
     /// <param name="server">The broker, or null for none.</param>
     /// <param name="settings">Settings by their keys, such as <c>Broker:JournalWriters</c>.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) =>
-        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. server is null ? [] : new[] { ("LIGHTQ_SERVER", server) }], arguments);
+    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) => Start(server, settings, descriptors: null, arguments);
+
+    /// <summary>Starts a command that may have only so many descriptors; the caller ends it.</summary>
+    /// <param name="server">The broker, or null for none.</param>
+    /// <param name="settings">Settings by their keys.</param>
+    /// <param name="descriptors">How many; null for as many as this process.</param>
+    /// <param name="arguments">The arguments.</param>
+    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, int? descriptors, params string[] arguments) =>
+        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. server is null ? [] : new[] { ("LIGHTQ_SERVER", server) }], descriptors, arguments);
 
     /// <summary>Starts a command with variables in its environment, and no others of the tool's; the caller ends it.</summary>
-    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments)
+    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => StartWith(environment, descriptors: null, arguments);
+
+    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments])
+        string[] command = ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments];
+        if (descriptors is not null)
+            command = ["/bin/sh", "-c", $"ulimit -n {descriptors.Value.ToString(CultureInfo.InvariantCulture)}; exec \"$@\"", "sh", .. command];
+        var start = new ProcessStartInfo(command[0], command[1..])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

@@ -22,6 +22,13 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
 
     public int DataPort => _port;
 
+    public int ControlPort => _port + 1;
+
+    public int WebPort => _port + 2;
+
+    /// <summary>How many descriptors it may have; null for as many as this process.</summary>
+    public int? Descriptors { get; init; }
+
     public int ProcessId => _process!.Id;
 
     /// <summary>What the broker of the last start wrote to standard error.</summary>
@@ -69,6 +76,17 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         await LightQTool.EndAsync(_process);
     }
 
+    /// <summary>SIGTERM.</summary>
+    /// <returns>The exit code, and how long it took to end.</returns>
+    public async Task<(int ExitCode, TimeSpan Took)> TerminateAsync()
+    {
+        var watch = Stopwatch.StartNew();
+        using (Process kill = Process.Start("kill", ["-TERM", Text(ProcessId)]))
+            await LightQTool.EndAsync(kill);
+        await LightQTool.EndAsync(_process!);
+        return (_process!.ExitCode, watch.Elapsed);
+    }
+
     public async ValueTask DisposeAsync()
     {
         if (_process is not { } process)
@@ -85,7 +103,7 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         _process?.Dispose();
         _log.Clear();
         Process process = LightQTool.Start(
-            null, settings, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
+            null, settings, Descriptors, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
             "--output", "json", "--log-level", "Information");
         process.ErrorDataReceived += (_, line) => _log.Enqueue(line.Data ?? "");
         process.BeginErrorReadLine();

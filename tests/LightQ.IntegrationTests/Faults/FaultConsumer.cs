@@ -54,7 +54,7 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
         {
             // The run is over.
         }
-        catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.TopicFailed)
+        catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown or ErrorCode.TopicFailed)
         {
             // Killed before the subscription stood, or with its log failed: the next round subscribes again.
         }

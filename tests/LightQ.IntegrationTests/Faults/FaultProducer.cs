@@ -85,7 +85,7 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
         catch (LightQException e)
         {
             Interlocked.Increment(ref _unknown);
-            _failed |= e.Code != ErrorCode.OutcomeUnknown;
+            _failed |= e.Code is not (ErrorCode.OutcomeUnknown or ErrorCode.ShuttingDown);
             if (!IsExpected(e.Code))
                 ledger.Report($"{message} was refused: {e.Code} {e.Message}");
         }
@@ -95,6 +95,6 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
         }
     }
 
-    private bool IsExpected(ErrorCode code) => code is ErrorCode.OutcomeUnknown or ErrorCode.Unavailable
+    private bool IsExpected(ErrorCode code) => code is ErrorCode.OutcomeUnknown or ErrorCode.Unavailable or ErrorCode.ShuttingDown
         || (mayFail && code is ErrorCode.StreamBroken or ErrorCode.TopicFailed or ErrorCode.Closed);
 }

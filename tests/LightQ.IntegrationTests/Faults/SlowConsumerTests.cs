@@ -40,7 +40,7 @@ public sealed class SlowConsumerTests
         if (stops == StallKind.Reading)
             FaultRun.RequireTier("It fills a socket first.");
         int messages = FaultRun.Times(plain: 8_000, c: 100_000, n: 800_000);
-        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = o.DataPlane with { Heartbeat = TimeSpan.FromMinutes(5) } });
+        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = o.DataPlane with { Heartbeat = TimeSpan.FromMinutes(5), StalledReaderTimeout = TimeSpan.FromHours(1) } });
         var settings = new TopicSettings { MaxMessageBytes = 16 * 1024, RingBytes = RingBytes };
         Partition partition = (await Task.Run(() => server.Broker.CreateTopic("t", settings), TestContext.Current.CancellationToken)).Partitions[0];
         await using RawClient stalled = await RawClient.ConnectAsync(server.DataPort);

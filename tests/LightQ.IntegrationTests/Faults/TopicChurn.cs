@@ -36,7 +36,7 @@ internal sealed class TopicChurn(PublishLedger ledger, string prefix)
             {
                 // The round is over.
             }
-            catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.OutcomeUnknown or ErrorCode.Internal or ErrorCode.TopicFailed or ErrorCode.StreamBroken)
+            catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown or ErrorCode.OutcomeUnknown or ErrorCode.Internal or ErrorCode.TopicFailed or ErrorCode.StreamBroken)
             {
                 return; // The broker is gone, or its disk is: nothing can be done before the next round.
             }

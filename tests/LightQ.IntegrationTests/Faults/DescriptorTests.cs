@@ -1,0 +1,99 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Client;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Faults;
+
+/// <summary>N5: a broker without a descriptor left. It goes on with what is open, waits without work, and takes up the rest when there are some again.</summary>
+[Collection(FaultCollection.Name)]
+[Trait("Fault", "N5")]
+[Trait("Tier", "C")]
+public sealed class DescriptorTests
+{
+    private const int Descriptors = 256, BodyBytes = 8_000, Messages = 300;
+    private static readonly TimeSpan Watched = TimeSpan.FromSeconds(2), Patience = TimeSpan.FromSeconds(30);
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Without_descriptors_the_broker_waits_and_when_there_are_some_again_it_goes_on()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "It looks into /proc.");
+        var run = new FaultRun("N5", "256 descriptors, all taken by connections to the three ports, then given back");
+        FaultRun.RequireTier("It exhausts a process.");
+        using var directory = new TemporaryDirectory();
+        await using var broker = new FaultBroker(directory.Path, ("DataPlane:HandshakeTimeout", "5m"), ("Http:HeaderTimeout", "5m")) { Descriptors = Descriptors };
+        await broker.StartAsync();
+        await using LightQClient client = broker.Connect();
+        // Segments that each of the load below fills several of.
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 }, Cancel);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancel);
+        await producer.PublishAsync(new byte[BodyBytes], cancellationToken: Cancel);
+
+        List<Socket> taken = [];
+        while (ProcessFigures.Descriptors(broker.ProcessId) < Descriptors - 1 && taken.Count < 2 * Descriptors)
+        {
+            taken.Add(await ConnectAsync(broker.DataPort + (taken.Count % 3)));
+            if (taken.Count % 16 == 0)
+                await Task.Delay(20, Cancel);
+        }
+        for (int i = 0; i < 9; i++)
+            taken.Add(await ConnectAsync(broker.DataPort + (i % 3))); // These are not accepted, on any port.
+        await Task.Delay(500, Cancel);
+        int most = ProcessFigures.Descriptors(broker.ProcessId);
+        TimeSpan cpu = ProcessFigures.Cpu(broker.ProcessId);
+        await Task.Delay(Watched, Cancel);
+        cpu = ProcessFigures.Cpu(broker.ProcessId) - cpu;
+        Task<PublishAck>[] publishing = [.. Enumerable.Range(0, Messages).Select(_ => producer.PublishAsync(new byte[BodyBytes], cancellationToken: Cancel).AsTask())];
+        await Task.Delay(TimeSpan.FromSeconds(1), Cancel); // By then a new segment was due, and there was no descriptor for it.
+        int stored = publishing.Count(p => p.IsCompletedSuccessfully);
+        foreach (Socket socket in taken)
+            socket.Dispose();
+        PublishAck[] acks = await Task.WhenAll(publishing).WaitAsync(Patience, Cancel);
+
+        int served = 0;
+        await using (LightQClient late = broker.Connect())
+        {
+            await late.PingAsync(Cancel);
+            TopicInfo topic = await late.Topics.GetAsync("t", Cancel);
+            served = (int)topic.EndOffsets[0];
+            Assert.Equal("", topic.Failure);
+        }
+        using var http = new HttpClient();
+        string metrics = await http.GetStringAsync(FormattableString.Invariant($"http://127.0.0.1:{broker.WebPort}/metrics"), Cancel);
+        int segments = Directory.EnumerateFiles(Path.Combine(directory.Path, "topics"), "*.segment", SearchOption.AllDirectories).Count();
+        run.Figure("descriptors, most", most);
+        run.Figure("CPU ms in 2 s without descriptors", (long)cpu.TotalMilliseconds);
+        run.Figure("accepts that failed", (long)Value(metrics, "lightq_accept_failures_total"));
+        run.Figure("lines in the log about it", Lines(broker));
+        run.Figure("acknowledged meanwhile", stored);
+        run.Figure("acknowledged", acks.Length + 1);
+        run.Figure("segments", segments);
+        run.Figure("descriptors, after", ProcessFigures.Descriptors(broker.ProcessId));
+        run.Figure("lost", Messages + 1 - served);
+        (int code, _) = await broker.TerminateAsync();
+        run.Report();
+        Assert.Equal(0, code);
+        Assert.InRange(most, Descriptors - 2, Descriptors);
+        Assert.InRange(Value(metrics, "lightq_accept_failures_total"), 3, 200);
+        Assert.InRange(Lines(broker), 1, 20);
+        Assert.True(cpu < Watched / 4, $"the broker has used {cpu.TotalMilliseconds} ms of CPU in {Watched} while it could do nothing");
+        Assert.Equal(Messages + 1, served);
+        Assert.InRange(segments, 3, int.MaxValue);
+    }
+
+    private static int Lines(FaultBroker broker) => broker.Log.Split('\n').Count(l => l.Contains("cannot be accepted", StringComparison.Ordinal));
+
+    private static double Value(string metrics, string name) =>
+        double.Parse(metrics.Split('\n').Single(l => l.StartsWith(name + " ", StringComparison.Ordinal)).Split(' ')[1], CultureInfo.InvariantCulture);
+
+    private static async Task<Socket> ConnectAsync(int port)
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        await socket.ConnectAsync(IPAddress.Loopback, port, Cancel);
+        return socket;
+    }
+}

@@ -1,0 +1,30 @@
+using System.Globalization;
+
+namespace LightQ.IntegrationTests.Faults;
+
+/// <summary>What Linux says of a process.</summary>
+internal static class ProcessFigures
+{
+    private const int TicksPerSecond = 100, UserTicks = 11, SystemTicks = 12;
+
+    /// <summary>Open descriptors.</summary>
+    public static int Descriptors(int process) => Directory.GetFileSystemEntries($"/proc/{Text(process)}/fd").Length;
+
+    /// <summary>Resident memory in bytes.</summary>
+    public static long Resident(int process)
+    {
+        string line = File.ReadLines($"/proc/{Text(process)}/status").First(l => l.StartsWith("VmRSS:", StringComparison.Ordinal));
+        return long.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[^2], CultureInfo.InvariantCulture) * 1024;
+    }
+
+    /// <summary>User and system time so far.</summary>
+    public static TimeSpan Cpu(int process)
+    {
+        string stat = File.ReadAllText($"/proc/{Text(process)}/stat");
+        string[] behindName = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+        long ticks = long.Parse(behindName[UserTicks], CultureInfo.InvariantCulture) + long.Parse(behindName[SystemTicks], CultureInfo.InvariantCulture);
+        return TimeSpan.FromSeconds((double)ticks / TicksPerSecond);
+    }
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+}
