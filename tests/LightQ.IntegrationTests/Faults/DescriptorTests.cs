@@ -64,7 +64,7 @@ public sealed class DescriptorTests
         }
         using var http = new HttpClient();
         string metrics = await http.GetStringAsync(FormattableString.Invariant($"http://127.0.0.1:{broker.WebPort}/metrics"), Cancel);
-        int segments = Directory.EnumerateFiles(Path.Combine(directory.Path, "topics"), "*.segment", SearchOption.AllDirectories).Count();
+        int segments = Directory.EnumerateFiles(Path.Combine(directory.Path, "topics"), "*.seg", SearchOption.AllDirectories).Count();
         run.Figure("descriptors, most", most);
         run.Figure("CPU ms in 2 s without descriptors", (long)cpu.TotalMilliseconds);
         run.Figure("accepts that failed", (long)Value(metrics, "lightq_accept_failures_total"));
