@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
-using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Hosting;
 using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.Protocol;
