@@ -25,8 +25,8 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
         (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(parts, cancellationToken);
         using BackupWriter received = writer;
         BackupManifest manifest = ManifestOf(begin, end, writer);
-        (string Directory, string Detail)[] damage = [.. await Task.Run(() => BackupVerification.FindDamage(writer.Folder, manifest, _progress.Verifying, cancellationToken), cancellationToken)];
-        if (damage.Length != 0 && !allowDamaged)
+        IReadOnlyList<(string Directory, string Detail)> damage = await Task.Run(() => Verify(writer.Folder, manifest, cancellationToken), cancellationToken);
+        if (damage.Count != 0 && !allowDamaged)
         {
             throw new CommandException(
                 ExitCode.Failed,
@@ -34,9 +34,16 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
         }
         manifest = manifest with { Damaged = [.. damage.Select(d => d.Directory)] };
         writer.Complete(manifest);
-        manifest = await Task.Run(() => BackupVerification.Verify(writer.Folder, _progress.Verifying, cancellationToken), cancellationToken);
         console.EndProgress();
         return BackupView.Of(writer.Folder, manifest) with { SkippedTopics = [.. end.SkippedTopics] };
+    }
+
+    /// <summary>Reads everything that was written again; only what is right gets a manifest.</summary>
+    /// <returns>What was damaged on the broker already.</returns>
+    private IReadOnlyList<(string Directory, string Detail)> Verify(string written, BackupManifest manifest, CancellationToken cancellationToken)
+    {
+        BackupVerification.VerifyHashes(written, manifest, _progress.Verifying, cancellationToken);
+        return BackupVerification.FindDamage(written, manifest, _progress.Verifying, cancellationToken);
     }
 
     /// <summary>The folder is made when the broker has answered: a wrong address leaves nothing behind.</summary>

@@ -19,7 +19,7 @@ public static class BackupVerification
     {
         string full = Path.GetFullPath(folder);
         var manifest = BackupManifest.Read(full);
-        VerifyFiles(full, manifest, progress, cancellationToken);
+        VerifyHashes(full, manifest, progress, cancellationToken);
         string[] damaged = [.. FindDamage(full, manifest, progress, cancellationToken).Where(d => !manifest.Damaged.Contains(d.Directory)).Select(d => d.Detail)];
         return damaged.Length == 0 ? manifest : throw new BackupException(full, $"The backup in '{full}' is damaged: {string.Join("; ", damaged.Take(10))}.");
     }
@@ -62,8 +62,15 @@ public static class BackupVerification
         }
     }
 
-    private static void VerifyFiles(string folder, BackupManifest manifest, Action<string>? progress, CancellationToken cancellationToken)
+    /// <summary>Compares every file with its length and SHA-256.</summary>
+    /// <param name="folder">The backup's folder.</param>
+    /// <param name="manifest">What it holds.</param>
+    /// <param name="progress">Told each file before it is read; null for nobody.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="BackupException">One is missing or another: the message names it.</exception>
+    public static void VerifyHashes(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
     {
+        ArgumentNullException.ThrowIfNull(manifest);
         IFileSystem files = PlatformFileSystem.Choose();
         byte[] buffer = new byte[ReadBytes];
         foreach (BackupFile entry in manifest.Files)
