@@ -119,7 +119,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Makes users, gives them rights, and makes tokens.</summary>
     public UsersClient Users { get; }
 
-    /// <summary>Stops the broker.</summary>
+    /// <summary>Stops the broker, and has it read its configuration again.</summary>
     public OperationsClient Operations { get; }
 
     /// <summary>The control plane, for calls that only the command line makes.</summary>

@@ -12,6 +12,9 @@ public sealed class OperationsClient
     private static readonly GrpcMethod<StopRequest, Protocol.Control.StopProgress> StopMethod =
         GrpcMethod.Create<StopRequest, Protocol.Control.StopProgress>(OperationsReflection.Descriptor.Services[0], "Stop");
 
+    private static readonly GrpcMethod<ReloadRequest, ReloadResponse> ReloadMethod =
+        GrpcMethod.Create<ReloadRequest, ReloadResponse>(OperationsReflection.Descriptor.Services[0], "Reload");
+
     private readonly ControlChannel _channel;
 
     internal OperationsClient(ControlChannel channel) => _channel = channel;
@@ -40,5 +43,17 @@ public sealed class OperationsClient
         var request = new StopRequest { Drain = true, Timeout = timeout?.ToDuration() };
         await foreach (Protocol.Control.StopProgress progress in _channel.StreamAsync(StopMethod, request, cancellationToken).ConfigureAwait(false))
             yield return new StopProgress((int)progress.Connections, (int)progress.BusyProducers, (long)progress.HeldMessages, progress.TimeLeft?.ToTimeSpan() ?? TimeSpan.Zero);
+    }
+
+    /// <summary>Has the broker read its configuration file and certificates again. What can be is in force when this returns; the rest needs a restart.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="LightQException">The right is missing, the broker has no configuration file to read (<see cref="Protocol.ErrorCode.NotSupported"/>), or it cannot be reached.</exception>
+    public async Task<ReloadResult> ReloadAsync(CancellationToken cancellationToken = default)
+    {
+        ReloadResponse response = await _channel.CallAsync(ReloadMethod, new ReloadRequest(), cancellationToken).ConfigureAwait(false);
+        return new ReloadResult(
+            [.. response.Settings.Select(s => new ReloadedSetting(s.Key, s.From, s.To, s.Applied))],
+            response.Refusal.Length == 0 ? null : response.Refusal,
+            response.Certificate == CertificateReload.None ? null : response.Certificate == CertificateReload.Applied);
     }
 }

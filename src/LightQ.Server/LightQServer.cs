@@ -2,7 +2,9 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 using LightQ.Server.Audit;
+using LightQ.Server.Configuration;
 using LightQ.Server.Control;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
@@ -29,11 +31,12 @@ namespace LightQ.Server;
 /// </example>
 public sealed class LightQServer : IAsyncDisposable, IServerOperations
 {
-    private readonly LightQServerOptions _options;
+    private volatile LightQServerOptions _options;
     private readonly ILogger _logger;
     private readonly BrokerDirectory _directory;
     private readonly Readiness _readiness = new();
     private readonly Lock _stopLock = new();
+    private readonly Lock _reloading = new();
     private LightQBroker? _broker;
     private AuditLog? _audit;
     private ServerLimits? _limits;
@@ -112,6 +115,12 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
     }
 
+    /// <summary>How long a drain lasts at most that names no time.</summary>
+    internal TimeSpan DrainTimeout => _options.DrainTimeout;
+
+    /// <summary>Raised when a reload has changed the options.</summary>
+    internal event Action<LightQServerOptions>? OptionsChanged;
+
     /// <summary>Completes when it has stopped, whoever asked for that: <see cref="StopAsync"/>, or somebody with the right admin over gRPC.</summary>
     public Task Stopped => _hasStopped.Task;
 
@@ -126,6 +135,59 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         Drain drain = ((IServerOperations)this).BeginDrain(timeout ?? _options.DrainTimeout);
         using CancellationTokenRegistration registration = cancellationToken.Register(drain.CutShort);
         await drain.Completion.ConfigureAwait(false);
+    }
+
+    /// <summary>Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null where the server is given its options once and for all.</summary>
+    public Func<ServerConfiguration>? ConfigurationSource { get; set; }
+
+    /// <summary>
+    /// Reads the configuration and the certificate files again. What <see cref="ServerSetting.IsLive"/> is in force when this returns, the rest needs a restart; a configuration that is not
+    /// allowed is refused as a whole.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">There is no <see cref="ConfigurationSource"/>.</exception>
+    public Task<ReloadReport> ReloadAsync() =>
+        ConfigurationSource is null ? throw new InvalidOperationException($"There is no {nameof(ConfigurationSource)}.") : ((IServerOperations)this).ReloadAsync("broker", Origin.Broker);
+
+    /// <inheritdoc/>
+    async Task<ReloadReport> IServerOperations.ReloadAsync(string actor, Origin origin)
+    {
+        Func<ServerConfiguration> source = ConfigurationSource
+            ?? throw new BrokerException(ErrorCode.NotSupported, "This broker is a part of a program that gave it its settings: there is no configuration to read again.");
+        ReloadReport report = await Task.Run(() => Reload(source)).ConfigureAwait(false);
+        string what = report.Refusal ?? string.Join(", ", report.Settings.Select(s => $"{s.Setting.Key} {s.From} to {s.To}{(s.IsApplied ? "" : " needs a restart")}"));
+        await _security!.Events.RaiseAsync(new SecurityEvent(SecurityAction.ConfigurationReloaded, actor, origin, Detail: what)).ConfigureAwait(false);
+        return report;
+    }
+
+    private ReloadReport Reload(Func<ServerConfiguration> source)
+    {
+        lock (_reloading)
+        {
+            try
+            {
+                (LightQServerOptions options, IReadOnlyList<SettingReload> settings) = ConfigurationReload.Merge(_options, source().Options);
+                Apply(options);
+                return new ReloadReport(settings, null, _tls is not null, ReloadCertificate());
+            }
+            catch (ServerStartException e)
+            {
+                return ReloadReport.Refused(e.Message);
+            }
+        }
+    }
+
+    private void Apply(LightQServerOptions options)
+    {
+        bool isAuthChanged = options.RequireAuth != _options.RequireAuth;
+        _options = options;
+        _limits!.Options = options;
+        _broker!.Options = options.Broker with { OnDamaged = LogDamage };
+        _audit?.Apply(options.Audit);
+        Authenticator authenticator = _security!.Authenticator;
+        authenticator.Options = authenticator.Options with { RequireAuth = options.RequireAuth };
+        if (isAuthChanged)
+            _security.Access.Review();
+        OptionsChanged?.Invoke(options);
     }
 
     /// <inheritdoc/>

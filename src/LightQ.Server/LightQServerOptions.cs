@@ -2,6 +2,7 @@ using System.Net;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Server.Audit;
+using LightQ.Server.Configuration;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Tls;
@@ -88,6 +89,9 @@ public sealed record LightQServerOptions
 
     /// <summary>Settings of the engine.</summary>
     public BrokerOptions Broker { get; init; } = new();
+
+    /// <summary>What a server process logs.</summary>
+    public LogOptions Log { get; init; } = new();
 
     /// <summary>The audit log.</summary>
     public AuditOptions Audit { get; init; } = new();

@@ -3,7 +3,6 @@ using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 using LightQ.Server;
 using LightQ.Server.Configuration;
-using Microsoft.Extensions.Logging;
 
 namespace LightQ.Cli.Commands;
 
@@ -14,8 +13,6 @@ internal static class ServerCommand
     {
         Option<string?> config = ConfigurationFile();
         Option<bool> printConfig = new("--print-config") { Description = "Show every setting, its value and where it comes from, and do not start." };
-        Option<LogLevel> logLevel = ValueOptions.Choice("--log-level", Enum.GetValues<LogLevel>());
-        (logLevel.Description, logLevel.DefaultValueFactory) = ("What is logged to standard error.", _ => LogLevel.Warning);
         Option<bool> endWithInput = new("--end-with-input") { Description = "Stop when standard input ends.", Hidden = true };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
@@ -27,16 +24,16 @@ internal static class ServerCommand
             "lightq server --bind 0.0.0.0 --require-auth --tls-cert broker.crt --tls-key broker.key",
             "lightq server --print-config");
         List<Option> flags = [.. SettingFlags()];
-        foreach (Option option in flags.Concat([config, printConfig, logLevel, endWithInput, output]))
+        foreach (Option option in flags.Concat([config, printConfig, endWithInput, output]))
             command.Add(option);
         command.Add(ServerStopCommand.Create());
+        command.Add(ServerReloadCommand.Create());
         command.SetAction((parsed, cancellationToken) =>
         {
             var process = new ServerProcess
             {
                 Flags = Given(parsed, flags),
                 ConfigurationFile = parsed.GetValue(config),
-                LogLevel = parsed.GetValue(logLevel),
                 Output = parsed.GetValue(output),
                 EndWithInput = parsed.GetValue(endWithInput),
             };

@@ -1,9 +1,8 @@
+using System.Runtime.InteropServices;
 using LightQ.Cli.Output;
 using LightQ.Server;
 using LightQ.Server.Configuration;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Logging.Console;
 
 namespace LightQ.Cli.Hosting;
 
@@ -15,8 +14,6 @@ internal sealed class ServerProcess
 
     /// <summary>The configuration file; null for the usual one.</summary>
     public string? ConfigurationFile { get; init; }
-
-    public LogLevel LogLevel { get; init; }
 
     public OutputFormat Output { get; init; }
 
@@ -31,18 +28,29 @@ internal sealed class ServerProcess
         return ExitCode.Ok;
     }
 
-    /// <summary>Runs until the token is cancelled.</summary>
+    /// <summary>Runs until the token is cancelled, or somebody stops it over its control port.</summary>
     public async Task<int> RunAsync(CancellationToken stopping)
     {
         ServerConfiguration configuration = ServerConfiguration.Load(Flags, ConfigurationFile);
-        using ILoggerFactory loggers = CreateLoggers();
+        var logging = new ServerLogging(configuration.Options.Log);
+        using ILoggerFactory loggers = logging.Loggers;
+        using var notifier = ServiceNotifier.FromEnvironment();
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping);
         if (EndWithInput)
             ParentLink.OnEnd(stop.Cancel);
         await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
+        server.ConfigurationSource = () => ServerConfiguration.Load(Flags, ConfigurationFile);
+        server.OptionsChanged += options => logging.Apply(options.Log);
+        using PosixSignalRegistration? hangUp = OperatingSystem.IsWindows() ? null : PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal =>
+        {
+            signal.Cancel = true;
+            _ = ReloadAsync(server, notifier, loggers.CreateLogger("LightQ.Server"));
+        });
         Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
+        notifier?.Ready();
         await server.Stopped.WaitAsync(stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        if (!server.Stopped.IsCompleted && configuration.Options.DrainTimeout > TimeSpan.Zero)
+        notifier?.Stopping(server.DrainTimeout);
+        if (!server.Stopped.IsCompleted && server.DrainTimeout > TimeSpan.Zero)
             await DrainAsync(server);
         await server.StopAsync();
         return ExitCode.Ok;
@@ -52,18 +60,21 @@ internal sealed class ServerProcess
     private static async Task DrainAsync(LightQServer server)
     {
         using var enough = new CancellationTokenSource();
-        Interruption.Current?.Hurry = () => enough.Cancel();
+        Interruption.Current?.Hurry = enough.Cancel;
         await server.DrainAsync(cancellationToken: enough.Token);
         Interruption.Current?.Hurry = null;
     }
 
-    // All of it to standard error: standard output carries the ports, and nothing else.
-    private ILoggerFactory CreateLoggers() => LoggerFactory.Create(logging =>
+    private static async Task ReloadAsync(LightQServer server, ServiceNotifier? notifier, ILogger logger)
     {
-        logging.SetMinimumLevel(LogLevel);
-        logging.AddSimpleConsole(line => (line.SingleLine, line.TimestampFormat, line.UseUtcTimestamp) = (true, "yyyy-MM-ddTHH:mm:ss.fffZ ", true));
-        logging.Services.Configure<ConsoleLoggerOptions>(console => console.LogToStandardErrorThreshold = LogLevel.Trace);
-    });
+        notifier?.Reloading();
+        ReloadReport report = await server.ReloadAsync();
+        if (report.Refusal is { } refusal)
+            ServerProcessLog.ReloadRefused(logger, refusal);
+        foreach (SettingReload change in report.Settings)
+            ServerProcessLog.Reloaded(logger, change.Setting.Key, change.From, change.To, change.IsApplied ? "applied" : "needs a restart");
+        notifier?.Ready();
+    }
 
     private void Announce(ServerPorts ports)
     {

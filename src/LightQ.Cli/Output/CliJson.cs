@@ -53,6 +53,7 @@ namespace LightQ.Cli.Output;
 [JsonSerializable(typeof(VerifyView))]
 [JsonSerializable(typeof(RepairView[]))]
 [JsonSerializable(typeof(StopProgress))]
+[JsonSerializable(typeof(ReloadResult))]
 [JsonSerializable(typeof(AuditReportView))]
 [JsonSerializable(typeof(AuditLineView))]
 [JsonSerializable(typeof(TransferResult[]))]

@@ -55,6 +55,9 @@ internal sealed class AuditLog : IAsyncDisposable
         _running = Task.Run(RunAsync);
     }
 
+    /// <summary>Takes other sizes; they count from the next line on.</summary>
+    public void Apply(AuditOptions options) => _writer.Options = options;
+
     /// <summary>Takes an event that nobody waits for.</summary>
     public void Write(SecurityEvent happened) => Enqueue(happened, null);
 

@@ -9,7 +9,6 @@ internal sealed class AuditWriter : IDisposable
 {
     private readonly IFileSystem _files;
     private readonly string _directory;
-    private readonly AuditOptions _options;
     private readonly AuditTail _tail;
     private readonly Func<DateTimeOffset> _now;
     private readonly ArrayBufferWriter<byte> _line = new(1024);
@@ -26,13 +25,16 @@ internal sealed class AuditWriter : IDisposable
     /// <summary>Reads where the log ends; writes nothing yet.</summary>
     public AuditWriter(IFileSystem files, string directory, AuditOptions options, Func<DateTimeOffset> now)
     {
-        (_files, _directory, _options, _now) = (files, directory, options, now);
+        (_files, _directory, Options, _now) = (files, directory, options, now);
         _tail = AuditTail.Read(files, directory);
         (_path, _length, _next, _previous) = (_tail.File, _tail.Length, _tail.Next, _tail.Previous);
     }
 
     /// <summary>What was found not as it was written; null when all was.</summary>
     public string? Problem => _tail.Problem;
+
+    /// <summary>How large files become, and how many there are.</summary>
+    public AuditOptions Options { get; set; }
 
     /// <summary>Whether there is something that is not on the disk for sure.</summary>
     public bool IsDirty => _unsynced.WrittenCount != 0;
@@ -144,7 +146,7 @@ internal sealed class AuditWriter : IDisposable
     private void Write(AuditLine line)
     {
         AuditLine written = Render(line);
-        if (_length != 0 && _length + _line.WrittenCount > _options.FileBytes)
+        if (_length != 0 && _length + _line.WrittenCount > Options.FileBytes)
         {
             Rotate();
             written = Render(line); // The removal of a file may have come between.
@@ -167,7 +169,7 @@ internal sealed class AuditWriter : IDisposable
         (_file, _path, _length) = (null, null, 0);
         EnsureOpen();
         (long First, string Name)[] all = AuditFiles.Among(_files.List(_directory));
-        foreach ((long first, string name) in all.Take(all.Length - _options.MaxFiles))
+        foreach ((long first, string name) in all.Take(all.Length - Options.MaxFiles))
         {
             string path = Path.Combine(_directory, name);
             AuditHead last = AuditTail.LastOf(_files, path) ?? new AuditHead(first, AuditLine.NoHash);

@@ -22,7 +22,7 @@ public static class ConfigurationPrinter
         return text.ToString();
     }
 
-    /// <summary>An array of objects with key, value and source; values are text, as a file would have them.</summary>
+    /// <summary>An array of objects with key, value, source, and whether a reload takes it over; values are text, as a file would have them.</summary>
     public static string ToJson(ServerConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);
@@ -36,6 +36,7 @@ public static class ConfigurationPrinter
                 json.WriteString("key", value.Setting.Key);
                 json.WriteString("value", value.Value);
                 json.WriteString("source", value.Source);
+                json.WriteBoolean("live", value.Setting.IsLive);
                 json.WriteEndObject();
             }
             json.WriteEndArray();

@@ -19,6 +19,7 @@ public sealed class ServerSetting
     internal ServerSetting(ServerSetting other)
         : this(other.Key, other.Flag, other.Description, other._apply, other._read)
     {
+        (IsLimit, IsLive) = (other.IsLimit, other.IsLive);
     }
 
     /// <summary>The key in a file, such as <c>DataPlane:Heartbeat</c>; in the environment it is <c>LIGHTQ__DataPlane__Heartbeat</c>.</summary>
@@ -32,6 +33,12 @@ public sealed class ServerSetting
 
     /// <summary>Whether it is one of the limits of docs/limits.md: what it refuses is counted under its key.</summary>
     public bool IsLimit { get; internal init; }
+
+    /// <summary>Whether a running server takes another value of it from its configuration file when it reads that again; the others need a restart.</summary>
+    public bool IsLive { get; private init; }
+
+    /// <summary>The same, taken over by a running server.</summary>
+    internal ServerSetting Live() => new(this) { IsLive = true };
 
     /// <summary>The value in some options, as text that could be given for it.</summary>
     public string Read(LightQServerOptions options) => _read(options);

@@ -1,4 +1,8 @@
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.Configuration;
 using LightQ.Server.Hosting;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Control;
 
@@ -7,6 +11,10 @@ internal interface IServerOperations
 {
     /// <summary>Lets clients finish; a drain that is under way goes on as it is.</summary>
     Drain BeginDrain(TimeSpan timeout);
+
+    /// <summary>Reads the configuration again and takes over what can be.</summary>
+    /// <exception cref="BrokerException">The server is a part of a program that gave it none: <see cref="ErrorCode.NotSupported"/>.</exception>
+    Task<ReloadReport> ReloadAsync(string actor, Origin origin);
 
     /// <summary>Has the server stop by itself; returns at once.</summary>
     void BeginStop();

@@ -3,6 +3,7 @@ using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Server.Configuration;
 using LightQ.Server.Hosting;
 using LightQ.Server.Security;
 
@@ -14,7 +15,8 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
     private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(30), Look = TimeSpan.FromMilliseconds(100);
 
     public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .ServerStreaming<StopRequest, StopProgress>("Stop", StopAsync);
+        .ServerStreaming<StopRequest, StopProgress>("Stop", StopAsync)
+        .Unary<ReloadRequest, ReloadResponse>("Reload", ReloadAsync);
 
     private async Task StopAsync(StopRequest request, GrpcResponseStream<StopProgress> responses, GrpcServerCallContext context)
     {
@@ -37,6 +39,17 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
             context.CancellationToken.ThrowIfCancellationRequested();
         }
         await responses.WriteAsync(ToProto(drain.Progress, drain.TimeLeft)).ConfigureAwait(false);
+    }
+
+    private async Task<ReloadResponse> ReloadAsync(ReloadRequest request, GrpcServerCallContext context)
+    {
+        ReloadReport report = await server.ReloadAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context)).ConfigureAwait(false);
+        return new ReloadResponse
+        {
+            Settings = { report.Settings.Select(s => new ChangedSetting { Key = s.Setting.Key, From = s.From, To = s.To, Applied = s.IsApplied }) },
+            Refusal = report.Refusal ?? "",
+            Certificate = !report.HasCertificate ? CertificateReload.None : report.IsCertificateUsable ? CertificateReload.Applied : CertificateReload.Refused,
+        };
     }
 
     private static TimeSpan ReadTimeout(StopRequest request)

@@ -93,7 +93,7 @@ internal sealed class Session : IStreamOwner
     public (int BusyProducers, long Held) CountUnderWay()
     {
         lock (_streams)
-            return (_streams.Values.Count(s => s is ProducerStream { IsBusy: true }), _streams.Values.Sum(s => s is Subscription subscription ? subscription.Held : 0L));
+            return (_streams.Values.Count(s => s is ProducerStream { IsBusy: true }), _streams.Values.OfType<Subscription>().Sum(s => (long)s.Held));
     }
 
     /// <summary>Whether the broker has ended a stream and the peer has not yet been told.</summary>

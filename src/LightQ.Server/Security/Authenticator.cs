@@ -24,7 +24,7 @@ internal sealed class Authenticator
     private const string WrongPassword = "User or password is wrong.";
 
     private readonly LightQBroker _broker;
-    private readonly AuthenticatorOptions _options;
+    private volatile AuthenticatorOptions _options;
     private readonly ISecurityEvents _events;
     private readonly TimeProvider _time;
     private readonly byte[] _adminHash;
@@ -47,6 +47,13 @@ internal sealed class Authenticator
 
     /// <summary>Where passwords are hashed.</summary>
     public PasswordQueue Passwords { get; }
+
+    /// <summary>Who need not log in. After a change, <see cref="AccessControl.Review()"/> ends what may not go on.</summary>
+    public AuthenticatorOptions Options
+    {
+        get => _options;
+        set => _options = value;
+    }
 
     /// <summary>Whether a client that has not logged in may do anything.</summary>
     public bool AllowsAnonymous(bool isLocal) => !_options.RequireAuth && _broker.Users.Table.Users.IsEmpty && (isLocal || _options.AllowsRemoteAnonymous);

@@ -39,6 +39,7 @@ internal static class RpcRules
         [Messages + "PublishStream"] = RpcRule.Stream(Right.Publish),
         [Messages + "Consume"] = RpcRule.Stream(Right.Consume),
         [Operations + "Stop"] = RpcRule.Admin,
+        [Operations + "Reload"] = RpcRule.Admin,
         [Auth + "Login"] = RpcRule.Open,
         [Auth + "Logout"] = RpcRule.LoggedIn,
         [Auth + "WhoAmI"] = RpcRule.LoggedIn,

@@ -4,6 +4,7 @@ using LightQ.Server;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.Tls;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace LightQ.Tests.Server;
@@ -58,6 +59,7 @@ public sealed class ServerConfigurationTests : IDisposable
             MaxWaitingLogins = 77,
             StopTimeout = TimeSpan.FromSeconds(1.5),
             DrainTimeout = TimeSpan.FromSeconds(2.5),
+            Log = new LogOptions { Level = LogLevel.Debug, Levels = "LightQ=Error", Format = LogFormat.Json },
             Tls = new() { CertificateFile = "/c", KeyFile = "/k", PasswordFile = "/p", ClientCaFile = "/a", ClientCertificates = ClientCertificates.Allowed, SelfSigned = true },
             DataPlane = new()
             {

@@ -1,0 +1,27 @@
+using LightQ.Server.Hosting;
+
+namespace LightQ.Server.Configuration;
+
+/// <summary>What a running server takes over of another configuration.</summary>
+internal static class ConfigurationReload
+{
+    /// <summary>The options with the live settings of others, and what is different.</summary>
+    /// <exception cref="ServerStartException">A server would not start with them, or not with what is taken over.</exception>
+    public static (LightQServerOptions Options, IReadOnlyList<SettingReload> Settings) Merge(LightQServerOptions running, LightQServerOptions configured)
+    {
+        StartChecks.Check(configured);
+        LightQServerOptions merged = running;
+        var changes = new List<SettingReload>();
+        foreach (ServerSetting setting in ServerSettings.All)
+        {
+            string from = setting.Read(running), to = setting.Read(configured);
+            if (from == to)
+                continue;
+            if (setting.IsLive)
+                merged = setting.Apply(merged, to, "reload");
+            changes.Add(new SettingReload(setting, from, to, setting.IsLive));
+        }
+        StartChecks.Check(merged);
+        return (merged, changes);
+    }
+}

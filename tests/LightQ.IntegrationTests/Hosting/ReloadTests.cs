@@ -1,0 +1,97 @@
+using System.Text.Json;
+using LightQ.Client;
+using LightQ.IntegrationTests.DataPlane;
+using LightQ.Protocol;
+using LightQ.Protocol.Frames;
+using LightQ.Server;
+using LightQ.Server.Audit;
+using LightQ.Server.Configuration;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Hosting;
+
+/// <summary>A broker that reads its configuration file again while it runs.</summary>
+public sealed class ReloadTests : IDisposable
+{
+    private readonly TemporaryDirectory _files = new();
+
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
+    private string ConfigurationFile => Path.Combine(_files.Path, "lightq.json");
+
+    public void Dispose() => _files.Dispose();
+
+    [Fact]
+    public async Task What_is_live_is_in_force_at_once_and_the_rest_is_said_to_need_a_restart()
+    {
+        await using TestServer server = await StartAsync(("Broker:MaxTopics", "2"), ("Broker:JournalWriters", "2"));
+        await using var client = new LightQClient(server.ConnectionString);
+        for (int i = 0; i < 2; i++)
+            await client.Topics.CreateAsync(new TopicSpec($"t{i}"), Cancelled);
+        Assert.Equal(ErrorCode.ResourceExhausted, (await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("t2"), Cancelled))).Code);
+
+        Write(("Broker:MaxTopics", "3"), ("Broker:JournalWriters", "3"));
+        ReloadResult result = await client.Operations.ReloadAsync(Cancelled);
+
+        Assert.Null(result.Refusal);
+        Assert.Null(result.Certificate);
+        Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false), new ReloadedSetting("Broker:MaxTopics", "2", "3", true)], result.Settings);
+        await client.Topics.CreateAsync(new TopicSpec("t2"), Cancelled);
+        Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false)], (await client.Operations.ReloadAsync(Cancelled)).Settings);
+        await server.Server.StopAsync();
+        var lines = new List<AuditLine>();
+        new AuditVerifier(null) { Read = lines.Add }.Verify(server.Directory);
+        Assert.Equal("Broker:JournalWriters 2 to 3 needs a restart, Broker:MaxTopics 2 to 3", lines.First(l => l.Event == "configuration-reloaded").Detail);
+    }
+
+    [Theory]
+    [InlineData("Broker:MaxTopics", "many", "Broker:MaxTopics is 'many'")]
+    [InlineData("Broker:MaxTopic", "7", "did you mean Broker:MaxTopics?")]
+    [InlineData("Tls:KeyFile", "/nowhere/key.pem", "Tls:KeyFile is given without Tls:CertificateFile")]
+    public async Task A_configuration_that_is_not_allowed_changes_nothing(string key, string value, string why)
+    {
+        await using TestServer server = await StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        LightQServerOptions before = server.Server.Limits.Options;
+        Write(("DataPlane:MaxStreams", "5"), (key, value));
+        ReloadResult result = await client.Operations.ReloadAsync(Cancelled);
+        Assert.Contains(why, result.Refusal, StringComparison.Ordinal);
+        Assert.Empty(result.Settings);
+        Assert.Same(before, server.Server.Limits.Options);
+    }
+
+    [Fact]
+    public async Task From_the_moment_a_login_is_required_anonymous_clients_are_gone()
+    {
+        await using TestServer server = await StartAsync();
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
+        Write(("RequireAuth", "true"));
+        ReloadReport report = await server.Server.ReloadAsync();
+        Assert.True(Assert.Single(report.Settings).IsApplied);
+        (FrameHeader header, byte[] body) = await client.ReadAsync();
+        Assert.Equal((FrameType.Error, ErrorCode.Unauthenticated), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
+    }
+
+    [Fact]
+    public async Task A_broker_without_a_configuration_says_so()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Operations.ReloadAsync(Cancelled));
+        Assert.Equal(ErrorCode.NotSupported, refused.Code);
+    }
+
+    private async Task<TestServer> StartAsync(params (string Key, string Value)[] settings)
+    {
+        Write(settings);
+        ServerConfiguration Load() => ServerConfiguration.Load(
+            new Dictionary<string, string> { ["--data"] = Path.Combine(_files.Path, "data"), ["--data-port"] = "0", ["--control-port"] = "0", ["--web-port"] = "0" },
+            ConfigurationFile, new Dictionary<string, string>());
+        TestServer server = await TestServer.StartAsync(Load().Options);
+        server.Server.ConfigurationSource = Load;
+        return server;
+    }
+
+    private void Write(params (string Key, string Value)[] settings) =>
+        File.WriteAllText(ConfigurationFile, JsonSerializer.Serialize(settings.ToDictionary(s => s.Key, s => s.Value)));
+}
