@@ -90,18 +90,11 @@ internal sealed class Session : IStreamOwner
     }
 
     /// <summary>What is under way: producers that wait for acks, and messages that members of groups hold.</summary>
-    public (int BusyProducers, long Held) CountUnderWay()
-    {
-        lock (_streams)
-            return (_streams.Values.Count(s => s is ProducerStream { IsBusy: true }), _streams.Values.OfType<Subscription>().Sum(s => (long)s.Held));
-    }
+    public (int BusyProducers, long Held) CountUnderWay() =>
+        (Streams().Count(s => s is ProducerStream { IsBusy: true }), Streams().OfType<Subscription>().Sum(s => (long)s.Held));
 
     /// <summary>Whether the broker has ended a stream and the peer has not yet been told.</summary>
-    public bool HasEndToTell()
-    {
-        lock (_streams)
-            return _streams.Values.Any(s => s.CloseRequested is { Code: not ErrorCode.None });
-    }
+    public bool HasEndToTell() => Streams().Any(s => s.CloseRequested is { Code: not ErrorCode.None });
 
     /// <inheritdoc/>
     public void Schedule(OutputStream stream) => _output.Schedule(stream);
@@ -127,10 +120,7 @@ internal sealed class Session : IStreamOwner
                 Refuse(_revoked);
             return;
         }
-        OutputStream[] streams;
-        lock (_streams)
-            streams = [.. _streams.Values];
-        foreach (OutputStream stream in streams)
+        foreach (OutputStream stream in Streams())
             Review(principal, stream);
     }
 
@@ -484,6 +474,12 @@ internal sealed class Session : IStreamOwner
     {
         if (!clientReads)
             throw Meet(ErrorCode.ResourceExhausted, nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
+    }
+
+    private OutputStream[] Streams()
+    {
+        lock (_streams)
+            return [.. _streams.Values];
     }
 
     private void Add(OutputStream stream)
