@@ -189,7 +189,7 @@ internal sealed class Session : IStreamOwner
                     while (HandleFrames(ref left) is { } slow)
                         await slow.ConfigureAwait(false);
                     if (!_assembly.Continue(left, left.Length != read.Buffer.Length, _frames))
-                        throw Meet(ErrorCode.ResourceExhausted, nameof(DataPlaneOptions.MaxAssemblyBytes), _limits.DataPlane.MaxAssemblyBytes, "There is no room for another long frame beside those that are arriving");
+                        throw Meet(ErrorCode.ResourceExhausted, "DataPlane:" + nameof(DataPlaneOptions.MaxAssemblyBytes), _limits.DataPlane.MaxAssemblyBytes, "There is no room for another long frame beside those that are arriving");
                 }
                 catch (ProtocolException e)
                 {
@@ -211,14 +211,14 @@ internal sealed class Session : IStreamOwner
     {
         if (!_welcomed)
             return FirstBytes.AreTls(received) ? new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.") : error;
-        return error.Code == ErrorCode.FrameTooLarge ? Meet(ErrorCode.FrameTooLarge, nameof(DataPlaneOptions.MaxFrameBytes), _frames.MaxFrameBytes, error.Message.TrimEnd('.')) : error;
+        return error.Code == ErrorCode.FrameTooLarge ? Meet(ErrorCode.FrameTooLarge, "DataPlane:" + nameof(DataPlaneOptions.MaxFrameBytes), _frames.MaxFrameBytes, error.Message.TrimEnd('.')) : error;
     }
 
     /// <summary>The peer has met a limit, which logs it.</summary>
     private ProtocolException Meet(ErrorCode code, string setting, IFormattable limit, string found)
     {
         _isLogged = true;
-        return _limits.Refuse(code, setting, limit, found);
+        return new ProtocolException(code, _limits.Refusals.Refuse(setting, limit, found));
     }
 
     private void Refuse(ProtocolException reason)
@@ -301,16 +301,9 @@ internal sealed class Session : IStreamOwner
             _lastProducer = producer;
         }
         if (!producer.Publish(body))
-            throw WindowExceeded(id);
+            throw Meet(ErrorCode.WindowExceeded, "Broker:" + nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows");
         if (!_touched.Contains(producer))
             _touched.Add(producer);
-    }
-
-    private ProtocolException WindowExceeded(uint id)
-    {
-        _isLogged = true;
-        return new ProtocolException(
-            ErrorCode.WindowExceeded, _limits.Refusals.Refuse("Broker:" + nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows"));
     }
 
     private void Settle(uint id, uint tag, SettleFrame frame)
@@ -473,7 +466,7 @@ internal sealed class Session : IStreamOwner
     private void ThrowUnless(bool clientReads)
     {
         if (!clientReads)
-            throw Meet(ErrorCode.ResourceExhausted, nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
+            throw Meet(ErrorCode.ResourceExhausted, "DataPlane:" + nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
     }
 
     private OutputStream[] Streams()

@@ -5,9 +5,11 @@ using LightQ.Broker;
 using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
+using LightQ.IntegrationTests.Tls;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Tests.Shared;
 using Xunit;
 using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
@@ -244,6 +246,77 @@ public sealed class LimitTests
         GrpcException many = await Assert.ThrowsAsync<GrpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
         Assert.Equal(GrpcStatusCode.ResourceExhausted, many.Status.Code);
         AssertNames("Http:MaxCalls", 1, many.Status.Message);
+    }
+
+    [Fact]
+    public async Task A_byte_before_Hello_costs_little_memory()
+    {
+        const int Connections = 300;
+        await using TestServer server = await TestServer.StartAsync();
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+        List<RawClient> clients = [];
+        for (int i = 0; i < Connections; i++)
+        {
+            clients.Add(await RawClient.ConnectAsync(server.DataPort, greet: false));
+            await clients[^1].SendAsync(new byte[] { 100 });
+        }
+        await server.ConnectionsAsync(Connections);
+        await Task.Delay(200, Cancel);
+        long each = (GC.GetTotalAllocatedBytes(precise: true) - before) / Connections;
+        foreach (RawClient client in clients)
+            await client.DisposeAsync();
+
+        Assert.InRange(each, 0, 64 * 1024); // This side's client is in it.
+    }
+
+    [Fact]
+    public async Task On_a_port_with_TLS_a_connection_too_many_is_closed_before_any_handshake()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync(o => o with { DataPlane = new() { MaxConnections = 1 }, Http = new() { MaxControlConnections = 1 } });
+        using var first = new TcpClient();
+        await first.ConnectAsync(IPAddress.Loopback, server.DataPort, Cancel);
+        await server.ConnectionsAsync(1);
+        using var firstCall = new TcpClient();
+        await firstCall.ConnectAsync(IPAddress.Loopback, server.ControlPort, Cancel);
+        await Task.Delay(200, Cancel);
+
+        foreach (int port in (int[])[server.DataPort, server.ControlPort])
+        {
+            using var second = new TcpClient();
+            await second.ConnectAsync(IPAddress.Loopback, port, Cancel);
+            Exception? error = await Record.ExceptionAsync(async () => Assert.Equal(0, await second.GetStream().ReadAsync(new byte[1], Cancel)));
+            Assert.True(error is null or IOException, $"{error}");
+        }
+        Assert.Equal((1, 1), (server.Broker.Refusals["DataPlane:MaxConnections"], server.Broker.Refusals["Http:MaxControlConnections"]));
+    }
+
+    [Fact]
+    public async Task Names_of_producers_that_were_forgotten_make_room_for_others()
+    {
+        var time = new ManualTime();
+        await using TestServer server = await TestServer.StartAsync(o => o with { TimeProvider = time, Broker = new() { MaxNamedProducersPerTopic = 2, ProducerExpiry = TimeSpan.FromMinutes(1) } });
+        await server.CreateTopicAsync("t", TopicKind.Durable);
+        await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
+        uint stream = 0;
+        foreach (string name in (string[])["one", "two"])
+        {
+            await client.SendAsync(new OpenProducerFrame("t", 0, Durability.Default, name), ++stream, stream);
+            await client.ReadAsync(FrameType.ProducerOpened);
+        }
+        await client.SendAsync(new OpenProducerFrame("t", 0, Durability.Default, "three"), ++stream, stream);
+        AssertNames("Broker:MaxNamedProducersPerTopic", 2, FrameCodec.Read<ClosedFrame>(await ClosedAsync(client)).Message);
+        await client.SendAsync(new CloseFrame(), 2);
+        await ClosedAsync(client);
+        for (int minute = 0; minute < 3; minute++)
+        {
+            time.Advance(TimeSpan.FromMinutes(1));
+            await Task.Delay(20, Cancel);
+        }
+
+        await using RawClient next = await RawClient.ConnectAsync(server.DataPort);
+        await next.SendAsync(new OpenProducerFrame("t", 0, Durability.Default, "three"), 1, 1);
+        await next.ReadAsync(FrameType.ProducerOpened);
     }
 
     private static void AssertNames(string limit, int value, string message) =>
