@@ -306,7 +306,7 @@ public sealed class LimitTests
         }
         await client.SendAsync(new OpenProducerFrame("t", 0, Durability.Default, "three"), ++stream, stream);
         AssertNames("Broker:MaxNamedProducersPerTopic", 2, FrameCodec.Read<ClosedFrame>(await ClosedAsync(client)).Message);
-        await client.SendAsync(new CloseFrame(), 2);
+        await client.SendAsync(new CloseFrame(ErrorCode.None, ""), 2);
         await ClosedAsync(client);
         for (int minute = 0; minute < 3; minute++)
         {
