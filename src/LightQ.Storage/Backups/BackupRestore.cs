@@ -76,8 +76,7 @@ public static class BackupRestore
         }
         foreach (string partition in manifest.Files.Select(f => BackupLayout.PartitionOf(f.Path)).OfType<string>().Distinct())
             BeginEpoch(files, BackupLayout.PathOf(to, partition));
-        foreach (string directory in Directory.EnumerateDirectories(to, "*", SearchOption.AllDirectories).Append(to))
-            files.SyncDirectory(directory);
+        OwnedDirectory.Sync(files, to, manifest.Files);
         files.Delete(unfinished);
         files.SyncDirectory(to);
     }
@@ -87,7 +86,7 @@ public static class BackupRestore
         string target = BackupLayout.PathOf(to, entry.Path);
         OwnedDirectory.Create(Path.GetDirectoryName(target)!);
         using IStorageFile source = BackupVerification.Open(files, from, entry);
-        using IStorageFile copy = files.Open(target, OpenMode.Create);
+        using IStorageFile copy = OwnedDirectory.CreateFile(files, target);
         using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
         int read;
         for (long position = 0; (read = source.Read(buffer, position)) > 0; position += read)
@@ -96,17 +95,23 @@ public static class BackupRestore
             hash.AppendData(buffer, 0, read);
         }
         BackupVerification.ThrowIfOther(from, entry, hash); // It may have changed since it was verified.
-        copy.Sync();
     }
 
     private static void BeginEpoch(IFileSystem files, string directory)
     {
-        CheckpointFile checkpoints = CheckpointFile.Open(files, directory, out Checkpoint? last, out _);
+        CheckpointFile.Open(files, directory, out Checkpoint? last, out _);
         if (last is not { } checkpoint || EpochFile.Read(files, directory) is not { } epochs)
             return; // Damaged on the broker and kept as it was: the start says so.
         uint epoch = checkpoint.Epoch + EpochStep;
         epochs.Add((epoch, checkpoint.Durable.Offset));
-        EpochFile.Write(files, directory, epochs);
-        checkpoints.Write(checkpoint with { Epoch = epoch });
+        Replace(files, Path.Combine(directory, EpochFile.Name), EpochFile.Encode(epochs));
+        Replace(files, Path.Combine(directory, CheckpointFile.Name), CheckpointFile.Encode(checkpoint with { Generation = checkpoint.Generation + 1, Epoch = epoch }));
+    }
+
+    /// <summary>Writes a small file over itself; it is synced with all others.</summary>
+    private static void Replace(IFileSystem files, string path, byte[] content)
+    {
+        using IStorageFile file = files.Open(path, OpenMode.Create);
+        file.Write(content, 0);
     }
 }

@@ -52,7 +52,7 @@ public sealed class BackupWriter : IBackupSink, IDisposable
         Guarded(() =>
         {
             OwnedDirectory.Create(Path.GetDirectoryName(target)!);
-            _file = _files.Open(target, OpenMode.Create);
+            _file = OwnedDirectory.CreateFile(_files, target);
             (_path, _length, _position) = (path, length, 0);
             FinishFileIfWhole();
         });
@@ -87,13 +87,12 @@ public sealed class BackupWriter : IBackupSink, IDisposable
         }
     }
 
-    /// <summary>Puts the names of all files on the disk and lists them.</summary>
+    /// <summary>Puts all files on the disk and lists them.</summary>
     /// <exception cref="BackupException">The last file is not whole.</exception>
     public IReadOnlyList<BackupFile> Finish()
     {
         ThrowIfUnfinished();
-        foreach (string directory in Directory.EnumerateDirectories(_folder, "*", SearchOption.AllDirectories).Append(_folder))
-            _files.SyncDirectory(directory);
+        Guarded(() => OwnedDirectory.Sync(_files, _folder, _written));
         return [.. _written.OrderBy(f => f.Path, StringComparer.Ordinal)];
     }
 
@@ -115,8 +114,7 @@ public sealed class BackupWriter : IBackupSink, IDisposable
     {
         if (_position < _length)
             return;
-        _file!.Sync();
-        _file.Dispose();
+        _file!.Dispose(); // Synced together with all others: one by one, thousands of small files would take minutes.
         _file = null;
         _written.Add(new BackupFile(_path, _length, Convert.ToHexStringLower(_hash.GetHashAndReset())));
     }

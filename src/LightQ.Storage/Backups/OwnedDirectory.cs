@@ -1,3 +1,5 @@
+using LightQ.Storage.Files;
+
 namespace LightQ.Storage.Backups;
 
 /// <summary>Directories that only their owner can look into.</summary>
@@ -17,6 +19,29 @@ internal static class OwnedDirectory
             Directory.CreateDirectory(path);
         else
             Directory.CreateDirectory(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+    }
+
+    /// <summary>Makes a file that only its owner can read.</summary>
+    public static IStorageFile CreateFile(IFileSystem files, string path)
+    {
+        IStorageFile file = files.Open(path, OpenMode.Create);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite);
+        return file;
+    }
+
+    /// <summary>Puts files of a directory on the disk, and the names of everything in it.</summary>
+    public static void Sync(IFileSystem files, string path, IEnumerable<BackupFile> written)
+    {
+        if (files.TrySyncAll(path))
+            return;
+        foreach (BackupFile entry in written)
+        {
+            using IStorageFile file = files.Open(BackupLayout.PathOf(path, entry.Path), OpenMode.ReadWrite);
+            file.Sync();
+        }
+        foreach (string directory in Directory.EnumerateDirectories(path, "*", SearchOption.AllDirectories).Append(path))
+            files.SyncDirectory(directory);
     }
 
     /// <summary>Whether there is a directory with something in it.</summary>

@@ -9,6 +9,8 @@ internal abstract class DirectoryOperations : IFileSystem
 
     public abstract void SyncDirectory(string path);
 
+    public virtual bool TrySyncAll(string directory) => false;
+
     public void Rename(string from, string to) => File.Move(from, to, overwrite: true);
 
     public void Delete(string path)

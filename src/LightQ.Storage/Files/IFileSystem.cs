@@ -28,6 +28,10 @@ internal interface IFileSystem
     /// <summary>Makes creations, renames and removals in a directory survive a power cut.</summary>
     void SyncDirectory(string path);
 
+    /// <summary>Puts everything on the disk that was written to the file system that a directory lies on, names too: one call for thousands of files.</summary>
+    /// <returns>False where there is no such call: then each file and directory has to be synced.</returns>
+    bool TrySyncAll(string directory) => false;
+
     /// <summary>Whether a file has that name.</summary>
     bool Exists(string path);
 

@@ -43,6 +43,9 @@ internal static unsafe partial class Libc
     [LibraryImport(Library, EntryPoint = "fsync", SetLastError = true)]
     public static partial int FSync(int descriptor);
 
+    [LibraryImport(Library, EntryPoint = "syncfs", SetLastError = true)]
+    public static partial int SyncFileSystem(int descriptor);
+
     [LibraryImport(Library, EntryPoint = "fallocate", SetLastError = true)]
     public static partial int FAllocate(int descriptor, int mode, long position, long length);
 

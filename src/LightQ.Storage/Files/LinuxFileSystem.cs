@@ -38,6 +38,14 @@ internal sealed class LinuxFileSystem : DirectoryOperations
             throw new StorageIOException("fsync", path, error);
     }
 
+    public override bool TrySyncAll(string directory)
+    {
+        int descriptor = OpenDescriptor(directory, Libc.ReadOnly | Libc.CloseOnExec);
+        int result = Libc.SyncFileSystem(descriptor), error = Marshal.GetLastPInvokeError();
+        _ = Libc.Close(descriptor);
+        return result == 0 ? true : throw new StorageIOException("syncfs", directory, error);
+    }
+
     /// <summary>Opens; without a descriptor left it waits for housekeeping to close what is not in use.</summary>
     private static int OpenDescriptor(string path, int flags)
     {

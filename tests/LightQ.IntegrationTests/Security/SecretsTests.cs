@@ -41,7 +41,11 @@ public sealed partial class SecretsTests
 
         var secrets = new Dictionary<string, string>
         {
-            ["PFX password"] = PfxPassword, ["user's password"] = AlicePassword, ["user's second password"] = SecondPassword, ["wrong password"] = WrongPassword, ["topic's password"] = TopicPassword,
+            ["PFX password"] = PfxPassword,
+            ["user's password"] = AlicePassword,
+            ["user's second password"] = SecondPassword,
+            ["wrong password"] = WrongPassword,
+            ["topic's password"] = TopicPassword,
         };
         File.WriteAllText(directory.File("wrong"), WrongPassword);
         await Task.WhenAll(

@@ -127,7 +127,7 @@ public sealed class BackupVerificationTests
         foreach (string root in new[] { folder.Folder, folder.Data })
         {
             Assert.All(Directory.GetDirectories(root, "*", SearchOption.AllDirectories).Append(root), d => Assert.Equal("rwx------", TextOf(d)));
-            Assert.All(Directory.GetFiles(root, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != DataDirectoryLock.FileName), f => Assert.Equal("rw-------", TextOf(f)));
+            Assert.All(Directory.GetFiles(root, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) is not (DataDirectoryLock.FileName or BackupManifest.FileName)), f => Assert.Equal("rw-------", TextOf(f)));
         }
     }
 
