@@ -154,7 +154,7 @@ public sealed class BackupVerificationTests
         if (damage)
         {
             string segment = Directory.GetFiles(host.Options.Directory, "*.seg").Order().First();
-            using FileStream file = File.OpenWrite(segment);
+            using var file = new FileStream(segment, FileMode.Open, FileAccess.Write, FileShare.ReadWrite);
             file.Position = 4096 + 1000;
             file.WriteByte(0xA5);
         }
