@@ -38,7 +38,11 @@ internal sealed record CatalogRecord
         {
             CatalogRecord record = JsonSerializer.Deserialize(bytes, CatalogJson.Default.CatalogRecord)
                 ?? throw new JournalFormatException("The catalog holds an empty record.");
-            return record.MissingPart() is { } missing ? throw new JournalFormatException($"A record of the catalog has no valid {missing}.") : record;
+            if (record.Topic is { Settings: { } settings } topic)
+                record = record with { Topic = topic with { Settings = WithDefaults(settings) } };
+            if (record.MissingPart() is { } missing)
+                throw new JournalFormatException($"A record of the catalog has no valid {missing}.");
+            return record.Topic is { } complete ? record with { Topic = complete with { Settings = complete.Settings.Complete() } } : record;
         }
         catch (Exception e) when (e is JsonException or BrokerException)
         {
@@ -46,15 +50,21 @@ internal sealed record CatalogRecord
         }
     }
 
+    /// <summary>Settings that earlier versions did not write yet; without a value the serializer leaves them zero, not at their defaults.</summary>
+    private static TopicSettings WithDefaults(TopicSettings settings) => settings with
+    {
+        Partitions = Math.Max(1, settings.Partitions),
+        MaxMessageBytes = settings.MaxMessageBytes != 0 ? settings.MaxMessageBytes : ProtocolLimits.DefaultMessageBytes,
+        Delivery = settings.Delivery ?? new DeliverySettings(),
+    };
+
     /// <summary>What the serializer leaves null or unchecked though the types say otherwise; null when all is there.</summary>
-    /// <exception cref="BrokerException">A topic's setting is outside its range.</exception>
     private string? MissingPart()
     {
         if (Topic is { } topic)
         {
             if (!TopicName.IsValid(topic.Name) || topic.Settings?.Delivery?.DeadLetterTopic is null || topic.Credentials is { User: null })
                 return "topic";
-            _ = topic.Settings.Complete();
             if (!Enum.IsDefined(topic.Settings.SlowPolicy) || !Enum.IsDefined(topic.Settings.AckLevel) || !Enum.IsDefined(topic.Settings.ReadLevel))
                 return "topic";
         }

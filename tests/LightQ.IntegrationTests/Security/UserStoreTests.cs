@@ -81,6 +81,7 @@ public sealed class UserStoreTests : IDisposable
         Assert.StartsWith("$pbkdf2-sha512$i=210000$", credentials.Password, StringComparison.Ordinal);
         Assert.True(PasswordHash.IsValid(credentials.Password));
         Assert.Empty(broker.Users.Table.Users);
+        Assert.Equal(new TopicSettings().Complete(), broker.GetTopic("test").Settings.Complete());
     }
 
     public void Dispose() => _directory.Dispose();
