@@ -1,3 +1,4 @@
+using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 using LightQ.Storage.Files;
@@ -31,19 +32,27 @@ public static class JournalInspector
     /// <summary>Inspects a journal of records: the catalog, or the groups' positions.</summary>
     /// <param name="directory">Its directory.</param>
     /// <param name="replay">Gets every record that is valid; null for nobody.</param>
-    /// <exception cref="IOException">The disk refuses to read.</exception>
-    public static JournalReport InspectRecords(string directory, RecordReplay? replay = null)
+    /// <exception cref="IOException">The disk refuses to read; <see cref="JournalCorruptException"/> for a record that is whole and cannot be read, with <paramref name="replay"/>.</exception>
+    public static JournalReport InspectRecords(string directory, RecordReplay? replay = null) => InspectRecords(directory, PlatformFileSystem.Choose(), replay);
+
+    internal static JournalReport InspectRecords(string directory, IFileSystem files, RecordReplay? replay)
     {
-        IFileSystem files = PlatformFileSystem.Choose();
         (LogSurvey survey, JournalReport report) = InspectRecords(directory, files);
         if (replay is null)
             return report;
-        new LogContents(survey, files).Read((_, _, batch, isValid) =>
+        new LogContents(survey, files).Read((file, position, batch, isValid) =>
         {
             if (!isValid || batch.Kind != BatchKind.Data)
                 return;
-            foreach (RecordView record in batch.Records)
-                replay(record.Body);
+            try
+            {
+                foreach (RecordView record in batch.Records)
+                    replay(record.Body);
+            }
+            catch (ProtocolException e)
+            {
+                throw new JournalCorruptException(directory, file, position, batch.BaseOffset, batch.NextOffset - 1, e.Message.TrimEnd('.'));
+            }
         });
         return report;
     }

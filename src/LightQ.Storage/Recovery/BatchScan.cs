@@ -69,7 +69,7 @@ internal static class BatchScan
         if (headerLength < BatchLayout.HeaderSize || headerLength > bytes.Length || length < headerLength || length > available || length % BatchLayout.Alignment != 0)
             return false;
         header = new BatchView(bytes[..headerLength]);
-        return header.VerifyHeader() && header.OffsetSpan > 0 && header.BaseOffset >= 0;
+        return header.VerifyHeader() && header.BaseOffset >= 0 && header.NextOffset > header.BaseOffset && header.RecordCount >= 0;
     }
 
     /// <summary>Whether bytes are the payload that a header's checksum is of.</summary>

@@ -26,6 +26,9 @@ internal sealed class FuzzTarget
     /// <summary>Makes checksums right again, which half of the inputs have done: behind them lies what a hostile peer reaches.</summary>
     public Action<byte[], int>? Seal { get; init; }
 
+    /// <summary>Called when no more inputs come.</summary>
+    public Action? Close { get; init; }
+
     /// <summary>The exceptions that are an answer, by exact type.</summary>
     public IReadOnlySet<Type> Refusals { get; init; } = new HashSet<Type>();
 

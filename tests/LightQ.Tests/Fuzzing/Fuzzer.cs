@@ -71,6 +71,7 @@ internal sealed class Fuzzer
             Execute(input, -1);
         for (long i = 0; i < executions && Faults.Count < MostFaults && !_isOver; i++)
             Execute(_input.Make(new FuzzRandom(_seed, i)), i);
+        _target.Close?.Invoke();
     }
 
     /// <summary>A seed is valid, or the mutations begin with nothing.</summary>

@@ -8,7 +8,10 @@ namespace LightQ.Tests.Fuzzing;
 internal static class Seals
 {
     /// <summary>A run of batches, as far as their lengths go.</summary>
-    public static void Batches(byte[] buffer, int length) => Chain(buffer.AsSpan(0, length), null);
+    public static void Batches(byte[] buffer, int length) => Batches(buffer.AsSpan(0, length));
+
+    /// <summary>A run of batches, as far as their lengths go.</summary>
+    public static void Batches(Span<byte> run) => Chain(run, null);
 
     /// <summary>The header of a segment in the first 96 bytes, and the batches behind it, each of which refers to what is before it.</summary>
     public static void Segment(byte[] buffer, int length)

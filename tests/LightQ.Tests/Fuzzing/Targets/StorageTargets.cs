@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using LightQ.Storage;
+using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.State;
@@ -87,6 +88,18 @@ internal static class StorageTargets
             MaxLength = MaxSegment,
             GateExecutions = 100_000,
         };
+        yield return new FuzzTarget
+        {
+            Name = "inspections",
+            What = "a segment, as journal verify and repair see it",
+            Parse = new Inspections(new StoredSegment(MaxSegment)).Parse,
+            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header, Sample.BatchOf(4))],
+            Seal = Seals.Segment,
+            Refusals = Refusals,
+            MaxLength = MaxSegment,
+            MaxAllocation = 4 * 1024 * 1024,
+            GateExecutions = 5_000,
+        };
     }
 
     private static bool SegmentNames(ReadOnlySpan<byte> input)
@@ -169,6 +182,26 @@ internal static class StorageTargets
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(36), state.Length);
         Seals.Rest(bytes, bytes.Length, 16);
         return bytes;
+    }
+
+    /// <summary>What <c>lightq journal verify</c> and <c>repair</c> say of a directory with one segment.</summary>
+    private sealed class Inspections(StoredSegment file)
+    {
+        public bool Parse(ReadOnlySpan<byte> input)
+        {
+            if (file.Load(input) is not { Header.Ordinal: > 0 } segment)
+                return false;
+            var files = new StoredSegmentFiles(file, SegmentName.Of(segment.Header.Ordinal, SegmentName.Log));
+            JournalReport report = JournalInspector.Inspect("fuzzed", null, files, null).Report;
+            ThrowUnless(report.Messages >= 0 && report.Bytes <= input.Length, "a report counts what is there");
+            var plan = JournalRepair.Plan("fuzzed", null, files);
+            ThrowUnless(plan.Losses.All(l => l.LastOffset >= l.FirstOffset) && (plan.Refusal is null or { Length: > 0 }) && plan.Steps.Count >= 0, "a plan says what is lost");
+            plan = JournalRepair.PlanRecords("fuzzed", files);
+            int bytes = 0;
+            JournalInspector.InspectRecords("fuzzed", files, record => bytes += record.Length);
+            ThrowUnless(bytes <= input.Length, "records are not longer than their file");
+            return plan is { IsNeeded: false, Refusal: null };
+        }
     }
 
     /// <summary>What a start does with the newest segment.</summary>
