@@ -51,8 +51,9 @@ internal sealed class GrpcMessageReader(PipeReader pipe, int maxMessageSize, str
         {
             return parser.ParseFrom(frame);
         }
-        catch (InvalidProtocolBufferException e)
+        catch (Exception e) when (e is InvalidProtocolBufferException or IndexOutOfRangeException)
         {
+            // Google.Protobuf 3.25 runs over the end, safely, of a message in a message that says it is almost 2^31 bytes long.
             throw new GrpcException(GrpcStatusCode.Internal, $"A message is not a valid {typeof(T).Name}.", e);
         }
     }

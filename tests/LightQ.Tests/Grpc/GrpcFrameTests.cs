@@ -94,6 +94,16 @@ public sealed class GrpcFrameTests
         Assert.Contains(nameof(EchoMessage), error.Status.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>Found by a fuzzer: the protobuf library fails with an index error.</summary>
+    [Fact]
+    public async Task A_message_in_a_message_that_says_it_has_2_GiB_is_an_error()
+    {
+        byte[] request = [0x0A, 0x18, 0x0A, 6, .. "orders"u8, 0x3A, 0, 0x4A, 0xFE, 0xFF, 0xFF, 0xFF, 7, 8, 1];
+        GrpcMessageReader reader = new(PipeReader.Create(new ReadOnlySequence<byte>([0, 0, 0, 0, (byte)request.Length, .. request])), 100, null);
+        GrpcException error = await Assert.ThrowsAsync<GrpcException>(async () => await reader.ReadAsync(LightQ.Protocol.Control.ConsumeRequest.Parser, Token));
+        Assert.Equal(GrpcStatusCode.Internal, error.Status.Code);
+    }
+
     private static GrpcStatusCode CodeOf(byte[] bytes, int limit) => Assert.Throws<GrpcException>(() =>
     {
         ReadOnlySequence<byte> buffer = new(bytes);

@@ -50,7 +50,8 @@ internal static class GrpcTargets
             Name = "grpc-messages",
             What = "messages in their frames, in several pieces",
             Parse = Messages,
-            Seeds = [Framed(ServerTargets.PublishSeed()), [.. Framed(new PublishRequest { Topic = "a" }), .. Framed(new PublishRequest())]],
+            Seeds = [Framed(ServerTargets.PublishSeed()), [.. Framed(new PublishRequest { Topic = "a" }), .. Framed(new PublishRequest())], Framed(new PublishRequest { Messages = { new PublishedMessage { Tombstone = true } } })],
+            Tokens = [[0x22, 0xFE, 0xFF, 0xFF, 0xFF, 7]],
             Seal = (buffer, length) =>
             {
                 if (length > GrpcFrame.PrefixLength)
@@ -72,7 +73,7 @@ internal static class GrpcTargets
                 new ServerReflectionRequest { FileContainingSymbol = "lightq.control.v1.Messages" }.ToByteArray(),
                 new ServerReflectionRequest { FileContainingExtension = new ExtensionRequest { ContainingType = "a.B", ExtensionNumber = 3 } }.ToByteArray(),
             ],
-            Refusals = new HashSet<Type> { typeof(InvalidProtocolBufferException) },
+            Refusals = new HashSet<Type> { typeof(InvalidProtocolBufferException), typeof(IndexOutOfRangeException) }, // As where calls are read.
             MaxLength = 256,
         };
     }

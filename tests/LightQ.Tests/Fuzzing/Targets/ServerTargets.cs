@@ -89,9 +89,24 @@ internal static class ServerTargets
         },
     };
 
+    /// <summary>Reads a message; null where its parser fails, which is refused where calls are read (the target grpc-messages).</summary>
+    private static T? Parse<T>(MessageParser<T> parser, ReadOnlySpan<byte> input)
+        where T : class, IMessage<T>
+    {
+        try
+        {
+            return parser.ParseFrom(input);
+        }
+        catch (IndexOutOfRangeException)
+        {
+            return null;
+        }
+    }
+
     private static bool Publish(ReadOnlySpan<byte> input)
     {
-        PublishRequest request = PublishRequest.Parser.ParseFrom(input);
+        if (Parse(PublishRequest.Parser, input) is not { } request)
+            return false;
         var encoder = new RecordEncoder(1024);
         for (int i = 0; i < request.Messages.Count; i++)
         {
@@ -137,7 +152,8 @@ internal static class ServerTargets
 
     private static bool Consume(Engine.Topic topic, ReadOnlySpan<byte> input)
     {
-        ConsumeRequest request = ConsumeRequest.Parser.ParseFrom(input);
+        if (Parse(ConsumeRequest.Parser, input) is not { } request)
+            return false;
         switch (request.RequestCase)
         {
             case ConsumeRequest.RequestOneofCase.Subscribe:
@@ -166,7 +182,9 @@ internal static class ServerTargets
 
     private static bool Settings(ReadOnlySpan<byte> input)
     {
-        Engine.TopicSettings settings = TopicMapping.Apply(Proto.TopicSettings.Parser.ParseFrom(input), new Engine.TopicSettings()).Complete();
+        if (Parse(Proto.TopicSettings.Parser, input) is not { } request)
+            return false;
+        Engine.TopicSettings settings = TopicMapping.Apply(request, new Engine.TopicSettings()).Complete();
         ThrowUnless(settings.RingBytes is >= Engine.TopicSettings.MinRingBytes and <= Engine.TopicSettings.MaxRingBytes, "a ring is within its limits");
         ThrowUnless(settings.Complete() == settings, "settings that are complete stay as they are");
         ThrowUnless(TopicMapping.Apply(TopicMapping.ToProto(settings), new Engine.TopicSettings()).Complete() == settings, "settings that are shown can be given");
