@@ -73,7 +73,7 @@ internal static class GrpcTargets
                 new ServerReflectionRequest { FileContainingSymbol = "lightq.control.v1.Messages" }.ToByteArray(),
                 new ServerReflectionRequest { FileContainingExtension = new ExtensionRequest { ContainingType = "a.B", ExtensionNumber = 3 } }.ToByteArray(),
             ],
-            Refusals = new HashSet<Type> { typeof(InvalidProtocolBufferException), typeof(IndexOutOfRangeException) }, // As where calls are read.
+            Refusals = new HashSet<Type> { typeof(InvalidProtocolBufferException) },
             MaxLength = 256,
         };
     }
@@ -134,7 +134,8 @@ internal static class GrpcTargets
 
     private static bool Reflection(DescriptorIndex index, ReadOnlySpan<byte> input)
     {
-        ServerReflectionRequest request = ServerReflectionRequest.Parser.ParseFrom(input);
+        if (ServerTargets.Parse(ServerReflectionRequest.Parser, input) is not { } request)
+            return false;
         return request.MessageRequestCase switch
         {
             ServerReflectionRequest.MessageRequestOneofCase.FileByFilename => index.FindFile(request.FileByFilename) is not null,

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
+using LightQ.Grpc.Framing;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
@@ -90,14 +91,14 @@ internal static class ServerTargets
     };
 
     /// <summary>Reads a message; null where its parser fails, which is refused where calls are read (the target grpc-messages).</summary>
-    private static T? Parse<T>(MessageParser<T> parser, ReadOnlySpan<byte> input)
+    public static T? Parse<T>(MessageParser<T> parser, ReadOnlySpan<byte> input)
         where T : class, IMessage<T>
     {
         try
         {
             return parser.ParseFrom(input);
         }
-        catch (IndexOutOfRangeException)
+        catch (Exception e) when (GrpcMessageReader.IsParserFailure(e))
         {
             return null;
         }

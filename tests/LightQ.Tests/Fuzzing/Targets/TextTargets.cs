@@ -50,7 +50,7 @@ internal static class TextTargets
             Name = "settings",
             What = "each setting's value, and written again",
             Parse = Setting,
-            Seeds = [.. ServerSettings.All.Select((setting, index) => (byte[])[(byte)index, .. FuzzText.Bytes(setting.Read(new LightQServerOptions { DataDirectory = "data" }))[0]]), .. FuzzText.Bytes("\u001010s", "\u0010500ms")],
+            Seeds = [.. ServerSettings.All.Select((setting, index) => (byte[])[(byte)index, .. FuzzText.Bytes(setting.Read(new LightQServerOptions { DataDirectory = "data" }))[0]]), [(byte)ServerSettings.All.ToList().FindIndex(s => s.Key == "DataPlane:Heartbeat"), .. "500ms"u8]],
             Tokens = FuzzText.Bytes("ms", "s", "d", ":", "true", "FALSE", "none", "(none)", "NaN", "-Infinity", "\u221E", "1e400", "::1", "0x7f.1", "127.1", "10675199.02:48:05.4775807", "-"),
             Refusals = StartRefusals,
             MaxLength = 128,
