@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 using System.Text;
 using LightQ.Protocol;
 
@@ -53,7 +54,9 @@ internal static class ConnectionString
     {
         try
         {
-            return uri.IdnHost;
+            string host = uri.IdnHost;
+            // Dots of other scripts become dots: only then is it seen to be an address, with zeros in front of its numbers maybe.
+            return Uri.CheckHostName(host) == UriHostNameType.IPv4 && IPAddress.TryParse(host, out IPAddress? address) ? address.ToString() : host;
         }
         catch (UriFormatException)
         {

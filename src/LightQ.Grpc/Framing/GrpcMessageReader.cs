@@ -47,21 +47,17 @@ internal sealed class GrpcMessageReader(PipeReader pipe, int maxMessageSize, str
         where T : class, IMessage<T>
     {
         if (compressed) throw Compressed();
+        if (!GrpcMessageLengths.Fit(parser, frame))
+            throw new GrpcException(GrpcStatusCode.Internal, $"A message is not a valid {typeof(T).Name}: a field is longer than the message.");
         try
         {
             return parser.ParseFrom(frame);
         }
-        catch (Exception e) when (e is InvalidProtocolBufferException || IsParserFailure(e))
+        catch (InvalidProtocolBufferException e)
         {
             throw new GrpcException(GrpcStatusCode.Internal, $"A message is not a valid {typeof(T).Name}.", e);
         }
     }
-
-    /// <summary>
-    /// Whether this is how Google.Protobuf 3.25 ends, instead of by its own exception, with a message in a message that says it is almost 2^31 bytes long: the sum overflows,
-    /// and a field is read over the end of the array, which the runtime stops.
-    /// </summary>
-    internal static bool IsParserFailure(Exception error) => error is IndexOutOfRangeException or ArgumentException or OverflowException;
 
     private GrpcException Compressed() => encoding is null or GrpcHeaders.Identity
         ? new GrpcException(GrpcStatusCode.Internal, "A message is flagged as compressed, but the call names no compression.")

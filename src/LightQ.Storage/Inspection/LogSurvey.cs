@@ -9,6 +9,9 @@ namespace LightQ.Storage.Inspection;
 /// <summary>Walks all of a journal and says what it must be: which segments, which of their stretches are damaged, where it ends. Changes nothing.</summary>
 internal sealed class LogSurvey
 {
+    /// <summary>Most segments that may be missing between others: each is looked for.</summary>
+    private const int MostMissing = 1000;
+
     private readonly string _directory;
     private readonly IFileSystem _files;
     private readonly Action<string> _progress;
@@ -98,6 +101,11 @@ internal sealed class LogSurvey
         if (last == 0)
         {
             End = _checkpoint?.Durable ?? default;
+            return;
+        }
+        if (last - first > _found.Count + MostMissing)
+        {
+            Refuse(SegmentName.Of(last, SegmentName.Log), $"more than {MostMissing} segments are missing in front of it; take it away if it is another journal's");
             return;
         }
         CheckFront(first);

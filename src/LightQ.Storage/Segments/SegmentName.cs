@@ -24,6 +24,6 @@ internal static class SegmentName
             && name.EndsWith(extension, StringComparison.Ordinal)
             && !name.AsSpan(0, Digits).ContainsAnyExceptInRange('0', '9')
             && long.TryParse(name.AsSpan(0, Digits), NumberStyles.None, CultureInfo.InvariantCulture, out ordinal)
-            && ordinal > 0;
+            && ordinal is > 0 and < long.MaxValue;
     }
 }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
@@ -90,19 +91,9 @@ internal static class ServerTargets
         },
     };
 
-    /// <summary>Reads a message; null where its parser fails, which is refused where calls are read (the target grpc-messages).</summary>
+    /// <summary>Reads a message as it is read where calls are; null for one whose lengths do not fit.</summary>
     public static T? Parse<T>(MessageParser<T> parser, ReadOnlySpan<byte> input)
-        where T : class, IMessage<T>
-    {
-        try
-        {
-            return parser.ParseFrom(input);
-        }
-        catch (Exception e) when (GrpcMessageReader.IsParserFailure(e))
-        {
-            return null;
-        }
-    }
+        where T : class, IMessage<T> => GrpcMessageLengths.Fit(parser, new ReadOnlySequence<byte>(input.ToArray())) ? parser.ParseFrom(input) : null;
 
     private static bool Publish(ReadOnlySpan<byte> input)
     {

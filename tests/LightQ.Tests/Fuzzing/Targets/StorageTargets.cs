@@ -24,7 +24,7 @@ internal static class StorageTargets
             Name = "segment-names",
             What = "names of a journal's files",
             Parse = SegmentNames,
-            Seeds = FuzzText.Bytes("00000000000000000001.seg", "09223372036854775807.seg", "00000000000000000012.seg"),
+            Seeds = FuzzText.Bytes("00000000000000000001.seg", "09223372036854775806.seg", "00000000000000000012.seg"),
             Tokens = FuzzText.Bytes("9223372036854775808", "-1", "+1", ".seg", ".idx", "\u0661"),
             MaxLength = 64,
         };
@@ -189,7 +189,7 @@ internal static class StorageTargets
     {
         public bool Parse(ReadOnlySpan<byte> input)
         {
-            if (file.Load(input) is not { Header.Ordinal: > 0 } segment)
+            if (file.Load(input) is not { Header.Ordinal: > 0 and < long.MaxValue } segment)
                 return false;
             var files = new StoredSegmentFiles(file, SegmentName.Of(segment.Header.Ordinal, SegmentName.Log));
             JournalReport report = JournalInspector.Inspect("fuzzed", null, files, null).Report;
