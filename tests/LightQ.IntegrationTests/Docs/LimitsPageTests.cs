@@ -30,6 +30,7 @@ public sealed partial class LimitsPageTests
         Assert.Equal(Allowed(setting), row[2]);
         Assert.All(row, cell => Assert.NotEmpty(cell));
         Assert.Equal(5, row.Length);
+        Assert.Equal(!setting.IsLive, row[3].EndsWith("(2)", StringComparison.Ordinal)); // What needs a restart.
     }
 
     [Fact]
