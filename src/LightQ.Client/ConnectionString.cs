@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net;
 using System.Text;
 using LightQ.Protocol;
 
@@ -55,8 +54,9 @@ internal static class ConnectionString
         try
         {
             string host = uri.IdnHost;
-            // Dots of other scripts become dots: only then is it seen to be an address, with zeros in front of its numbers maybe.
-            return Uri.CheckHostName(host) == UriHostNameType.IPv4 && IPAddress.TryParse(host, out IPAddress? address) ? address.ToString() : host;
+            // Dots of other scripts become dots, and what is between them may then be read as an address: another host than the one that was written.
+            bool isPlain = uri.HostNameType == UriHostNameType.IPv6 || (Uri.TryCreate($"{Scheme}://{host}", UriKind.Absolute, out Uri? again) && again.IdnHost == host);
+            return isPlain ? host : throw Invalid("the host can be read in two ways");
         }
         catch (UriFormatException)
         {
