@@ -53,7 +53,8 @@ public sealed partial class SecretsTests
             RunAsync("--print-config in JSON", settings, ["server", "--print-config", "--output", "json", .. flags]),
             RunAsync("a wrong PFX password", [("LIGHTQ__Tls__PasswordFile", directory.File("wrong"))], ["server", .. flags]));
 
-        using Process server = LightQTool.StartWith(settings, ["server", "--log-level", "Trace", "--output", "json", .. flags]);
+        // In JSON a line has its text, as the other formats do, and every value beside it.
+        using Process server = LightQTool.StartWith(settings, ["server", "--log-level", "trace", "--log-format", "json", "--output", "json", .. flags]);
         Task<string> errors = server.StandardError.ReadToEndAsync(Cancelled);
         try
         {
@@ -70,9 +71,10 @@ public sealed partial class SecretsTests
             await LightQTool.EndAsync(server);
         }
         string log = await errors;
-        Assert.Contains("trce: ", log, StringComparison.Ordinal);
+        Assert.Contains("Trace", log, StringComparison.OrdinalIgnoreCase);
+        Assert.StartsWith("{", log, StringComparison.Ordinal);
         Assert.Contains("alice", log, StringComparison.Ordinal); // It speaks of logins at all.
-        Show("server's log", log);
+        Show("server's log", log.Replace("\\u002B", "+", StringComparison.Ordinal)); // As JSON writes it.
         foreach (string file in Directory.GetFiles(data, "*", SearchOption.AllDirectories).Where(f => f.Contains("audit", StringComparison.Ordinal)))
             Show($"audit log {Path.GetFileName(file)}", File.ReadAllText(file));
 
