@@ -6,15 +6,15 @@ namespace LightQ.Server.Audit;
 /// <summary>Every line of the server's log about the audit log.</summary>
 internal static partial class AuditMessages
 {
-    [LoggerMessage(2040, LogLevel.Error, "The audit log in {Directory} is not as it was written: {Problem}. It goes on behind that; 'lightq audit verify {Directory}' says more")]
+    [LoggerMessage(2060, LogLevel.Error, "The audit log in {Directory} is not as it was written: {Problem}. It goes on behind that; 'lightq audit verify {Directory}' says more")]
     public static partial void Broken(ILogger logger, string directory, string problem);
 
-    [LoggerMessage(2041, LogLevel.Error, "The audit log cannot be written: {Reason} {Waiting} events wait in memory, and whoever causes them is answered without waiting for the disk")]
+    [LoggerMessage(2061, LogLevel.Error, "The audit log cannot be written: {Reason} {Waiting} events wait in memory, and whoever causes them is answered without waiting for the disk")]
     public static partial void Failed(ILogger logger, string reason, int waiting);
 
-    [LoggerMessage(2042, LogLevel.Warning, "The audit log is written again")]
+    [LoggerMessage(2062, LogLevel.Warning, "The audit log is written again")]
     public static partial void Recovered(ILogger logger);
 
-    [LoggerMessage(2043, LogLevel.Error, "{Action} of {Subject} has not reached the audit log in {Patience}; the caller is answered without it")]
+    [LoggerMessage(2063, LogLevel.Error, "{Action} of {Subject} has not reached the audit log in {Patience}; the caller is answered without it")]
     public static partial void Late(ILogger logger, SecurityAction action, string subject, TimeSpan patience);
 }

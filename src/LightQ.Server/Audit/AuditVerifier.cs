@@ -70,7 +70,7 @@ internal sealed class AuditVerifier(AuditHead? expected)
     {
         string name = Path.GetFileName(path);
         ReadOnlySpan<byte> left = File.ReadAllBytes(path);
-        AuditFiles.TryParse(name, out long promised);
+        long promised = AuditFiles.TryParse(name, out long first) ? first : 0;
         for (long number = 1; left.Length != 0; number++)
         {
             int end = left.IndexOf(NewLine);

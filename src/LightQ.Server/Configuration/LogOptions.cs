@@ -25,16 +25,16 @@ public sealed record LogOptions
     /// <summary>The level of each category that has one of its own, the longest names first.</summary>
     public IReadOnlyList<(string Category, LogLevel Level)> ByCategory() => [.. Parse(Levels).OrderByDescending(l => l.Category.Length)];
 
-    private static List<(string Category, LogLevel Level)> Parse(string text)
+    private static List<(string Category, LogLevel Level)> Parse(string levels)
     {
-        var levels = new List<(string, LogLevel)>();
-        foreach (string part in text.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries))
+        var parsed = new List<(string, LogLevel)>();
+        foreach (string part in levels.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries))
         {
             int equals = part.IndexOf('=', StringComparison.Ordinal);
             if (equals < 1 || !Enum.GetNames<LogLevel>().Contains(part[(equals + 1)..], StringComparer.OrdinalIgnoreCase))
-                throw new ArgumentOutOfRangeException(nameof(Levels), text, "CATEGORY=LEVEL,CATEGORY=LEVEL with the levels trace, debug, information, warning, error, critical and none");
-            levels.Add((part[..equals], Enum.Parse<LogLevel>(part[(equals + 1)..], ignoreCase: true)));
+                throw new ArgumentOutOfRangeException(nameof(levels), levels, "CATEGORY=LEVEL,CATEGORY=LEVEL with the levels trace, debug, information, warning, error, critical and none");
+            parsed.Add((part[..equals], Enum.Parse<LogLevel>(part[(equals + 1)..], ignoreCase: true)));
         }
-        return levels;
+        return parsed;
     }
 }

@@ -9,12 +9,12 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>What the documents tell people to type is what the tool understands.</summary>
 public sealed class CommandLineTests
 {
-    private static readonly string[] Instructions = ["README.md", "CONTRIBUTING.md", "docs/message-features.md", "docs/security.md", "docs/audit.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "benchmarks/RESULTS.md"];
+    private static readonly string[] Instructions = ["README.md", "CONTRIBUTING.md", "docs/message-features.md", "docs/security.md", "docs/audit.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md", "SECURITY.md", "benchmarks/RESULTS.md"];
 
     public static TheoryData<string, string> CommandLines =>
         [.. from path in Instructions from line in Document.Read(path).ToolCommandLines select (path, line)];
 
-    public static TheoryData<string> Documents => ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "docs/message-features.md", "docs/any-language.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "samples/README.md", "benchmarks/RESULTS.md"];
+    public static TheoryData<string> Documents => ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "docs/message-features.md", "docs/any-language.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md", "SECURITY.md", "docs/audit.md", "samples/README.md", "benchmarks/RESULTS.md"];
 
     [Theory]
     [MemberData(nameof(CommandLines))]

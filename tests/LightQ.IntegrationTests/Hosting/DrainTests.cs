@@ -133,8 +133,8 @@ public sealed class DrainTests
         Assert.Equal((FrameType.Error, ErrorCode.ShuttingDown), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
         await client.DisposeAsync();
         await draining.WaitAsync(TimeSpan.FromSeconds(10), Cancelled);
-        HttpResponseMessage ready = await server.Web.GetAsync(new Uri("/readyz", UriKind.Relative), Cancelled);
-        Assert.False(ready.IsSuccessStatusCode);
+        HttpResponseMessage ready = await server.Web.GetAsync(new Uri("/healthz/ready", UriKind.Relative), Cancelled);
+        Assert.Equal(System.Net.HttpStatusCode.ServiceUnavailable, ready.StatusCode);
     }
 
     [Fact]
