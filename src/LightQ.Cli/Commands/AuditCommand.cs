@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.Cli.Output;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
