@@ -1,5 +1,4 @@
 using System.Globalization;
-using LightQ.Broker;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;

@@ -1,11 +1,8 @@
-using System.Globalization;
 using LightQ.Broker;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
-using LightQ.Storage.Files;
 using Xunit;
 
 namespace LightQ.Tests.Broker.Groups;
