@@ -11,7 +11,7 @@ internal sealed class ServiceNotifier : IDisposable
 {
     private const string SocketVariable = "NOTIFY_SOCKET", WatchdogVariable = "WATCHDOG_USEC", WatchdogProcessVariable = "WATCHDOG_PID";
 
-    private readonly Socket _socket = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+    private readonly Socket _socket = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false }; // A manager that does not read must not hold up the broker.
     private readonly UnixDomainSocketEndPoint _manager;
     private readonly Timer? _watchdog;
 
@@ -19,7 +19,7 @@ internal sealed class ServiceNotifier : IDisposable
     {
         _manager = new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path); // @ stands for a name outside the file system.
         if (watchdog is { } interval)
-            _watchdog = new Timer(_ => Send("WATCHDOG=1"), null, interval / 2, interval / 2);
+            _watchdog = new Timer(_ => Send("WATCHDOG=1", tries: 1), null, interval / 2, interval / 2);
     }
 
     /// <summary>The one that the environment asks for; null where nobody does.</summary>
@@ -51,15 +51,24 @@ internal sealed class ServiceNotifier : IDisposable
         _socket.Dispose();
     }
 
-    private void Send(string assignments)
+    /// <summary>What must not be missed is tried for two seconds while the manager does not read; a sign of life is not.</summary>
+    private void Send(string assignments, int tries = 40)
     {
-        try
+        while (tries-- > 0)
         {
-            _socket.SendTo(Encoding.UTF8.GetBytes(assignments), _manager);
-        }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
-        {
-            // The manager is gone, or the watchdog's last turn came behind the end.
+            try
+            {
+                _socket.SendTo(Encoding.UTF8.GetBytes(assignments), _manager);
+                return;
+            }
+            catch (SocketException e) when (e.SocketErrorCode == SocketError.WouldBlock && tries > 0)
+            {
+                Thread.Sleep(50);
+            }
+            catch (Exception e) when (e is SocketException or ObjectDisposedException)
+            {
+                return; // The manager is gone or does not read, or the watchdog's last turn came behind the end.
+            }
         }
     }
 }
