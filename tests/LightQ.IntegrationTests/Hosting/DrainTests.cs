@@ -58,8 +58,10 @@ public sealed class DrainTests
     }
 
     [Fact]
+    [Trait("Tier", "C")]
     public async Task What_was_acknowledged_while_the_broker_drained_is_there_and_nothing_else()
     {
+        FaultRun.RequireTier("A producer that is left without a broker is waited for.");
         await using TestServer server = await TestServer.StartAsync();
         var acknowledged = new ConcurrentQueue<int>();
         int next = 0;
