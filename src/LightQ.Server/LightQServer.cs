@@ -244,7 +244,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _tls = OpenTls(time);
         _limits = new ServerLimits(_options, _broker.Refusals, _options.ConnectionTime, _logger);
         _audit = OpenAudit(time);
-        _security = Secure(_broker, new SecurityLog(_logger, _audit));
+        _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));
         _listener = Listen(_broker, _security, _limits, loggers);
         _control = new ControlServices(_broker, _listener, _limits, _security, this, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
@@ -261,7 +261,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     {
         if (!_options.Tls.IsEnabled)
             return null;
-        return new ServerTls(_options.Tls.SelfSigned ? SelfSignedCertificate.EnsureIn(_directory.Path, _options.Tls, time.GetUtcNow(), _logger) : _options.Tls, time, _logger);
+        return new ServerTls(_options.Tls.SelfSigned ? SelfSignedCertificate.EnsureIn(_directory.Path, _options.Tls, _options.Bind, time.GetUtcNow(), _logger) : _options.Tls, time, _logger);
     }
 
     /// <summary>A temporary directory keeps nothing, an audit log least of all.</summary>

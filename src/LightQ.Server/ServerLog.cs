@@ -41,8 +41,8 @@ internal static partial class ServerLog
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 
-    [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong {Mechanism}, or nobody of that name")]
-    public static partial void LoginRefused(ILogger logger, string peer, string mechanism);
+    [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong {Mechanism}, or nobody of that name{Unsaid}")]
+    public static partial void LoginRefused(ILogger logger, string peer, string mechanism, string unsaid);
 
     [LoggerMessage(2015, LogLevel.Debug, "{Action}: {Actor} from {Peer} by {Mechanism}")]
     public static partial void LoggedIn(ILogger logger, SecurityAction action, string actor, string peer, string mechanism);
@@ -59,14 +59,14 @@ internal static partial class ServerLog
     [LoggerMessage(2031, LogLevel.Error, "The new certificate cannot be used: {Reason} The one before, {Subject}, stays in force until {End:u}")]
     public static partial void CertificateKept(ILogger logger, string reason, string subject, DateTime end);
 
-    [LoggerMessage(2032, LogLevel.Warning, "A self-signed certificate was made: clients have to be given {Path}")]
-    public static partial void CertificateMade(ILogger logger, string path);
+    [LoggerMessage(2032, LogLevel.Warning, "A self-signed certificate was made: it is for {Names}, and clients have to be given {Path}")]
+    public static partial void CertificateMade(ILogger logger, string names, string path);
 
-    [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason} {Unsaid} times more since the line before this one")]
-    public static partial void LimitMet(ILogger logger, string setting, string reason, long unsaid);
+    [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason}{Unsaid}")]
+    public static partial void LimitMet(ILogger logger, string setting, string reason, string unsaid);
 
-    [LoggerMessage(2041, LogLevel.Error, "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again; {Unsaid} tries more have failed since the line before this one")]
-    public static partial void AcceptFailed(ILogger logger, int port, string reason, long unsaid);
+    [LoggerMessage(2041, LogLevel.Error, "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again{Unsaid}")]
+    public static partial void AcceptFailed(ILogger logger, int port, string reason, string unsaid);
 
     [LoggerMessage(2033, LogLevel.Warning, "A connection from {Peer} to port {Port} was refused: the peer {Reason}")]
     public static partial void HandshakeFailed(ILogger logger, string peer, int port, string reason);

@@ -75,7 +75,7 @@ public sealed class UserStore
         {
             if (_table.Users.ContainsKey(name))
                 throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
-            Demand(_table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), "There are as many users");
+            Demand(_table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), $"There are {_table.Users.Count} users");
             Keep(user);
         }
         Changed?.Invoke();

@@ -30,7 +30,7 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
         {
             throw new CommandException(
                 ExitCode.Failed,
-                $"What the broker stores is damaged, so the backup in '{writer.Folder}' was not finished: {string.Join("; ", damage.Select(d => d.Detail).Take(10))}. Mend it ('lightq journal repair'), or take it as it is with --allow-damaged.");
+                $"What the broker stores is damaged, so the backup in '{writer.Folder}' was not finished: {string.Join("; ", damage.Select(d => d.Detail).Take(10))}. Mend it ('lightq journal repair'), or take it as it is with --allow-damaged, into another folder.");
         }
         manifest = manifest with { Damaged = [.. damage.Select(d => d.Directory)] };
         writer.Complete(manifest);

@@ -44,6 +44,9 @@ internal static class TlsFailure
                 return new LightQException(ErrorCode.TlsFailed, $"What answers at {options} {meaning}.", exception);
             if (e is SocketException)
                 return null;
+            // Nothing can be said before a handshake: so ends a broker that stops, and so does one that meets a limit.
+            if (e.Message.Contains("unexpected EOF", StringComparison.OrdinalIgnoreCase))
+                return new LightQException(ErrorCode.Unavailable, $"What answers at {options} closed the connection before the TLS handshake was done: it stops, or has met a limit on connections; its log says which.", exception);
             ofTls |= e is AuthenticationException or IOException;
         }
         return ofTls ? new LightQException(ErrorCode.TlsFailed, $"TLS with {options} failed: {exception.Message}", exception) : null;

@@ -64,7 +64,7 @@ internal static class GrpcTransportError
     }
 
     private static string NotHttp2(Uri address) =>
-        $"What answers at {address.Authority} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither?";
+        $"What answers at {address.Authority} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither (tls=true)?";
 
     private static HttpProtocolException? FindProtocolError(Exception error)
     {

@@ -111,14 +111,14 @@ internal sealed class DataConnection : IHousekept
                 Session.Peer = Session.Peer with { CertificateNames = _tls.ClientNames };
             ProtocolException? failure = await Session.RunAsync(_input, _output, refusal).ConfigureAwait(false);
             if (failure is not null && failure != _refusal)
-                DataPlaneLog.Refused(_logger, Id, Remote, failure.Code, failure.Message);
+                LogRefusal(failure);
             else if (!Session.IsWelcomed && _tls?.Failure is { Length: > 0 } broken)
-                DataPlaneLog.NoTls(_logger, Id, Remote, broken);
+                LogNoTls(broken);
         }
         catch (TlsFailureException e)
         {
             if (e.Message.Length != 0)
-                DataPlaneLog.NoTls(_logger, Id, Remote, e.Message);
+                LogNoTls(e.Message);
             _socket.Dispose();
         }
 #pragma warning disable CA1031 // The last line of defence of one connection: a defect here must not take the broker with it, and is logged whole.
@@ -223,6 +223,18 @@ internal sealed class DataConnection : IHousekept
         {
             return true; // It is ending anyway.
         }
+    }
+
+    private void LogRefusal(ProtocolException reason)
+    {
+        if (_limits.MayLogRefusal("data", out string unsaid))
+            DataPlaneLog.Refused(_logger, Id, Remote, reason.Code, reason.Message + unsaid);
+    }
+
+    private void LogNoTls(string reason)
+    {
+        if (_limits.MayLogRefusal("data TLS", out string unsaid))
+            DataPlaneLog.NoTls(_logger, Id, Remote, reason + unsaid);
     }
 
     private void LeaveLobby()

@@ -90,8 +90,8 @@ internal sealed class HttpHost : IAsyncDisposable
         LightQServerOptions options = limits.Options;
         TimeProvider time = options.ConnectionTime;
         ILogger logger = loggers.CreateLogger("LightQ.Server");
-        TlsGate? gate = tls is null ? null : new TlsGate(tls, options.DataPlane.HandshakeTimeout, time, logger);
-        void SpokeTls(ConnectionContext connection) => TlsGate.Log(logger, connection, "speaks TLS, and this port does not");
+        TlsGate? gate = tls is null ? null : new TlsGate(tls, limits, options.DataPlane.HandshakeTimeout, time, logger);
+        void SpokeTls(ConnectionContext connection) => TlsGate.Log(limits, logger, connection, "speaks TLS, and this port does not");
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.AddSingleton(loggers);
         builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();

@@ -18,6 +18,8 @@ internal static class ListenSocket
         var socket = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
         try
         {
+            if (address.Equals(IPAddress.IPv6Any))
+                socket.DualMode = true; // As on the data port: :: is every address, of IPv4 too.
             socket.Bind(new IPEndPoint(address, port));
             socket.Listen(Backlog);
             return socket;

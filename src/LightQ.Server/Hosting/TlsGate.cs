@@ -6,6 +6,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Limits;
 using LightQ.Server.Tls;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
@@ -19,7 +20,7 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Hosting;
 
 /// <summary>TLS in front of an HTTP port: the same certificate and the same rules as on the data port, and a line in the log for each peer that is refused.</summary>
-internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time, ILogger logger)
+internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeout, TimeProvider time, ILogger logger)
 {
     private const string Passed = "lightq.tls.passed", Problem = "lightq.tls.problem", ClientNames = "lightq.tls.client";
     private const int MostRead = 16 * 1024;
@@ -45,7 +46,7 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
             await next(connection).ConfigureAwait(false);
             return;
         }
-        Log(logger, connection, "did not choose HTTP/2 in the TLS handshake (ALPN h2), and this port speaks nothing else");
+        Log(limits, logger, connection, "did not choose HTTP/2 in the TLS handshake (ALPN h2), and this port speaks nothing else");
         await AnswerAsync(connection, Http1("400 Bad Request", "This port speaks gRPC: choose HTTP/2 in the TLS handshake (ALPN h2)."), Patience, time).ConfigureAwait(false);
     });
 
@@ -76,7 +77,7 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
                 return;
             if (!speaks)
             {
-                Log(logger, connection, "spoke in the clear on a port that speaks TLS");
+                Log(limits, logger, connection, "spoke in the clear on a port that speaks TLS");
                 await AnswerPlainAsync(connection).ConfigureAwait(false);
                 return;
             }
@@ -87,14 +88,14 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
         }
         await next(connection).ConfigureAwait(false);
         if (!connection.Items.ContainsKey(Passed))
-            Log(logger, connection, "failed the TLS handshake: it does not trust this broker's certificate, or speaks no version of TLS from 1.2 on");
+            Log(limits, logger, connection, "failed the TLS handshake: it does not trust this broker's certificate, or speaks no version of TLS from 1.2 on");
     }
 
     private async Task AdmitAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         connection.Items[Passed] = true;
         if (connection.Items.TryGetValue(Problem, out object? problem) && problem is not null)
-            Log(logger, connection, $"was not let in: {problem}");
+            Log(limits, logger, connection, $"was not let in: {problem}");
         await next(connection).ConfigureAwait(false);
     }
 
@@ -157,7 +158,10 @@ internal sealed class TlsGate(ServerTls tls, TimeSpan timeout, TimeProvider time
         }
     }
 
-    /// <summary>Says once why a connection is refused; the reason goes behind "the peer".</summary>
-    public static void Log(ILogger logger, ConnectionContext connection, string reason) =>
-        ServerLog.HandshakeFailed(logger, connection.RemoteEndPoint?.ToString() ?? "unknown", (connection.LocalEndPoint as IPEndPoint)?.Port ?? 0, reason);
+    /// <summary>Says once why a connection is refused, unless many are; the reason goes behind "the peer".</summary>
+    public static void Log(ServerLimits limits, ILogger logger, ConnectionContext connection, string reason)
+    {
+        if (limits.MayLogRefusal("HTTP", out string unsaid))
+            ServerLog.HandshakeFailed(logger, connection.RemoteEndPoint?.ToString() ?? "unknown", (connection.LocalEndPoint as IPEndPoint)?.Port ?? 0, reason + unsaid);
+    }
 }

@@ -1,3 +1,4 @@
+using System.Globalization;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Server.DataPlane;
@@ -10,6 +11,9 @@ namespace LightQ.Server.Limits;
 /// <remarks>A limit is asked for whenever it is met and never kept, so that another value counts at once.</remarks>
 internal sealed class ServerLimits
 {
+    /// <summary>Lines of the log about refused peers of one kind in <see cref="LogInterval"/>: who floods the ports does not fill the log.</summary>
+    private const int RefusalLines = 10;
+
     /// <summary>Between two lines of the log about the same limit.</summary>
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(1);
 
@@ -55,7 +59,7 @@ internal sealed class ServerLimits
     public void OnAcceptFailed(int port, string reason)
     {
         Interlocked.Increment(ref _acceptFailures);
-        if (TryBreakSilence("accept", out long unsaid))
+        if (TryBreakSilence("accept", 1, out string unsaid))
             ServerLog.AcceptFailed(_logger, port, reason, unsaid);
     }
 
@@ -67,25 +71,33 @@ internal sealed class ServerLimits
     public ProtocolException Refuse(ErrorCode code, string setting, IFormattable limit, string found) =>
         new(code, Refusals.Refuse($"DataPlane:{setting}", limit, found));
 
+    /// <summary>Whether a refused peer gets a line of the log: the first ten of a kind in a second do.</summary>
+    /// <param name="kind">What peers are refused for.</param>
+    /// <param name="unsaid">Goes behind the line: how many had none since the one before.</param>
+    public bool MayLogRefusal(string kind, out string unsaid) => TryBreakSilence(kind, RefusalLines, out unsaid);
+
     private void Log(string setting, string reason)
     {
-        if (TryBreakSilence(setting, out long unsaid))
+        if (TryBreakSilence(setting, 1, out string unsaid))
             ServerLog.LimitMet(_logger, setting, reason, unsaid);
     }
 
-    /// <returns>Whether the last line about this is old enough; <paramref name="unsaid"/> is how often nothing was said since.</returns>
-    private bool TryBreakSilence(string about, out long unsaid)
+    private bool TryBreakSilence(string about, int linesAtOnce, out string unsaid)
     {
         long now = _time.GetTimestamp();
         lock (_silences)
         {
             Silence silence = _silences.GetValueOrDefault(about);
-            unsaid = silence.Unsaid;
-            bool may = silence.Since == 0 || _time.GetElapsedTime(silence.Since, now) >= LogInterval;
-            _silences[about] = may ? new Silence(now, 0) : silence with { Unsaid = unsaid + 1 };
+            bool isNew = silence.Since == 0 || _time.GetElapsedTime(silence.Since, now) >= LogInterval;
+            unsaid = isNew && silence.Unsaid != 0 ? string.Create(CultureInfo.InvariantCulture, $" ({silence.Unsaid} more of these had no line)") : "";
+            bool may = isNew || silence.Lines < linesAtOnce;
+            _silences[about] = isNew ? new Silence(now, 1, 0) : may ? silence with { Lines = silence.Lines + 1 } : silence with { Unsaid = silence.Unsaid + 1 };
             return may;
         }
     }
 
-    private readonly record struct Silence(long Since, long Unsaid);
+    /// <param name="Since">When the second began.</param>
+    /// <param name="Lines">Lines of this second.</param>
+    /// <param name="Unsaid">What had none.</param>
+    private readonly record struct Silence(long Since, int Lines, long Unsaid);
 }

@@ -1,18 +1,19 @@
 using LightQ.Server.Audit;
+using LightQ.Server.Limits;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Security;
 
 /// <summary>Writes what happens to the server's log, and to the audit log where there is one.</summary>
-internal sealed class SecurityLog(ILogger logger, AuditLog? audit) : ISecurityEvents
+internal sealed class SecurityLog(ServerLimits limits, ILogger logger, AuditLog? audit) : ISecurityEvents
 {
     /// <inheritdoc/>
     public void Raise(SecurityEvent happened)
     {
-        if (happened.Action == SecurityAction.LoginRefused)
-            ServerLog.LoginRefused(logger, happened.Origin.Address, happened.Detail);
-        else
+        if (happened.Action != SecurityAction.LoginRefused)
             ServerLog.LoggedIn(logger, happened.Action, happened.Actor, happened.Origin.Address, happened.Detail);
+        else if (limits.MayLogRefusal("login", out string unsaid))
+            ServerLog.LoginRefused(logger, happened.Origin.Address, happened.Detail, unsaid);
         audit?.Write(happened);
     }
 

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.NetworkInformation;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Microsoft.Extensions.Logging;
@@ -18,14 +19,20 @@ internal static class SelfSignedCertificate
     private static readonly TimeSpan Renewal = TimeSpan.FromDays(30);
 
     /// <summary>Makes the files unless they are there and last for a while.</summary>
+    /// <param name="directory">The data directory.</param>
+    /// <param name="options">The options that ask for it.</param>
+    /// <param name="bind">Where the broker listens: beyond loopback the certificate is for this machine's addresses, too.</param>
+    /// <param name="now">The time.</param>
+    /// <param name="logger">Told when they are made.</param>
     /// <returns>The options that name them.</returns>
-    public static TlsOptions EnsureIn(string directory, TlsOptions options, DateTimeOffset now, ILogger logger)
+    public static TlsOptions EnsureIn(string directory, TlsOptions options, IPAddress bind, DateTimeOffset now, ILogger logger)
     {
         string certificate = Path.Combine(directory, CertificateName), key = Path.Combine(directory, KeyName);
         if (!File.Exists(certificate) || !File.Exists(key) || EndOf(certificate, key) - now < Renewal)
         {
-            Write(certificate, key, now);
-            ServerLog.CertificateMade(logger, certificate);
+            string[] names = [.. NamesOf(bind)];
+            Write(certificate, key, names, now);
+            ServerLog.CertificateMade(logger, string.Join(", ", names), certificate);
         }
         return options with { SelfSigned = false, CertificateFile = certificate, KeyFile = key };
     }
@@ -43,7 +50,7 @@ internal static class SelfSignedCertificate
         }
     }
 
-    private static void Write(string certificateFile, string keyFile, DateTimeOffset now)
+    private static void Write(string certificateFile, string keyFile, string[] names, DateTimeOffset now)
     {
         using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var request = new CertificateRequest("CN=LightQ self-signed", key, HashAlgorithmName.SHA256);
@@ -52,22 +59,40 @@ internal static class SelfSignedCertificate
         request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyCertSign, critical: true));
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(ServerPurpose)], critical: false));
         request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
-        request.CertificateExtensions.Add(Names());
+        request.CertificateExtensions.Add(Alternatives(names));
         using X509Certificate2 certificate = request.CreateSelfSigned(now - TimeSpan.FromHours(1), now + Life);
         Replace(keyFile, key.ExportPkcs8PrivateKeyPem(), OwnerOnly);
         Replace(certificateFile, certificate.ExportCertificatePem(), OwnerOnly | UnixFileMode.GroupRead | UnixFileMode.OtherRead);
     }
 
-    private static X509Extension Names()
+    private static IEnumerable<string> NamesOf(IPAddress bind)
     {
-        var names = new SubjectAlternativeNameBuilder();
-        names.AddDnsName("localhost");
-        names.AddIpAddress(IPAddress.Loopback);
-        names.AddIpAddress(IPAddress.IPv6Loopback);
+        yield return "localhost";
         string host = Dns.GetHostName();
         if (!host.Equals("localhost", StringComparison.OrdinalIgnoreCase) && Uri.CheckHostName(host) == UriHostNameType.Dns)
-            names.AddDnsName(host);
-        return names.Build();
+            yield return host;
+        yield return $"{IPAddress.Loopback}";
+        yield return $"{IPAddress.IPv6Loopback}";
+        if (IPAddress.IsLoopback(bind))
+            yield break;
+        IEnumerable<IPAddress> addresses = bind.Equals(IPAddress.Any) || bind.Equals(IPAddress.IPv6Any)
+            ? NetworkInterface.GetAllNetworkInterfaces().SelectMany(i => i.GetIPProperties().UnicastAddresses).Select(a => a.Address)
+            : [bind];
+        foreach (IPAddress address in addresses.Where(a => !IPAddress.IsLoopback(a) && !a.IsIPv6LinkLocal).Distinct())
+            yield return $"{address}";
+    }
+
+    private static X509Extension Alternatives(string[] names)
+    {
+        var alternatives = new SubjectAlternativeNameBuilder();
+        foreach (string name in names)
+        {
+            if (IPAddress.TryParse(name, out IPAddress? address))
+                alternatives.AddIpAddress(address);
+            else
+                alternatives.AddDnsName(name);
+        }
+        return alternatives.Build();
     }
 
     /// <summary>Written under another name first, so that a crash leaves no half of a file.</summary>

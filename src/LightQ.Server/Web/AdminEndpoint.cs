@@ -65,7 +65,7 @@ internal sealed class AdminEndpoint(AdminCommands commands, ServerLimits limits,
         if (address.IsIPv4MappedToIPv6)
             address = address.MapToIPv4();
         string host = address.AddressFamily == AddressFamily.InterNetworkV6 ? $"[{address}]" : address.ToString();
-        return string.Create(CultureInfo.InvariantCulture, $"lightq://{host}:{dataPort}?control={controlPort}");
+        return string.Create(CultureInfo.InvariantCulture, $"lightq://{host}:{dataPort}?control={controlPort}{(limits.Options.Tls.IsEnabled ? "&tls=true" : "")}");
     }
 
     private static Origin From(ConnectionInfo connection) => Origin.Web(connection.RemoteIpAddress is { } address ? new IPEndPoint(address, connection.RemotePort) : null);

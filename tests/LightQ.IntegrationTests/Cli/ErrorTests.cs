@@ -43,7 +43,7 @@ public sealed class ErrorTests
         foreach (int port in new[] { server.DataPort, server.WebPort })
         {
             (await LightQTool.RunAsync($"lightq://127.0.0.1?control={port}", "topic", "list"))
-                .FailedWith(Unavailable, $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither?");
+                .FailedWith(Unavailable, $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither (tls=true)?");
         }
         Assert.Equal(0, (await LightQTool.RunAsync(server.Url, "topic", "list")).ExitCode);
     }

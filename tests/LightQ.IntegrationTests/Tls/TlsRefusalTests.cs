@@ -66,7 +66,7 @@ public sealed class TlsRefusalTests
             Assert.Equal((ErrorCode.TlsFailed, "This port speaks TLS, and the client does not: connect with ?tls=true."), (error.Code, error.Message));
             error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.GetAsync("t", cancellation));
             Assert.Equal(ErrorCode.Unavailable, error.Code); // It may as well be some other server.
-            Assert.Contains("is TLS on at both ends or at neither?", error.Message, StringComparison.Ordinal);
+            Assert.Contains("is TLS on at both ends or at neither (tls=true)?", error.Message, StringComparison.Ordinal);
         }
         await LoggedAsync(server, "spoke in the clear on a port that speaks TLS", 2);
         using HttpResponseMessage web = await server.Web.GetAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken);

@@ -1,3 +1,4 @@
+using System.Net;
 using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.Logging;
@@ -83,7 +84,7 @@ public sealed class ServerTlsTests : IDisposable
 
         string Make()
         {
-            TlsOptions made = SelfSignedCertificate.EnsureIn(_directory, options, _time.GetUtcNow(), _log);
+            TlsOptions made = SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Any, _time.GetUtcNow(), _log);
             CertificateFiles.Load(made, _time.GetUtcNow());
             return File.ReadAllText(file);
         }
