@@ -25,8 +25,8 @@ internal static class GrpcMessageLengths
     }
 
     /// <summary>
-    /// Whether there is a byte pair as in the varint of a number from 2^31 - 2^27 on, which takes a message of 128 MiB to overflow: bit 27 is set, and bits 28 to 31 are 7. Most messages
-    /// have none.
+    /// Whether there is a byte pair as in the varint of a number from 2^31 - 2^27 on, which takes a message of 128 MiB to overflow: bit 27 is set, and bits 28 to 31 are 7. Text
+    /// has none.
     /// </summary>
     private static bool MayHaveHugeLength(in ReadOnlySequence<byte> message)
     {
