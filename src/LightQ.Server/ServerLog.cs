@@ -26,6 +26,9 @@ internal static partial class ServerLog
     [LoggerMessage(2005, LogLevel.Warning, "{Path} can be read by other users of this machine: chmod 600 it")]
     public static partial void PasswordReadable(ILogger logger, string path);
 
+    [LoggerMessage(2018, LogLevel.Warning, "The password of the user admin in {Path} has fewer than {Least} characters; delete the file to have a good one made")]
+    public static partial void PasswordShort(ILogger logger, string path, int least);
+
     [LoggerMessage(2006, LogLevel.Warning, "Listening on {Address} without TLS: passwords and messages can be read on the way")]
     public static partial void Insecure(ILogger logger, IPAddress address);
 

@@ -11,7 +11,7 @@ internal static class AdminPassword
     /// <summary>The file's name.</summary>
     public const string FileName = "admin-password";
 
-    private const int PasswordBytes = 32;
+    private const int PasswordBytes = 32, ShortPassword = 8;
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
     /// <summary>Reads the password; the first time, makes one.</summary>
@@ -31,6 +31,8 @@ internal static class AdminPassword
                 ServerLog.PasswordReadable(logger, path);
             }
             string password = File.ReadAllText(path).Trim();
+            if (password.Length is > 0 and < ShortPassword)
+                ServerLog.PasswordShort(logger, path, ShortPassword);
             return password.Length != 0
                 ? password
                 : throw new ServerStartException(ServerStartFailure.DataDirectory, $"'{path}' is empty: write a password into it, or delete it to have a new one made.");

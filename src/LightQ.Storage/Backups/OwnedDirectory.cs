@@ -15,10 +15,7 @@ internal static class OwnedDirectory
             return;
         if (Path.GetDirectoryName(path) is { Length: > 0 } parent)
             Create(parent);
-        if (OperatingSystem.IsWindows())
-            Directory.CreateDirectory(path);
-        else
-            Directory.CreateDirectory(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        PlatformFileSystem.Choose().MakeDirectory(path);
     }
 
     /// <summary>Makes a file that only its owner can read.</summary>

@@ -25,7 +25,14 @@ internal abstract class DirectoryOperations : IFileSystem
             Directory.Delete(path);
     }
 
-    public void MakeDirectory(string path) => Directory.CreateDirectory(path);
+    /// <summary>For its owner alone: it holds messages.</summary>
+    public void MakeDirectory(string path)
+    {
+        if (OperatingSystem.IsWindows())
+            Directory.CreateDirectory(path);
+        else
+            Directory.CreateDirectory(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+    }
 
     public bool HasEntries(string directory) => Directory.Exists(directory) && Directory.EnumerateFileSystemEntries(directory).Any();
 

@@ -103,7 +103,10 @@ public sealed class StartTests
         string password = server.AdminPassword;
         Assert.Matches("^[A-Za-z0-9_-]{43}$", password);
         if (!OperatingSystem.IsWindows())
+        {
             Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Combine(server.Directory, "admin-password")));
+            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute, File.GetUnixFileMode(Path.Combine(server.Directory, "catalog")));
+        }
         await server.RestartAsync();
         Assert.Equal(password, server.AdminPassword);
     }
