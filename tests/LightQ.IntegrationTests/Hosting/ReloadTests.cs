@@ -1,11 +1,13 @@
 using System.Text.Json;
 using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
+using LightQ.IntegrationTests.Tls;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;
@@ -70,6 +72,24 @@ public sealed class ReloadTests : IDisposable
         Assert.True(Assert.Single(report.Settings).IsApplied);
         (FrameHeader header, byte[] body) = await client.ReadAsync();
         Assert.Equal((FrameType.Error, ErrorCode.Unauthenticated), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
+    }
+
+    [Fact]
+    public async Task The_certificate_is_read_again_and_one_that_cannot_be_used_leaves_the_one_before()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await StartAsync(("Tls:CertificateFile", files.CertificateFile), ("Tls:KeyFile", files.KeyFile));
+        string before = await TlsReloadTests.ShownAsync(server.DataPort);
+        using TestCertificate next = files.Authority.IssueServer();
+        next.Write(Path.GetDirectoryName(files.CertificateFile)!, "broker");
+
+        Assert.True((await server.Server.ReloadAsync()).IsCertificateUsable);
+        Assert.NotEqual(before, next.Certificate.Thumbprint);
+        Assert.Equal(next.Certificate.Thumbprint, await TlsReloadTests.ShownAsync(server.DataPort));
+
+        File.WriteAllText(files.KeyFile, "no key");
+        Assert.False((await server.Server.ReloadAsync()).IsCertificateUsable);
+        Assert.Equal(next.Certificate.Thumbprint, await TlsReloadTests.ShownAsync(server.DataPort));
     }
 
     [Fact]

@@ -48,7 +48,8 @@ public sealed class TlsReloadTests
         Assert.Equal("live", (await web.GetStringAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken)).Trim());
     }
 
-    private static async Task<string> ShownAsync(int port)
+    /// <summary>The thumbprint of the certificate that a port shows.</summary>
+    internal static async Task<string> ShownAsync(int port)
     {
         using var tcp = new TcpClient();
         await tcp.ConnectAsync("127.0.0.1", port, TestContext.Current.CancellationToken);
