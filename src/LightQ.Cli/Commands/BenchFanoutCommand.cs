@@ -60,7 +60,7 @@ internal static class BenchFanoutCommand
             {
                 Kind = parsed.GetValue(kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
                 Ack = parsed.GetValue(ack),
-                Server = parsed.GetValue(server),
+                Server = CommonOptions.WithLogin(parsed.GetValue(server)),
                 DataDirectory = parsed.GetValue(data),
             };
             var fanout = new FanoutSettings

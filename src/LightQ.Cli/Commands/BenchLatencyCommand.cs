@@ -46,7 +46,7 @@ internal static class BenchLatencyCommand
                 Sizes = [parsed.GetValue(size) ?? UsualSize],
                 Rate = parsed.GetValue(rate) ?? UsualRate,
                 Duration = parsed.GetValue(duration) ?? UsualDuration,
-                ConsumeServer = parsed.GetValue(consumeServer),
+                ConsumeServer = CommonOptions.WithLogin(parsed.GetValue(consumeServer)),
                 HistogramFile = parsed.GetValue(histogram),
                 StampActual = parsed.GetValue(stamp) == "actual",
             };

@@ -40,7 +40,7 @@ internal sealed class BenchOptions
         Kind = parsed.GetValue(_kind) == TopicKind.Durable ? TopicKind.Durable : TopicKind.Transient,
         Ack = parsed.GetValue(_ack),
         Pairs = parsed.GetValue(_pairs) ?? BenchSettings.UsualPairs,
-        Server = parsed.GetValue(_server),
+        Server = CommonOptions.WithLogin(parsed.GetValue(_server)),
         DataDirectory = parsed.GetValue(_data),
         AgainstNats = parsed.GetValue(_against) is not null || parsed.GetValue(_natsUrl) is not null,
         NatsUrl = parsed.GetValue(_natsUrl),

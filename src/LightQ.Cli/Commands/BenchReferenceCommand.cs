@@ -40,7 +40,7 @@ internal static class BenchReferenceCommand
                 Sizes = parsed.GetValue(sizes) is { Length: > 0 } given ? given : PublishedFigure.Sizes,
                 Messages = parsed.GetValue(messages),
                 Pairs = parsed.GetValue(runs) ?? 1,
-                Server = parsed.GetValue(server),
+                Server = CommonOptions.WithLogin(parsed.GetValue(server)),
                 DataDirectory = parsed.GetValue(data),
                 MeasureLatency = true,
             };

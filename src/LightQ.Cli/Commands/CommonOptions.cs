@@ -94,6 +94,21 @@ internal static class CommonOptions
         }
     }
 
+    /// <summary>A connection string with the login that the environment has for it, for processes that are told it over a pipe. It is not to be shown.</summary>
+    /// <exception cref="CommandException">It is not a connection string.</exception>
+    public static string? WithLogin(string? server)
+    {
+        if (server is null)
+            return null;
+        LightQClientOptions complete = ClientOptions(server), given = LightQClientOptions.Parse(server);
+        var uri = new UriBuilder(server);
+        if (given.Password is null && complete.Password is { } password)
+            uri.Password = Uri.EscapeDataString(password);
+        if (given.Token is null && complete.Token is { } token)
+            uri.Query = $"{uri.Query}{(uri.Query.Length == 0 ? '?' : '&')}token={Uri.EscapeDataString(token)}";
+        return uri.ToString();
+    }
+
     /// <summary>What the connection string leaves out of a login, from the environment: arguments can be read by every user of the machine.</summary>
     private static LightQClientOptions WithSecrets(LightQClientOptions options)
     {

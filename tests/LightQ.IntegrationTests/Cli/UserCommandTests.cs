@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text;
 using System.Text.Json;
 using LightQ.Client;
@@ -44,6 +45,19 @@ public sealed class UserCommandTests
         (await LightQTool.RunAsync(alice, "pub", "orders.eu", "no")).FailedWith(77, "publish on 'orders.eu'");
         (await LightQTool.RunAsync(admin, "user", "delete", "alice")).Succeeded();
         Assert.Equal("[]", (await LightQTool.RunAsync(admin, "user", "list", "--output", "json")).Succeeded().Text.Trim());
+    }
+
+    [Fact]
+    public async Task A_bench_logs_in_with_what_the_environment_has()
+    {
+        FaultRun.RequireTier("It starts many processes.");
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        string admin = server.ConnectionString.Replace("lightq://", "lightq://admin@", StringComparison.Ordinal);
+        using Process bench = LightQTool.StartWith([("LIGHTQ_PASSWORD", server.AdminPassword)], "bench", "throughput", "--server", admin, "--sizes", "100", "--messages", "1000", "--pairs", "1");
+        Task<string> output = bench.StandardOutput.ReadToEndAsync(TestContext.Current.CancellationToken), errors = bench.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
+        await bench.WaitForExitAsync(TestContext.Current.CancellationToken);
+        Assert.True(bench.ExitCode == 0, await errors);
+        Assert.Contains("100 B", await output, StringComparison.Ordinal);
     }
 
     [Fact]
