@@ -62,6 +62,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Open data-plane connections.</summary>
     public int ConnectionCount => _listener!.Count;
 
+    /// <summary>Bytes set aside for the long frames that are arriving.</summary>
+    internal long AssemblyBytes => _listener!.AssemblyBytes;
+
     /// <summary>The control plane's port (gRPC).</summary>
     public int ControlPort => _http!.ControlEndPoint.Port;
 

@@ -69,6 +69,9 @@ internal sealed class DataListener : IAsyncDisposable
     /// <summary>The open connections.</summary>
     public IEnumerable<DataConnection> Connections => _connections.Values;
 
+    /// <summary>Bytes set aside for the long frames that are arriving.</summary>
+    public long AssemblyBytes => _blocks.Assembly.Used;
+
     /// <summary>How many are open.</summary>
     public int Count => _connections.Count;
 

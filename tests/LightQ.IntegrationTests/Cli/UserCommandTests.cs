@@ -65,6 +65,7 @@ public sealed class UserCommandTests
     {
         FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync();
+        (await LightQTool.RunAsync(server.ConnectionString.Replace("lightq://", "lightq://admin@", StringComparison.Ordinal), "user", "list")).FailedWith(2, "There is no password for the user admin");
         (await LightQTool.RunAsync(server.ConnectionString, "user", "create", "alice")).FailedWith(2, "--password-file");
         (await LightQTool.RunAsync(server.ConnectionString, "short\n"u8.ToArray(), "user", "create", "alice", "--password-file", "-")).FailedWith(2, "8 to 500");
         (await LightQTool.RunAsync(server.ConnectionString, "user", "create", "a/b", "--no-password")).FailedWith(2, "not a user's name");

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Server;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;
@@ -118,6 +119,31 @@ public sealed class StartTests
         File.WriteAllText(folder.File("admin-password"), "\n");
         ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = folder.Path }, ServerStartFailure.DataDirectory, 69);
         Assert.Contains("admin-password", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_short_password_of_the_admin_is_told()
+    {
+        using var folder = new TemporaryDirectory();
+        File.WriteAllText(folder.File("admin-password"), "short\n");
+        using var log = new RecordedLog();
+        await using LightQServer server = await LightQServer.StartAsync(LightQServerOptions.InProcess with { DataDirectory = folder.Path }, log, TestContext.Current.CancellationToken);
+        Assert.Contains(log.Lines, l => l.Level == LogLevel.Warning && l.Message.Contains("fewer than 8 characters", StringComparison.Ordinal) && !l.Message.Contains("short", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Every_address_of_IPv6_is_every_address_of_IPv4_too()
+    {
+        Assert.SkipUnless(Socket.OSSupportsIPv6, "This machine has no IPv6.");
+        await using LightQServer server = await StartAsync(LightQServerOptions.InProcess with { Bind = IPAddress.IPv6Any, Insecure = true });
+        foreach (int port in (int[])[server.DataPort, server.ControlPort, server.WebPort])
+        {
+            foreach (IPAddress address in (IPAddress[])[IPAddress.Loopback, IPAddress.IPv6Loopback])
+            {
+                using var client = new TcpClient(address.AddressFamily);
+                await client.ConnectAsync(address, port, TestContext.Current.CancellationToken);
+            }
+        }
     }
 
     [Fact]

@@ -51,6 +51,24 @@ public sealed class WorkerTests
     }
 
     [Fact]
+    public async Task The_reason_of_the_last_abandonment_is_the_dead_letters()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        var topic = new CreateTopicRequest { Name = "jobs", Settings = new() { Kind = LightQ.Protocol.Control.TopicKind.Durable, MaxDeliveries = 1 } };
+        await server.Control.CallAsync<CreateTopicRequest, CreateTopicResponse>("CreateTopic", topic);
+        await PublishAsync(server, "jobs", 1);
+        using ConsumeStream worker = await ConsumeStream.OpenAsync(server, Worker(credit: 1));
+        Settlement abandoned = ConsumeStream.Of(await worker.NextAsync(), SettleKind.Abandon);
+        abandoned.Reason = "no stock";
+        Assert.Equal([SettleOutcome.Done], await worker.SettleAsync(abandoned));
+
+        await Eventually.TrueAsync(() => server.Broker.TryGetTopic("jobs.dead", out Topic? dead) && dead.Partitions[0].Log.ReadableOffset == 1, TimeSpan.FromSeconds(30), () => "no dead letter");
+        using ConsumeStream letters = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "jobs.dead", Earliest = true, Credit = 1 });
+        DeliveredMessage letter = await letters.NextAsync();
+        Assert.Contains(letter.Headers, h => h.Name == "lightq-dead-reason" && h.Value.ToStringUtf8() == "delivered 1 times without being completed: no stock");
+    }
+
+    [Fact]
     public async Task Credit_is_what_a_worker_holds_at_most_and_workers_share_one_batch()
     {
         await using TestServer server = await JobsAsync(600);

@@ -28,6 +28,24 @@ public sealed class TlsRefusalTests
     }
 
     [Fact]
+    public async Task A_limit_on_connections_is_no_fault_of_TLS_and_passes()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync(o => o with { DataPlane = new() { MaxConnections = 1 } });
+        var first = new LightQClient(files.ClientOptions(server));
+        await first.ConnectAsync(TestContext.Current.CancellationToken);
+        await using var refused = new LightQClient(files.ClientOptions(server));
+        Assert.Equal(ErrorCode.Unavailable, (await Assert.ThrowsAsync<LightQException>(() => refused.ConnectAsync(TestContext.Current.CancellationToken))).Code);
+        await using var waiting = new LightQClient(files.ClientOptions(server) with { WaitForBroker = true });
+        Task connecting = waiting.ConnectAsync(TestContext.Current.CancellationToken);
+        await Eventually.TrueAsync(() => server.Broker.Refusals["DataPlane:MaxConnections"] >= 3, Patience, () => "it does not try again");
+
+        await first.DisposeAsync();
+
+        await connecting.WaitAsync(Patience, TestContext.Current.CancellationToken);
+    }
+
+    [Fact]
     public async Task A_certificate_for_another_name_is_refused()
     {
         using var files = new TlsFiles(a => a.IssueServer(["broker.example", "192.0.2.7"]));

@@ -1,6 +1,7 @@
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
+using System.Text.Json;
 using LightQ.Client;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -42,10 +43,31 @@ public sealed class TlsReloadTests
     {
         using var files = new TlsFiles();
         await using TestServer server = await files.StartServerAsync();
-        using var handler = new SocketsHttpHandler { SslOptions = new() { CertificateChainPolicy = new() { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck } } };
-        handler.SslOptions.CertificateChainPolicy.CustomTrustStore.ImportFromPemFile(files.CaFile);
-        using var web = new HttpClient(handler) { BaseAddress = new Uri($"https://localhost:{server.WebPort}") };
+        using HttpClient web = Web(files, server);
         Assert.Equal("live", (await web.GetStringAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken)).Trim());
+    }
+
+    [Fact]
+    public async Task What_join_answers_says_that_there_is_TLS()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync();
+        await server.CreateTopicAsync("test");
+        using HttpClient web = Web(files, server);
+        using var request = new StringContent($$"""{"cmd": "join", "connection_type": "zmq", "type": "pub", "topic": "test", "user_id": "admin", "password": "{{server.AdminPassword}}"}""");
+        using HttpResponseMessage answer = await web.PostAsync(new Uri("/admin", UriKind.Relative), request, TestContext.Current.CancellationToken);
+        using JsonDocument joined = JsonDocument.Parse(await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+        var options = LightQClientOptions.Parse(joined.RootElement.GetProperty("bind_uri").GetString()!);
+        Assert.True(options.Tls);
+        await using var client = new LightQClient(options with { CertificateAuthorityFile = files.CaFile });
+        await client.ConnectAsync(TestContext.Current.CancellationToken);
+    }
+
+    private static HttpClient Web(TlsFiles files, TestServer server)
+    {
+        var handler = new SocketsHttpHandler { SslOptions = new() { CertificateChainPolicy = new() { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck } } };
+        handler.SslOptions.CertificateChainPolicy.CustomTrustStore.ImportFromPemFile(files.CaFile);
+        return new HttpClient(handler) { BaseAddress = new Uri($"https://localhost:{server.WebPort}") };
     }
 
     /// <summary>The thumbprint of the certificate that a port shows.</summary>

@@ -1,6 +1,8 @@
 using System.Text;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using LightQ.Storage.State;
+using LightQ.Tests.Shared;
 using Xunit;
 
 namespace LightQ.Tests.Storage;
@@ -38,6 +40,32 @@ public sealed class RecordJournalTests : IDisposable
         using RecordJournal again = Open(out List<string> records);
         Assert.Equal(["a", "b", "c"], records);
         Assert.Single(Directory.GetFiles(_directory));
+    }
+
+    [Fact]
+    public void A_compaction_that_finds_the_disk_full_leaves_the_old_records_to_which_more_are_appended()
+    {
+        var files = new FaultyFileSystem(PlatformFileSystem.Choose());
+        using (var environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = 1, Readers = 1 }, files))
+        using (RecordJournal journal = RecordJournal.Open(_directory, environment, _ => { }))
+        {
+            journal.Append("old"u8);
+            files.Before = (operation, path) =>
+            {
+                if (operation == "allocate")
+                    throw StorageIOException.DiskFull(path);
+            };
+            Assert.False(journal.TryCompact(["new"u8.ToArray()]));
+            journal.Append("more"u8);
+        }
+        Assert.Single(Directory.GetFiles(_directory));
+        using (RecordJournal again = Open(out List<string> records))
+        {
+            Assert.Equal(["old", "more"], records);
+            Assert.True(again.TryCompact(["new"u8.ToArray()]));
+        }
+        using RecordJournal compacted = Open(out List<string> after);
+        Assert.Equal(["new"], after);
     }
 
     [Fact]

@@ -1,4 +1,6 @@
 using System.Net;
+using System.Net.NetworkInformation;
+using System.Security.Cryptography.X509Certificates;
 using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.Logging;
@@ -87,6 +89,31 @@ public sealed class ServerTlsTests : IDisposable
             TlsOptions made = SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Any, _time.GetUtcNow(), _log);
             CertificateFiles.Load(made, _time.GetUtcNow());
             return File.ReadAllText(file);
+        }
+    }
+
+    [Fact]
+    public void A_certificate_of_its_own_names_where_the_broker_listens()
+    {
+        Assert.Equal((true, false), NamesOf(IPAddress.Loopback, "loopback"));
+        Assert.Equal((true, true), NamesOf(IPAddress.Parse("192.0.2.7"), "one"));
+        string[] addresses =
+        [
+            .. NetworkInterface.GetAllNetworkInterfaces().SelectMany(i => i.GetIPProperties().UnicastAddresses).Select(a => a.Address).Where(a => !a.IsIPv6LinkLocal).Select(a => $"{a}"),
+        ];
+        using X509Certificate2 any = Make(IPAddress.Any, "any");
+        Assert.All(addresses, address => Assert.True(any.MatchesHostname(address), address));
+
+        (bool Localhost, bool Address) NamesOf(IPAddress bind, string folder)
+        {
+            using X509Certificate2 made = Make(bind, folder);
+            return (made.MatchesHostname("localhost") && made.MatchesHostname("127.0.0.1"), made.MatchesHostname("192.0.2.7"));
+        }
+
+        X509Certificate2 Make(IPAddress bind, string folder)
+        {
+            string directory = Directory.CreateDirectory(Path.Combine(_directory, folder)).FullName;
+            return X509CertificateLoader.LoadCertificateFromFile(SelfSignedCertificate.EnsureIn(directory, new TlsOptions { SelfSigned = true }, bind, _time.GetUtcNow(), _log).CertificateFile!);
         }
     }
 
