@@ -36,6 +36,7 @@ static async Task PublishAndConsumeAsync(string connectionString, int messages)
 
 static void Check(string path)
 {
+    const string Tool = "lightq";
     string name = Path.GetFileName(path);
     using ZipArchive package = ZipFile.OpenRead(path);
     ZipArchiveEntry specification = package.Entries.Single(e => e.FullName == e.Name && e.Name.EndsWith(".nuspec", StringComparison.Ordinal));
@@ -49,12 +50,21 @@ static void Check(string path)
     Require(Field("description")?.Value is { Length: > 20 } text && text != "Package Description", $"{name} has no description");
     // The address joins it when the clone has a remote; the commit is there always.
     Require(Field("repository")?.Attribute("commit")?.Value.Length == 40, $"{name} does not say which commit it was built from");
-    Require(File.Exists(Path.ChangeExtension(path, ".snupkg")), $"{name} has no symbols");
 
-    bool isTool = Field("packageTypes")?.Elements().Any(e => e.Attribute("name")?.Value == "DotnetTool") ?? false;
-    string assembly = isTool ? "tools/net10.0/any/lightq.dll" : $"lib/net10.0/{Field("id")!.Value}.dll";
-    Require(package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
-    Require(isTool || package.GetEntry(Path.ChangeExtension(assembly, ".xml")) is not null, $"{name} has no documentation of its members");
+    string id = Field("id")!.Value;
+    if (id == Tool)
+    {
+        // It names a package for each platform.
+        Require(package.GetEntry("tools/any/any/DotnetToolSettings.xml") is not null, $"{name} has no settings");
+    }
+    else
+    {
+        Require(File.Exists(Path.ChangeExtension(path, ".snupkg")), $"{name} has no symbols");
+        bool isTool = id.StartsWith(Tool + ".", StringComparison.Ordinal);
+        string assembly = isTool ? $"tools/net10.0/{id[(Tool.Length + 1)..]}/lightq.dll" : $"lib/net10.0/{id}.dll";
+        Require(package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
+        Require(isTool || package.GetEntry(Path.ChangeExtension(assembly, ".xml")) is not null, $"{name} has no documentation of its members");
+    }
     Console.WriteLine($"{name}: {package.Entries.Count} files");
 }
 
