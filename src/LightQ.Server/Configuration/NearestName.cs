@@ -3,7 +3,7 @@ namespace LightQ.Server.Configuration;
 /// <summary>Guesses which name was meant.</summary>
 internal static class NearestName
 {
-    private const int MostMistakes = 3, LongestName = 200;
+    private const int MostMistakes = 3;
 
     /// <summary>
     /// The name with the fewest differences, or null when none is near. A name without its section counts as near, and so does one
@@ -11,8 +11,6 @@ internal static class NearestName
     /// </summary>
     public static string? Find(string typed, IEnumerable<string> names)
     {
-        if (typed.Length > LongestName)
-            return null; // The comparison takes the product of both lengths.
         (string Name, int Mistakes)[] ranked = [.. names.Select(n => (n, Mistakes(typed, n))).OrderBy(n => n.Item2)];
         return ranked.Length != 0 && ranked[0].Mistakes <= Math.Min(MostMistakes, (typed.Length + 1) / 2) ? ranked[0].Name : null;
     }
@@ -24,8 +22,11 @@ internal static class NearestName
     }
 
     /// <summary>Levenshtein's distance without case: characters to insert, remove or replace.</summary>
+    /// <returns>More than <see cref="MostMistakes"/> where the lengths alone say so.</returns>
     private static int Distance(string a, string b)
     {
+        if (Math.Abs(a.Length - b.Length) > MostMistakes)
+            return MostMistakes + 1;
         int[] row = [.. Enumerable.Range(0, b.Length + 1)];
         for (int i = 1; i <= a.Length; i++)
         {
