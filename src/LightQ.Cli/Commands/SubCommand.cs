@@ -25,7 +25,7 @@ internal static class SubCommand
             },
         };
         Option<long?> count = ValueOptions.Number("--count", 1L, "-n");
-        count.Description = "Exit after this many messages.";
+        count.Description = "Exit after this many messages. With a group, what was delivered together with the last of them counts as done, too, unless --max-in-flight is given.";
         Option<int?> maxInFlight = ValueOptions.Number("--max-in-flight", 1);
         maxInFlight.Description = "With a group on a durable topic: hold at most this many messages, and complete each once it is written. What is held when this ends comes again.";
         Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");

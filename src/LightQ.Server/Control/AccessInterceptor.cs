@@ -30,6 +30,6 @@ internal sealed class AccessInterceptor(Authenticator authenticator, AccessContr
                 : throw new BrokerException(ErrorCode.Unauthenticated, "The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
         }
         return authenticator.OfNothing(CallPrincipal.ChannelOf(context)) ?? throw new BrokerException(
-            ErrorCode.Unauthenticated, "This broker requires a login: call Auth.Login and send its token as metadata \"authorization: Bearer TOKEN\".");
+            ErrorCode.Unauthenticated, "This broker requires a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
     }
 }

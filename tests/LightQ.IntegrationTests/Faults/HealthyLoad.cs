@@ -1,84 +1,48 @@
-using System.Buffers.Binary;
-using System.Collections.Concurrent;
 using System.Diagnostics;
-using LightQ.Client;
+using System.Globalization;
+using System.Text.Json;
+using LightQ.Cli.Bench.Roles;
+using LightQ.Cli.Output;
+using LightQ.IntegrationTests.Cli;
+using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>One producer and one consumer at a steady pace, and how long each message took from one to the other.</summary>
-internal sealed class HealthyLoad : IAsyncDisposable
+/// <summary>One publisher and one subscriber at a steady rate, in a process of their own: the one that measures for <c>lightq bench latency</c>.</summary>
+internal sealed class HealthyLoad(FaultBroker broker, string topic) : IDisposable
 {
-    private static readonly TimeSpan Pace = TimeSpan.FromMilliseconds(2);
+    private const int Rate = 1_000, WarmUpMessages = Rate / 2;
 
-    private readonly CancellationTokenSource _end = new();
-    private readonly ConcurrentQueue<long> _took = new();
-    private readonly LightQClient _client;
-    private readonly Producer _producer;
-    private readonly Task _publishing;
-    private readonly Task _consuming;
+    private readonly Process _role = LightQTool.Start(null, "bench-role", "latency");
 
-    private HealthyLoad(LightQClient client, Producer producer, string topic)
+    /// <summary>Half a second that is not measured, then as long as is asked for.</summary>
+    /// <returns>What arrived, and how long it took from when its sending was due.</returns>
+    public async Task<RoleMessage> RunAsync(TimeSpan duration)
     {
-        (_client, _producer) = (client, producer);
-        _consuming = Task.Run(() => ConsumeAsync(topic));
-        _publishing = Task.Run(PublishAsync);
-    }
-
-    /// <summary>Messages published.</summary>
-    public long Published { get; private set; }
-
-    /// <summary>Messages received.</summary>
-    public long Received { get; private set; }
-
-    /// <summary>Begins on a topic that exists.</summary>
-    public static async Task<HealthyLoad> StartAsync(LightQClient client, string topic) => new(client, await client.CreateProducerAsync(topic), topic);
-
-    /// <summary>The 99th percentile of what arrived since the last call, in microseconds.</summary>
-    public long TakeP99()
-    {
-        var took = new List<long>();
-        while (_took.TryDequeue(out long one))
-            took.Add(one);
-        took.Sort();
-        return took.Count == 0 ? long.MaxValue : took[(int)(took.Count * 0.99)];
-    }
-
-    /// <summary>Ends the publishing and waits until everything has arrived.</summary>
-    public async Task FinishAsync(TimeSpan patience)
-    {
-        await _end.CancelAsync();
-        await _publishing;
-        await Eventually.TrueAsync(() => Received >= Published, patience, () => $"{Received} of {Published} messages have arrived");
-    }
-
-    public async ValueTask DisposeAsync()
-    {
-        await _end.CancelAsync();
-        await _producer.DisposeAsync();
-        await _client.DisposeAsync();
-        await _consuming.ContinueWith(static _ => { }, TaskScheduler.Default);
-        _end.Dispose();
-    }
-
-    private async Task PublishAsync()
-    {
-        using var pace = new PeriodicTimer(Pace);
-        byte[] body = new byte[100];
-        while (!_end.IsCancellationRequested)
+        var run = new RunSpec
         {
-            await pace.WaitForNextTickAsync(CancellationToken.None);
-            BinaryPrimitives.WriteInt64LittleEndian(body, Stopwatch.GetTimestamp());
-            await _producer.PublishAsync(body, cancellationToken: CancellationToken.None);
-            Published++;
-        }
+            Target = LoadTarget.LightQ,
+            Endpoint = string.Create(CultureInfo.InvariantCulture, $"lightq://127.0.0.1:{broker.DataPort}?control={broker.ControlPort}"),
+            Topic = topic,
+            Size = 100,
+            Messages = WarmUpMessages + (long)(Rate * duration.TotalSeconds),
+            WarmUpMessages = WarmUpMessages,
+            Rate = Rate,
+            Api = LoadApi.Batch,
+        };
+        await _role.StandardInput.WriteLineAsync(CliJson.Write(run, CliJson.Default.RunSpec));
+        await _role.StandardInput.FlushAsync(TestContext.Current.CancellationToken);
+        string? line = await _role.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
+        Assert.True(line is not null, "the load's process ended");
+        RoleMessage result = JsonSerializer.Deserialize(line, CliJson.Default.RoleMessage)!;
+        Assert.True(result.Event == RoleEvent.Done, result.Error);
+        return result;
     }
 
-    private async Task ConsumeAsync(string topic)
+    public void Dispose()
     {
-        await foreach (Message message in _client.ConsumeAsync(topic, new ConsumeOptions { Start = StartPosition.Earliest }))
-        {
-            _took.Enqueue((long)Stopwatch.GetElapsedTime(BinaryPrimitives.ReadInt64LittleEndian(message.Body.Span)).TotalMicroseconds);
-            Received++;
-        }
+        _role.Kill();
+        _role.WaitForExit();
+        _role.Dispose();
     }
 }
