@@ -22,7 +22,7 @@ public sealed class IdleAttack : IDisposable
 
     private const string Mark = "attack: ", PortsVariable = "LIGHTQ_ATTACK_PORTS", SilentVariable = "LIGHTQ_ATTACK_SILENT";
     private const int Stalled = 100, Slow = 100, AtOnce = 10;
-    private static readonly TimeSpan Drip = TimeSpan.FromMilliseconds(200), Opening = TimeSpan.FromMilliseconds(9), Flood = TimeSpan.FromMilliseconds(5);
+    private static readonly TimeSpan Drip = TimeSpan.FromMilliseconds(200), Opening = TimeSpan.FromMilliseconds(9), Flood = TimeSpan.FromMilliseconds(5), Patience = TimeSpan.FromSeconds(60);
 
     private readonly Process? _process;
 
@@ -41,7 +41,7 @@ public sealed class IdleAttack : IDisposable
     internal static async Task<IdleAttack> PrepareAsync(FaultBroker broker, int silent)
     {
         string itself = $"{typeof(IdleAttack).FullName}.{nameof(The_peers_of_an_attack)}";
-        var start = new ProcessStartInfo("nice", ["-n", "19", "dotnet", typeof(IdleAttack).Assembly.Location, "-explicit", "only", "-method", itself])
+        var start = new ProcessStartInfo("nice", ["-n", "19", "dotnet", typeof(IdleAttack).Assembly.Location, "-noColor", "-explicit", "only", "-method", itself])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -84,12 +84,22 @@ public sealed class IdleAttack : IDisposable
 
     private async Task<int[]> HearAsync()
     {
+        using var patience = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        patience.CancelAfter(Patience);
         List<string> heard = [];
-        while (await _process!.StandardOutput.ReadLineAsync(Cancel) is { } line)
+        try
         {
-            heard.Add(line);
-            if (line.StartsWith(Mark, StringComparison.Ordinal))
-                return Numbers(line[Mark.Length..]);
+            while (await _process!.StandardOutput.ReadLineAsync(patience.Token) is { } line)
+            {
+                heard.Add(line);
+                int mark = line.IndexOf(Mark, StringComparison.Ordinal); // The runner's colours may be in front.
+                if (mark >= 0)
+                    return Numbers(line[(mark + Mark.Length)..]);
+            }
+        }
+        catch (OperationCanceledException) when (!Cancel.IsCancellationRequested)
+        {
+            heard.Add($"It said nothing more for {Patience.TotalSeconds} s.");
         }
         throw new InvalidOperationException($"The attack ended:\n{string.Join('\n', heard)}");
     }
