@@ -70,4 +70,4 @@ for part in $parts; do
             printf 'Version `%s`, %s.\n' "$version" "$(date +%F)" >>"$out/parts.md" ;;
     esac
 done
-LIGHTQ_WRITE_DOCS=1 dotnet test -c Release --no-build tests/LightQ.IntegrationTests --filter "FullyQualifiedName~ResultsPageTests"
+LIGHTQ_WRITE_DOCS=1 dotnet test -c Release --no-build --project tests/LightQ.IntegrationTests --filter-class "*ResultsPageTests"

@@ -40,6 +40,6 @@ export -f feed
 code=0
 printf '%s\n' "${parsers[@]}" | xargs -P "${LIGHTQ_FUZZ_JOBS:-$(nproc)}" -I{} bash -c 'feed {}' || code=$?
 if [ -z "${LIGHTQ_FUZZ_QUIET:-}" ]; then
-    LIGHTQ_TIER= LIGHTQ_WRITE_DOCS=1 dotnet test -v q -c Release -p:RunAnalyzers=false -p:EnforceCodeStyleInBuild=false tests/LightQ.IntegrationTests --filter "FullyQualifiedName~ReliabilityTableTests"
+    LIGHTQ_TIER= LIGHTQ_WRITE_DOCS=1 dotnet test -v q -c Release -p:RunAnalyzers=false -p:EnforceCodeStyleInBuild=false --project tests/LightQ.IntegrationTests --filter-class "*ReliabilityTableTests"
 fi
 [ "$code" -eq 0 ] || { echo "Faults were found: each input is a file in tests/reliability/fuzz. Mend the parser, and move the file to tests/LightQ.Tests/Fuzzing/Found/PARSER."; exit 1; }
