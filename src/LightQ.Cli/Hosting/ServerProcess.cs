@@ -48,6 +48,7 @@ internal sealed class ServerProcess
         });
         Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
         notifier?.Ready();
+        using var collector = RestCollector.Start();
         await server.Stopped.WaitAsync(stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         notifier?.Stopping(server.DrainTimeout);
         if (!server.Stopped.IsCompleted && server.DrainTimeout > TimeSpan.Zero)

@@ -27,13 +27,11 @@ internal sealed class ConnectionOutput : WorkItem
     private readonly TimeProvider _time;
     private readonly ServerLimits _limits;
     private readonly BlockPool _blocks;
-    private readonly Action<OutputStream> _streamEnded;
-    private readonly Action _closed;
-    private readonly Action<Exception> _crashed;
+    private readonly IConnectionEvents _events;
     private readonly Lock _answersLock = new();
     private readonly Queue<OutputStream> _turn = new();
     private AnswerBuffer _answers = new();
-    private AnswerBuffer _answersSpare = new();
+    private AnswerBuffer _answersSent = new();
     private OutputStream? _scheduled;
     private int _state;
     private byte[]? _buffer;
@@ -49,22 +47,17 @@ internal sealed class ConnectionOutput : WorkItem
 
     /// <param name="sender">Where the bytes go.</param>
     /// <param name="blocks">Buffers for turns.</param>
-    /// <param name="streamEnded">Called in a turn for every stream that has ended, before it is released.</param>
-    /// <param name="closed">Called once, when the input has ended and no send is under way: streams can be released.</param>
-    /// <param name="crashed">Called when a turn failed inside the broker; the connection is then cut.</param>
+    /// <param name="events">Who is told what happens.</param>
     /// <param name="limits">How many answers may wait.</param>
     /// <param name="time">The clock.</param>
-    public ConnectionOutput(
-        FrameSender sender, BlockPool blocks, Action<OutputStream> streamEnded, Action closed, Action<Exception> crashed, ServerLimits limits, TimeProvider time)
+    public ConnectionOutput(FrameSender sender, BlockPool blocks, IConnectionEvents events, ServerLimits limits, TimeProvider time)
     {
-        _crashed = crashed;
+        _events = events;
         _limits = limits;
         _time = time;
         LastSend = time.GetTimestamp();
         _sender = sender;
         _blocks = blocks;
-        _streamEnded = streamEnded;
-        _closed = closed;
         sender.Completed = OnSendCompleted;
     }
 
@@ -141,7 +134,7 @@ internal sealed class ConnectionOutput : WorkItem
         catch (Exception e)
 #pragma warning restore CA1031
         {
-            _crashed(e);
+            _events.OnCrashed(e);
             Fail();
             Volatile.Write(ref _state, Running);
             ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false); // To the end, once the reading has ended too.
@@ -219,6 +212,7 @@ internal sealed class ConnectionOutput : WorkItem
     {
         Volatile.Write(ref _isSending, false);
         _filled = 0;
+        _answersSent.Clear();
         if (_sending is null)
             return;
         Subscription subscription = _sending;
@@ -237,7 +231,7 @@ internal sealed class ConnectionOutput : WorkItem
         if (_inputEnded && !_finished)
         {
             _finished = true;
-            _closed();
+            _events.OnClosed();
             return true; // Stays Running: no turn comes after the end.
         }
         if (Interlocked.CompareExchange(ref _state, Idle, Running) == Running)
@@ -287,18 +281,16 @@ internal sealed class ConnectionOutput : WorkItem
                 }
                 return false;
             }
-            (_answers, _answersSpare) = (_answersSpare, _answers);
-            _answers.Reset();
-        }
-        if (_answersSpare.WrittenCount > SmallRun)
-        {
-            _buffer ??= _blocks.Rent();
-            tail = _answersSpare.WrittenMemory;
-            return true;
+            (_answers, _answersSent) = (_answersSent, _answers);
         }
         _buffer ??= _blocks.Rent();
-        _answersSpare.WrittenMemory.Span.CopyTo(_buffer);
-        _filled = _answersSpare.WrittenCount;
+        if (_answersSent.WrittenCount > SmallRun)
+        {
+            tail = _answersSent.WrittenMemory;
+            return true;
+        }
+        _answersSent.WrittenMemory.Span.CopyTo(_buffer);
+        _filled = _answersSent.WrittenCount;
         return false;
     }
 
@@ -393,7 +385,7 @@ internal sealed class ConnectionOutput : WorkItem
     {
         string message = close.Message.Length <= 1000 ? close.Message : close.Message[..1000];
         _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new ClosedFrame(close.Code, message), stream.Id);
-        _streamEnded(stream);
+        _events.OnStreamEnded(stream);
         stream.Release();
     }
 }

@@ -15,7 +15,7 @@ namespace LightQ.Server.DataPlane;
 
 #pragma warning disable CA1001 // The sender is disposed by the last turn: only then does nothing use it.
 /// <summary>One accepted socket with its session and its output, from accept to the last release.</summary>
-internal sealed class DataConnection : IHousekept
+internal sealed class DataConnection : IHousekept, IConnectionEvents
 {
     /// <summary>How long a refused peer has to read the reason.</summary>
     private static readonly TimeSpan Linger = TimeSpan.FromSeconds(2);
@@ -30,8 +30,8 @@ internal sealed class DataConnection : IHousekept
     private readonly ConnectionOutput _output;
     private readonly ServerLimits _limits;
     private readonly ProtocolException? _refusal;
-    private readonly Action _greeted;
-    private int _isGreeted;
+    private readonly DataListener _listener;
+    private bool _hasLeftLobby;
     private readonly TimeProvider _time;
     private readonly long _accepted;
     private readonly HousekeepingSchedule _housekeeping;
@@ -39,6 +39,7 @@ internal sealed class DataConnection : IHousekept
     private bool _isToldToGo;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    /// <param name="listener">Who has accepted it, and is told when it is welcomed or gone, and when it has ended.</param>
     /// <param name="socket">The accepted socket.</param>
     /// <param name="broker">The engine.</param>
     /// <param name="security">Who the peer may be.</param>
@@ -47,18 +48,17 @@ internal sealed class DataConnection : IHousekept
     /// <param name="tls">The certificate; null for none.</param>
     /// <param name="id">Names the connection.</param>
     /// <param name="refusal">Why it is refused at once; null when it is not.</param>
-    /// <param name="greeted">Called once, when the peer is welcomed or gone.</param>
     /// <param name="time">The clock.</param>
     /// <param name="housekeeping">Looks after it.</param>
     /// <param name="logger">Where to log.</param>
     public DataConnection(
-        Socket socket, LightQBroker broker, ServerSecurity security, ServerLimits limits, DataPlaneBlocks blocks, ServerTls? tls, uint id,
-        ProtocolException? refusal, Action greeted, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
+        DataListener listener, Socket socket, LightQBroker broker, ServerSecurity security, ServerLimits limits, DataPlaneBlocks blocks, ServerTls? tls, uint id,
+        ProtocolException? refusal, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
     {
+        _listener = listener;
         _socket = socket;
         _limits = limits;
         _refusal = refusal;
-        _greeted = greeted;
         _time = time;
         _housekeeping = housekeeping;
         _logger = logger;
@@ -67,20 +67,10 @@ internal sealed class DataConnection : IHousekept
         _accepted = time.GetTimestamp();
         Remote = socket.RemoteEndPoint;
         _tls = tls is null ? null : new TlsLink(socket, tls, blocks);
-        SocketPipeReader? plain = _tls is null ? new SocketPipeReader(socket, blocks) : null;
-        _input = plain ?? _tls!.Input;
+        _input = _tls?.Input ?? new SocketPipeReader(socket, blocks);
         _sender = _tls?.Sender ?? new SocketFrameSender(socket);
-        Action widen = plain is null ? _tls!.Widen : plain.Widen;
-        Session = new Session(broker, security, new PeerChannel(Remote), limits, blocks.Assembly, id, time)
-        {
-            EndToTell = () => housekeeping.Request(this, Linger),
-            Welcomed = () =>
-            {
-                widen();
-                LeaveLobby();
-            },
-        };
-        _output = new ConnectionOutput(_sender, blocks.Send, Session.Remove, OnClosed, e => DataPlaneLog.Crashed(_logger, e, Id, Remote), limits, time);
+        Session = new Session(this, broker, security, new PeerChannel(Remote), limits, blocks.Assembly, id, time);
+        _output = new ConnectionOutput(_sender, blocks.Send, this, limits, time);
     }
 
     /// <summary>Names the connection.</summary>
@@ -91,6 +81,9 @@ internal sealed class DataConnection : IHousekept
 
     /// <summary>When it was accepted.</summary>
     public DateTimeOffset Connected { get; }
+
+    /// <summary>Whether it counts as a connection; otherwise it is one that is open only to be told why it is refused.</summary>
+    public bool IsAdmitted => _refusal is null;
 
     /// <summary>The protocol state.</summary>
     public Session Session { get; }
@@ -239,8 +232,9 @@ internal sealed class DataConnection : IHousekept
 
     private void LeaveLobby()
     {
-        if (Interlocked.Exchange(ref _isGreeted, 1) == 0)
-            _greeted();
+        if (Interlocked.Exchange(ref _hasLeftLobby, true))
+            return;
+        _listener.LeaveLobby(this);
     }
 
     /// <returns>Nothing more is due.</returns>
@@ -257,7 +251,22 @@ internal sealed class DataConnection : IHousekept
         return null;
     }
 
-    private void OnClosed()
+    void IConnectionEvents.OnWelcomed()
+    {
+        if (_input is SocketPipeReader plain)
+            plain.Widen();
+        else
+            _tls!.Widen();
+        LeaveLobby();
+    }
+
+    void IConnectionEvents.OnEndToTell() => _housekeeping.Request(this, Linger);
+
+    void IConnectionEvents.OnStreamEnded(OutputStream stream) => Session.Remove(stream);
+
+    void IConnectionEvents.OnCrashed(Exception error) => DataPlaneLog.Crashed(_logger, error, Id, Remote);
+
+    void IConnectionEvents.OnClosed()
     {
         LeaveLobby();
         Session.ReleaseStreams();
@@ -266,6 +275,7 @@ internal sealed class DataConnection : IHousekept
         _sender.Dispose();
         _tls?.Dispose();
         _housekeeping.Remove(this);
+        _listener.Forget(this);
         _ended.TrySetResult();
     }
 }

@@ -95,6 +95,18 @@ internal sealed class DataListener : IAsyncDisposable
             connection.Session.Review();
     }
 
+    /// <summary>A connection's peer is welcomed, or gone. Called once for each.</summary>
+    public void LeaveLobby(DataConnection connection) =>
+        Interlocked.Decrement(ref connection.IsAdmitted ? ref _unauthenticated : ref _refused);
+
+    /// <summary>A connection has ended. Called once for each.</summary>
+    public void Forget(DataConnection connection)
+    {
+        _connections.TryRemove(connection.Id, out _);
+        if (connection.IsAdmitted)
+            _counter.Remove(connection.Remote);
+    }
+
     /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
     public async Task StopAsync(TimeSpan timeout)
     {
@@ -144,7 +156,7 @@ internal sealed class DataListener : IAsyncDisposable
                 socket.Dispose();
                 return;
             }
-            Begin(socket, remote, refusal);
+            Begin(socket, refusal);
         }
         catch (SocketException)
         {
@@ -172,22 +184,13 @@ internal sealed class DataListener : IAsyncDisposable
 
     private ProtocolException Refuse(string setting, int limit, string found) => _limits.Refuse(ErrorCode.ResourceExhausted, setting, limit, found);
 
-    private void Begin(Socket socket, EndPoint? remote, ProtocolException? refusal)
+    private void Begin(Socket socket, ProtocolException? refusal)
     {
         uint id = NextId();
-        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused);
-        Action greeted = refusal is null ? () => Interlocked.Decrement(ref _unauthenticated) : () => Interlocked.Decrement(ref _refused);
-        var connection = new DataConnection(socket, _broker, _security, _limits, _blocks, _tls, id, refusal, greeted, _time, _housekeeping, _logger);
+        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused); // Until it leaves the lobby.
+        var connection = new DataConnection(this, socket, _broker, _security, _limits, _blocks, _tls, id, refusal, _time, _housekeeping, _logger);
         _housekeeping.Request(connection, connection.FirstLook);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();
-        _ = connection.Ended.ContinueWith(_ => Forget(id, remote, refusal is null), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-    }
-
-    private void Forget(uint id, EndPoint? remote, bool wasAdmitted)
-    {
-        _connections.TryRemove(id, out _);
-        if (wasAdmitted)
-            _counter.Remove(remote);
     }
 }

@@ -26,6 +26,7 @@ internal sealed class Session : IStreamOwner
     /// <summary>Ranges of a Settle whose outcomes fit on the stack.</summary>
     private const int FewRanges = 64;
 
+    private readonly IConnectionEvents _events;
     private readonly LightQBroker _broker;
     private readonly ServerSecurity _security;
     private readonly ServerLimits _limits;
@@ -43,8 +44,10 @@ internal sealed class Session : IStreamOwner
     private volatile bool _isLogged;
     private volatile bool _isAuthenticating;
 
-    public Session(LightQBroker broker, ServerSecurity security, PeerChannel peer, ServerLimits limits, AssemblyBudget assembly, uint connectionId, TimeProvider time)
+    public Session(
+        IConnectionEvents events, LightQBroker broker, ServerSecurity security, PeerChannel peer, ServerLimits limits, AssemblyBudget assembly, uint connectionId, TimeProvider time)
     {
+        _events = events;
         _broker = broker;
         _security = security;
         Peer = peer;
@@ -73,9 +76,6 @@ internal sealed class Session : IStreamOwner
     /// <summary>The frame that has begun to arrive.</summary>
     public FrameAssembly Assembly => _assembly;
 
-    /// <summary>Called when the peer is welcomed, by the reading thread.</summary>
-    public Action? Welcomed { get; init; }
-
     /// <summary>When something was last received, as a timestamp of the clock.</summary>
     public long LastReceive { get; private set; }
 
@@ -100,7 +100,7 @@ internal sealed class Session : IStreamOwner
     public void Schedule(OutputStream stream) => _output.Schedule(stream);
 
     /// <inheritdoc/>
-    public void OnEnding(OutputStream stream) => EndToTell?.Invoke();
+    public void OnEnding(OutputStream stream) => _events.OnEndToTell();
 
     /// <summary>Forgets a stream that has ended.</summary>
     public void Remove(OutputStream stream)
@@ -224,15 +224,12 @@ internal sealed class Session : IStreamOwner
     private void Refuse(ProtocolException reason)
     {
         Volatile.Write(ref _refused, true);
-        EndToTell?.Invoke();
+        _events.OnEndToTell();
         _output.Answer(new ErrorFrame(reason.Code, reason.Message), last: true);
     }
 
     /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
     public bool IsRefused => Volatile.Read(ref _refused);
-
-    /// <summary>Called when the peer is to be told that it must go, or that the broker ends a stream: it may be one that does not read. Any thread.</summary>
-    public Action? EndToTell { get; init; }
 
     /// <summary>Handles the whole frames in <paramref name="left"/>, flushes each producer that published once, and then runs what that posted.</summary>
     /// <returns>Work that has to be awaited before the next frame; null when all are handled.</returns>
@@ -365,7 +362,7 @@ internal sealed class Session : IStreamOwner
             (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
             (uint)options.Heartbeat.TotalMilliseconds));
         Volatile.Write(ref _welcomed, true);
-        Welcomed?.Invoke();
+        _events.OnWelcomed();
         Review(); // What changed while the password was hashed has not met it.
     }
 

@@ -7,16 +7,11 @@ namespace LightQ.Server.DataPlane;
 internal sealed class SocketFrameSender : FrameSender
 {
     private readonly Socket _socket;
-    private readonly SocketAsyncEventArgs _send = new(true);
+    private SocketAsyncEventArgs? _send;
     private ReadOnlyMemory<byte> _head;
     private ReadOnlyMemory<byte> _tail;
 
-    public SocketFrameSender(Socket socket)
-    {
-        _socket = socket;
-        _send.Completed += static (_, args) => ((SocketFrameSender)args.UserToken!).OnSent();
-        _send.UserToken = this;
-    }
+    public SocketFrameSender(Socket socket) => _socket = socket;
 
     public override SendResult TrySend(ReadOnlyMemory<byte> head, ReadOnlyMemory<byte> tail)
     {
@@ -39,7 +34,7 @@ internal sealed class SocketFrameSender : FrameSender
 
     public override void Abort() => _socket.Dispose();
 
-    public override void Dispose() => _send.Dispose();
+    public override void Dispose() => _send?.Dispose();
 
     private SendResult Continue()
     {
@@ -61,7 +56,7 @@ internal sealed class SocketFrameSender : FrameSender
                 case SendResult.Failed:
                     return SendResult.Failed;
                 default:
-                    Take(_send.BytesTransferred);
+                    Take(_send!.BytesTransferred);
                     break;
             }
         }
@@ -70,6 +65,7 @@ internal sealed class SocketFrameSender : FrameSender
 
     private SendResult StartSend()
     {
+        _send ??= NewSend();
         ReadOnlyMemory<byte> piece = _head.IsEmpty ? _tail : _head;
         _send.SetBuffer(System.Runtime.InteropServices.MemoryMarshal.AsMemory(piece));
         try
@@ -84,14 +80,22 @@ internal sealed class SocketFrameSender : FrameSender
         return _send.SocketError == SocketError.Success ? SendResult.Sent : SendResult.Failed;
     }
 
-    private void OnSent()
+    /// <summary>Only for who does not read as fast as it is sent: most connections never need one.</summary>
+    private SocketAsyncEventArgs NewSend()
     {
-        if (_send.SocketError != SocketError.Success)
+        var send = new SocketAsyncEventArgs(true) { UserToken = this };
+        send.Completed += static (_, args) => ((SocketFrameSender)args.UserToken!).OnSent(args);
+        return send;
+    }
+
+    private void OnSent(SocketAsyncEventArgs send)
+    {
+        if (send.SocketError != SocketError.Success)
         {
             Completed(false);
             return;
         }
-        Take(_send.BytesTransferred);
+        Take(send.BytesTransferred);
         SendResult result = Continue();
         if (result != SendResult.Pending)
             Completed(result == SendResult.Sent);

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.IO.Pipelines;
 using System.Net;
 using LightQ.Broker;
+using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
@@ -41,25 +42,14 @@ internal sealed class SessionHost : IDisposable
     public bool Serve(ReadOnlySpan<byte> input)
     {
         var sender = new Sender();
-        using var closed = new ManualResetEventSlim();
-        Exception? crash = null;
-        var session = new Session(_broker, _security, new PeerChannel(new IPEndPoint(IPAddress.Loopback, 1)), _limits, _blocks.Assembly, ++_sessions, TimeProvider.System);
-        var output = new ConnectionOutput(
-            sender,
-            _blocks.Send,
-            session.Remove,
-            () =>
-            {
-                session.ReleaseStreams();
-                closed.Set();
-            },
-            e => crash = e,
-            _limits,
-            TimeProvider.System);
+        using var connection = new Connection();
+        var session = new Session(connection, _broker, _security, new PeerChannel(new IPEndPoint(IPAddress.Loopback, 1)), _limits, _blocks.Assembly, ++_sessions, TimeProvider.System);
+        connection.Session = session;
+        var output = new ConnectionOutput(sender, _blocks.Send, connection, _limits, TimeProvider.System);
         ProtocolException? failure = session.RunAsync(PipeReader.Create(new ReadOnlySequence<byte>(input.ToArray())), output).GetAwaiter().GetResult();
         output.InputEnded();
-        ThrowUnless(closed.Wait(Patience), "a session ends with its input");
-        ThrowUnless(crash is null, $"a turn does not fail: {crash}");
+        ThrowUnless(connection.Closed.Wait(Patience), "a session ends with its input");
+        ThrowUnless(connection.Crash is null, $"a turn does not fail: {connection.Crash}");
         ThrowUnless(_blocks.Assembly.Used == 0, "what was set aside for frames is given back");
         ErrorCode told = sender.Check();
         // One that ends with its last byte may be gone before it is told.
@@ -82,6 +72,38 @@ internal sealed class SessionHost : IDisposable
         }
 
         public Task RaiseAsync(SecurityEvent happened) => Task.CompletedTask;
+    }
+
+    /// <summary>What a session and its output tell.</summary>
+    private sealed class Connection : IConnectionEvents, IDisposable
+    {
+        public Session? Session { get; set; }
+
+        public ManualResetEventSlim Closed { get; } = new();
+
+        public Exception? Crash { get; private set; }
+
+        public void OnWelcomed()
+        {
+            // There is no socket whose blocks could be larger.
+        }
+
+        public void OnEndToTell()
+        {
+            // Nobody looks after it.
+        }
+
+        public void OnStreamEnded(OutputStream stream) => Session!.Remove(stream);
+
+        public void OnCrashed(Exception error) => Crash = error;
+
+        public void OnClosed()
+        {
+            Session!.ReleaseStreams();
+            Closed.Set();
+        }
+
+        public void Dispose() => Closed.Dispose();
     }
 
     /// <summary>Keeps what a session sends.</summary>

@@ -193,7 +193,16 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         foreach (string directory in Directory.GetDirectories(_directory, "*", SearchOption.AllDirectories))
             Directory.CreateDirectory(Path.Combine(copy, Path.GetRelativePath(_directory, directory)));
         foreach (string file in Directory.GetFiles(_directory, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != "LOCK"))
-            File.Copy(file, Path.Combine(copy, Path.GetRelativePath(_directory, file)));
+        {
+            try
+            {
+                File.Copy(file, Path.Combine(copy, Path.GetRelativePath(_directory, file)));
+            }
+            catch (FileNotFoundException)
+            {
+                // It has got its lasting name meanwhile: the next look finds it.
+            }
+        }
         return copy;
     }
 

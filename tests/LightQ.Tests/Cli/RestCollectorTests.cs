@@ -1,0 +1,81 @@
+using LightQ.Cli.Hosting;
+using LightQ.Tests.Shared;
+using Xunit;
+
+namespace LightQ.Tests.Cli;
+
+public sealed class RestCollectorTests : IDisposable
+{
+    private readonly ManualTime _time = new();
+    private readonly RestCollector _collector;
+    private TimeSpan _used = TimeSpan.FromSeconds(7);
+    private long _allocated;
+    private long _left;
+    private int _collections;
+
+    public RestCollectorTests() => _collector = new RestCollector(_time, () => _used, () => _allocated, Collect);
+
+    public void Dispose() => _collector.Dispose();
+
+    [Fact]
+    public void What_was_allocated_is_collected_once_at_rest()
+    {
+        _allocated = RestCollector.LeastGarbage;
+
+        Pass(share: 0);
+        Pass(share: 0);
+
+        Assert.Equal(1, _collections);
+    }
+
+    [Fact]
+    public void Nothing_is_collected_while_there_is_work()
+    {
+        _allocated = 100 * RestCollector.LeastGarbage;
+
+        Pass(share: RestCollector.RestShare);
+        Pass(share: 0.5);
+
+        Assert.Equal(0, _collections);
+        Pass(share: 0.01);
+        Assert.Equal(1, _collections);
+    }
+
+    [Fact]
+    public void Little_garbage_is_left_alone()
+    {
+        _allocated = RestCollector.LeastGarbage - 1;
+
+        Pass(share: 0);
+
+        Assert.Equal(0, _collections);
+    }
+
+    [Fact]
+    public void Where_much_is_in_use_more_garbage_may_gather()
+    {
+        _left = 5 * RestCollector.LeastGarbage;
+        _allocated = RestCollector.LeastGarbage;
+        Pass(share: 0);
+
+        _allocated += _left - 1;
+        Pass(share: 0);
+        Assert.Equal(1, _collections);
+
+        _allocated++;
+        Pass(share: 0);
+        Assert.Equal(2, _collections);
+    }
+
+    private void Pass(double share)
+    {
+        _used += share * RestCollector.Period;
+        _time.Advance(RestCollector.Period);
+    }
+
+    private long Collect()
+    {
+        _collections++;
+        return _left;
+    }
+}
