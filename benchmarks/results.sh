@@ -31,13 +31,13 @@ built=(dotnet run -c Release --no-build --project src/LightQ.Cli --) lightq=("${
 for part in $parts; do
     case $part in
         throughput)
-            bench throughput.1 throughput
-            bench throughput-api.1 throughput --sizes 100 --api message
-            bench throughput-api.2 throughput --sizes 100 --api publish --in-flight 1000 ;;
+            bench throughput.1 throughput --pairs 11
+            bench throughput-api.1 throughput --sizes 100 --api message --pairs 11
+            bench throughput-api.2 throughput --sizes 100 --api publish --in-flight 1000 --pairs 11 ;;
         durable) bench durable.1 throughput --kind durable ;;
         catch-up) bench catch-up.1 throughput --kind durable --catch-up ;;
         latency)
-            bench latency.1 latency --size 512 --rate 1000
+            bench latency.1 latency --size 512 --rate 1000 --pairs 11
             bench latency.2 latency --size 512 --rate 10000
             bench latency.3 latency --size 512 --rate 1000 --kind durable ;;
         startup) # As its users install it: compiled ahead.
@@ -49,7 +49,7 @@ for part in $parts; do
             lightq=("${built[@]}")
             rm -rf "$ahead" ;;
         settle) bench settle.1 settle ;;
-        scale) bench scale.1 scale --backlog 10GiB ;;
+        scale) bench scale.1 scale --backlog 10GiB --rest 30s ;;
         nats)
             bench nats-throughput.1 throughput --sizes 100,1024 --against nats
             bench nats-latency.1 latency --rate 10000 --against nats ;;
