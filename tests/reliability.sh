@@ -9,6 +9,8 @@ cd "$(dirname "$0")/.."
 tier=${1:?"which tier: C or N"}
 shift
 rows=("$@")
+all=$(grep -rhoP --include=*.cs 'Trait\("Fault", "\K[^"]+' tests | sort -u)
+for row in "$@"; do grep -qx -- "$row" <<<"$all" || { echo "There is no row '$row'; there are:" $all; exit 2; }; done
 [ $# -gt 0 ] || rows=("*")
 LIGHTQ_COMMIT=$(git describe --always --dirty --abbrev=10)
 export LIGHTQ_TIER=$tier LIGHTQ_COMMIT LIGHTQ_FAULT_REPORT=$PWD/tests/reliability

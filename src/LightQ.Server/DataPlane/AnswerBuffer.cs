@@ -2,10 +2,10 @@ using System.Buffers;
 
 namespace LightQ.Server.DataPlane;
 
-/// <summary>A growing buffer for answers. It has memory, of the shared pool, only while something is in it: most connections rarely have an answer.</summary>
+/// <summary>A growing buffer for answers. It has memory only while something is in it: most connections rarely have an answer. Little of it comes from the shared pool, much is the collector's.</summary>
 internal sealed class AnswerBuffer : IBufferWriter<byte>
 {
-    private const int SmallestBytes = 256;
+    private const int SmallestBytes = 256, PooledBytes = 4096;
     private byte[] _bytes = [];
 
     /// <summary>Bytes written.</summary>
@@ -43,14 +43,15 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>
         int needed = WrittenCount + Math.Max(sizeHint, 1);
         if (_bytes.Length >= needed)
             return;
-        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(needed, SmallestBytes)); // A power of two, so it at least doubles.
+        int bytes = Math.Max(needed, Math.Max(SmallestBytes, 2 * _bytes.Length));
+        byte[] larger = bytes <= PooledBytes ? ArrayPool<byte>.Shared.Rent(bytes) : new byte[bytes];
         WrittenMemory.Span.CopyTo(larger);
         Replace(larger);
     }
 
     private void Replace(byte[] bytes)
     {
-        if (_bytes.Length != 0)
+        if (_bytes.Length is not 0 and <= PooledBytes)
             ArrayPool<byte>.Shared.Return(_bytes);
         _bytes = bytes;
     }

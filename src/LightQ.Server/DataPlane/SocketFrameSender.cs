@@ -80,7 +80,7 @@ internal sealed class SocketFrameSender : FrameSender
         return _send.SocketError == SocketError.Success ? SendResult.Sent : SendResult.Failed;
     }
 
-    /// <summary>Only for who does not read as fast as it is sent: most connections never need one.</summary>
+    /// <summary>Where sends are gathered, only for who does not read as fast as it is sent: most connections never need one.</summary>
     private SocketAsyncEventArgs NewSend()
     {
         var send = new SocketAsyncEventArgs(true) { UserToken = this };

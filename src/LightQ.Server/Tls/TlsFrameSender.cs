@@ -16,6 +16,7 @@ internal sealed class TlsFrameSender : FrameSender
     private ReadOnlyMemory<byte> _head;
     private ReadOnlyMemory<byte> _tail;
     private bool _ending;
+    private bool _isSaidGoodbye;
 
     public TlsFrameSender(SslStream tls, CipherStream cipher, SocketFrameSender socket)
     {
@@ -40,6 +41,7 @@ internal sealed class TlsFrameSender : FrameSender
             _ending = true;
             if (_socket.TrySend(_cipher.Gathered, default) == SendResult.Pending)
                 return;
+            _isSaidGoodbye = true;
             _cipher.ReturnBlock();
         }
         _socket.EndSending();
@@ -49,7 +51,8 @@ internal sealed class TlsFrameSender : FrameSender
 
     public override void Dispose()
     {
-        _cipher.ReturnBlock();
+        if (!_ending || _isSaidGoodbye)
+            _cipher.ReturnBlock(); // Otherwise the last send may still be under way: its block is the collector's.
         _socket.Dispose();
     }
 

@@ -91,7 +91,7 @@ public sealed class BackPressureTests
     [Fact]
     public async Task A_producer_that_never_reads_its_acks_is_stopped_by_its_window()
     {
-        await using TestServer server = await TestServer.StartAsync();
+        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = new() { Heartbeat = TimeSpan.FromMinutes(5), StalledReaderTimeout = TimeSpan.FromHours(1) } });
         await server.CreateTopicAsync("t");
         await using RawClient deaf = await RawClient.ConnectAsync(server.DataPort);
         await deaf.OpenProducerAsync("t", 1);
@@ -111,6 +111,7 @@ public sealed class BackPressureTests
         }
         // Its acks fill the sockets, so no credit comes out: a client that goes on regardless breaks the protocol.
         Assert.True(cut);
+        Assert.Equal(1, server.Broker.Refusals["Broker:PublishWindowBytes"]);
         await server.ConnectionsAsync(0);
     }
 

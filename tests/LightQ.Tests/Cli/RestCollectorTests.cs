@@ -1,3 +1,4 @@
+using System.Text.Json;
 using LightQ.Cli.Hosting;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -9,11 +10,12 @@ public sealed class RestCollectorTests : IDisposable
     private readonly ManualTime _time = new();
     private readonly RestCollector _collector;
     private TimeSpan _used = TimeSpan.FromSeconds(7);
+    private long _moved;
     private long _allocated;
     private long _left;
     private int _collections;
 
-    public RestCollectorTests() => _collector = new RestCollector(_time, () => _used, () => _allocated, Collect);
+    public RestCollectorTests() => _collector = new RestCollector(_time, () => _moved, () => _used, () => _allocated, Collect);
 
     public void Dispose() => _collector.Dispose();
 
@@ -23,8 +25,11 @@ public sealed class RestCollectorTests : IDisposable
         _allocated = RestCollector.LeastGarbage;
 
         Pass(share: 0);
+        Assert.Equal(0, _collections);
         Pass(share: 0);
+        Assert.Equal(1, _collections);
 
+        Pass(share: 0, periods: 5);
         Assert.Equal(1, _collections);
     }
 
@@ -33,12 +38,35 @@ public sealed class RestCollectorTests : IDisposable
     {
         _allocated = 100 * RestCollector.LeastGarbage;
 
-        Pass(share: RestCollector.RestShare);
+        Pass(share: RestCollector.RestShare, periods: 3);
+        Pass(share: 0.01);
         Pass(share: 0.5);
-
+        Pass(share: 0.01);
         Assert.Equal(0, _collections);
+
         Pass(share: 0.01);
         Assert.Equal(1, _collections);
+    }
+
+    [Fact]
+    public void One_message_is_enough_to_wait_for()
+    {
+        _allocated = RestCollector.LeastGarbage;
+        Pass(share: 0);
+        _moved++;
+        Pass(share: 0);
+        Assert.Equal(0, _collections);
+
+        Pass(share: 0);
+        Assert.Equal(1, _collections);
+    }
+
+    [Fact]
+    public void The_tool_runs_with_a_small_first_generation()
+    {
+        using var settings = JsonDocument.Parse(File.ReadAllBytes(Path.ChangeExtension(typeof(RestCollector).Assembly.Location, ".runtimeconfig.json")));
+
+        Assert.Equal(4 << 20, settings.RootElement.GetProperty("runtimeOptions").GetProperty("configProperties").GetProperty("System.GC.Gen0MaxBudget").GetInt32());
     }
 
     [Fact]
@@ -46,7 +74,7 @@ public sealed class RestCollectorTests : IDisposable
     {
         _allocated = RestCollector.LeastGarbage - 1;
 
-        Pass(share: 0);
+        Pass(share: 0, periods: 5);
 
         Assert.Equal(0, _collections);
     }
@@ -56,21 +84,24 @@ public sealed class RestCollectorTests : IDisposable
     {
         _left = 5 * RestCollector.LeastGarbage;
         _allocated = RestCollector.LeastGarbage;
-        Pass(share: 0);
+        Pass(share: 0, periods: 2);
 
         _allocated += _left - 1;
-        Pass(share: 0);
+        Pass(share: 0, periods: 5);
         Assert.Equal(1, _collections);
 
         _allocated++;
-        Pass(share: 0);
+        Pass(share: 0, periods: 2);
         Assert.Equal(2, _collections);
     }
 
-    private void Pass(double share)
+    private void Pass(double share, int periods = 1)
     {
-        _used += share * RestCollector.Period;
-        _time.Advance(RestCollector.Period);
+        for (; periods > 0; periods--)
+        {
+            _used += share * RestCollector.Period;
+            _time.Advance(RestCollector.Period);
+        }
     }
 
     private long Collect()
