@@ -12,9 +12,9 @@ internal static class ReportPage
     private const double BytesPerMiB = 1024 * 1024;
 
     private const string Style = """
-        body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
+        body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; background: #fff }
         table { display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
-        th, td { padding: .25rem .75rem; white-space: nowrap; border-bottom: 1px solid #d0d7de; text-align: right } th { font-weight: 600 }
+        th, td { padding: .25rem .6rem; white-space: nowrap; border-bottom: 1px solid #d0d7de; text-align: right } th { font-weight: 600 }
         svg { max-width: 100%; height: auto } svg text { font: 12px system-ui, sans-serif; fill: currentColor }
         .remark { border-left: 3px solid #d97706; padding-left: .75rem } .bad { color: #b3261e; font-weight: 600 } .dim { color: #59636e }
         @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } th, td { border-color: #30363d } .dim { color: #9198a1 } .bad { color: #ff8a80 } }
