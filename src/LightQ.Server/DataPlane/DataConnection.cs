@@ -237,14 +237,17 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
         _listener.LeaveLobby(this);
     }
 
-    /// <returns>Nothing more is due.</returns>
+    /// <summary>Cuts the connection of a peer that had its time to read why. Before its Hello it was sent nothing else.</summary>
     private TimeSpan? Cut()
     {
+        if (Session.IsWelcomed)
+            return Reset();
         Abort();
         return null;
     }
 
-    /// <summary>Cuts the connection of a peer that does not read: otherwise the system would go on for minutes to keep what it has not taken.</summary>
+    /// <summary>Cuts the connection of a peer that may not read: otherwise the system would go on for minutes to keep what it has not taken.</summary>
+    /// <returns>Nothing more is due.</returns>
     private TimeSpan? Reset()
     {
         _socket.Close(timeout: 0);

@@ -3,7 +3,6 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
-using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
@@ -12,8 +11,8 @@ using Xunit;
 namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>
-/// The peers of <see cref="IdleAttackTests"/>, in a process of this same assembly with the lowest priority: a broker's attackers run elsewhere, these share its
-/// processors.
+/// The peers of <see cref="IdleAttackTests"/>, in a process of this same assembly that gets a processor only when nobody else wants it: a broker's attackers run
+/// elsewhere, these share its processors.
 /// </summary>
 public sealed class IdleAttack : IDisposable
 {
@@ -21,8 +20,15 @@ public sealed class IdleAttack : IDisposable
     internal const string Topic = "stalled";
 
     private const string Mark = "attack: ", PortsVariable = "LIGHTQ_ATTACK_PORTS", SilentVariable = "LIGHTQ_ATTACK_SILENT";
-    private const int Stalled = 100, Slow = 100, AtOnce = 10;
-    private static readonly TimeSpan Drip = TimeSpan.FromMilliseconds(200), Opening = TimeSpan.FromMilliseconds(9), Flood = TimeSpan.FromMilliseconds(5), Patience = TimeSpan.FromSeconds(60);
+    private const int Stalled = 100, Slow = 100, SilentInTurn = 10, TurnsOfDrip = 15, TurnsOfFlood = 12;
+
+    /// <summary>Between two turns of the attack. Each opens some silent connections and sends what is due of the drips and of the flood.</summary>
+    private static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(15);
+
+    /// <summary>What the flood sends at once: in some seconds as much as the system keeps for a connection that is not read.</summary>
+    private static readonly byte[] Body = new byte[64 * 1024];
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly Process? _process;
 
@@ -41,7 +47,7 @@ public sealed class IdleAttack : IDisposable
     internal static async Task<IdleAttack> PrepareAsync(FaultBroker broker, int silent)
     {
         string itself = $"{typeof(IdleAttack).FullName}.{nameof(The_peers_of_an_attack)}";
-        var start = new ProcessStartInfo("nice", ["-n", "19", "dotnet", typeof(IdleAttack).Assembly.Location, "-noColor", "-explicit", "only", "-method", itself])
+        var start = new ProcessStartInfo("chrt", ["--idle", "0", "dotnet", typeof(IdleAttack).Assembly.Location, "-noColor", "-explicit", "only", "-method", itself])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -63,14 +69,12 @@ public sealed class IdleAttack : IDisposable
         return (numbers[0], numbers[1]);
     }
 
-    /// <summary>Ends it.</summary>
+    /// <summary>Ends it; another may begin.</summary>
     /// <returns>How many connections were open still.</returns>
     internal async Task<int> EndAsync()
     {
         await _process!.StandardInput.WriteLineAsync("end");
-        int open = (await HearAsync())[0];
-        await LightQTool.EndAsync(_process);
-        return open;
+        return (await HearAsync())[0];
     }
 
     public void Dispose()
@@ -114,36 +118,46 @@ public sealed class IdleAttack : IDisposable
         await using var client = new LightQClient(new LightQClientOptions { DataPort = ports[0], ControlPort = ports[1] });
         await using Producer flood = await client.CreateProducerAsync(Topic, cancellationToken: Cancel);
         Say(0);
-        await Console.In.ReadLineAsync(Cancel);
+        while (Console.In.ReadLine() is not null)
+            await AttackAsync(ports[0], silent, flood);
+    }
 
+    /// <summary>From one line of the test to the next.</summary>
+    private static async Task AttackAsync(int port, int silent, Producer flood)
+    {
         var took = Stopwatch.StartNew();
         List<Socket> peers = [];
-        using var enough = new CancellationTokenSource();
-        List<Task> working = [];
+        List<Drip> drips = [];
         for (int i = 0; i < Stalled; i++)
         {
-            RawClient reader = await StalledReaderAsync(ports[0]);
-            peers.Add(reader.Socket);
+            Socket reader = await StalledReaderAsync(port);
+            peers.Add(reader);
             if (i % 2 == 0)
-                working.Add(DripAsync(reader.Socket, Ping(), whole: true, enough.Token)); // It goes on talking, so that no heartbeat is missed.
+                drips.Add(new Drip(reader, Ping(), Whole: true)); // It goes on talking, so that no heartbeat is missed.
         }
-        working.Add(FloodAsync(flood, enough.Token));
         for (int i = 0; i < Slow; i++)
         {
-            RawClient sender = await RawClient.ConnectAsync(ports[0], greet: i % 2 == 0);
+            RawClient sender = await RawClient.ConnectAsync(port, greet: i % 2 == 0);
             peers.Add(sender.Socket);
-            working.Add(DripAsync(sender.Socket, RawClient.PublishFrame(1, RawClient.Batch(0, 10_000)), whole: false, enough.Token));
+            drips.Add(new Drip(sender.Socket, RawClient.PublishFrame(1, RawClient.Batch(0, 10_000)), Whole: false));
         }
-        for (int i = 0; i < silent; i++)
+        Task<string?> end = Task.Run(Console.In.ReadLine, Cancel); // The console has no asynchronous reads, whatever their names say.
+        int opened = 0;
+        for (int turn = 0; !end.IsCompleted; turn++)
         {
-            peers.Add(await ConnectAsync(ports[0], i));
-            if (i % AtOnce == AtOnce - 1)
-                await Task.Delay(Opening, Cancel); // About a thousand a second.
+            for (int i = 0; i < SilentInTurn && opened < silent; i++)
+                peers.Add(Connect(port, opened++));
+            if (opened == silent && took.IsRunning)
+            {
+                took.Stop();
+                Say(peers.Count, (int)took.ElapsedMilliseconds);
+            }
+            for (int i = turn % TurnsOfDrip; i < drips.Count; i += TurnsOfDrip)
+                drips[i].Send();
+            if (turn % TurnsOfFlood == 0)
+                await flood.PublishAsync(Body, cancellationToken: Cancel);
+            Thread.Sleep(Turn); // One thread does it all: what this takes of the processors, the broker lacks.
         }
-        Say(peers.Count, (int)took.ElapsedMilliseconds);
-        await Console.In.ReadLineAsync(Cancel);
-        await enough.CancelAsync();
-        await Task.WhenAll(working);
         Say(peers.Count(IsOpen));
         foreach (Socket peer in peers)
             peer.Dispose();
@@ -155,57 +169,27 @@ public sealed class IdleAttack : IDisposable
     private static void Say(params int[] numbers) => Console.WriteLine(Mark + string.Join(' ', numbers));
 
     /// <summary>A connection that says nothing, from one of several addresses.</summary>
-    private static async Task<Socket> ConnectAsync(int port, int number)
+    private static Socket Connect(int port, int number)
     {
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         socket.Bind(new IPEndPoint(new IPAddress([127, 0, 0, (byte)(2 + (number % 10))]), 0));
-        await socket.ConnectAsync(IPAddress.Loopback, port, Cancel);
+        socket.Connect(IPAddress.Loopback, port);
         return socket;
     }
 
     /// <summary>A subscriber that grants all credit there is and never reads.</summary>
-    private static async Task<RawClient> StalledReaderAsync(int port)
+    private static async Task<Socket> StalledReaderAsync(int port)
     {
         RawClient reader = await RawClient.ConnectAsync(port);
         reader.Socket.ReceiveBufferSize = 4096;
         await reader.SubscribeAsync(Topic, 1, uint.MaxValue, StartKind.Latest, slow: SlowPolicy.DropOldest);
-        return reader;
+        return reader.Socket;
     }
 
     private static byte[] Ping()
     {
         byte[] frame = new byte[FrameHeader.Size + 8];
         return frame[..FrameCodec.Write(frame, new PingFrame(1), 0, 0)];
-    }
-
-    /// <summary>Sends a byte, or the whole, again and again.</summary>
-    private static async Task DripAsync(Socket socket, byte[] bytes, bool whole, CancellationToken enough)
-    {
-        await Task.Delay(Random.Shared.Next((int)Drip.TotalMilliseconds), Cancel); // Not all at once.
-        using var timer = new PeriodicTimer(Drip);
-        try
-        {
-            for (int at = 0; at < bytes.Length && !enough.IsCancellationRequested; at += whole ? 0 : 1)
-            {
-                await socket.SendAsync(whole ? bytes : bytes.AsMemory(at, 1), Cancel);
-                await timer.WaitForNextTickAsync(Cancel);
-            }
-        }
-        catch (SocketException)
-        {
-            // It was closed, as it should be.
-        }
-    }
-
-    private static async Task FloodAsync(Producer producer, CancellationToken enough)
-    {
-        byte[] body = new byte[8 * 1024];
-        using var timer = new PeriodicTimer(Flood);
-        while (!enough.IsCancellationRequested)
-        {
-            await producer.PublishAsync(body, cancellationToken: Cancel);
-            await timer.WaitForNextTickAsync(Cancel);
-        }
     }
 
     /// <summary>Whether the other end is still there: what it has sent is read first.</summary>
@@ -220,6 +204,18 @@ public sealed class IdleAttack : IDisposable
                 return true;
             if (count == 0)
                 return false; // The end, or a reset.
+        }
+    }
+
+    /// <summary>A peer that sends a byte, or the whole, at each of its turns until it is closed, as it should be.</summary>
+    private sealed record Drip(Socket Socket, byte[] Bytes, bool Whole)
+    {
+        private int _sent;
+
+        public void Send()
+        {
+            if (_sent < Bytes.Length)
+                _ = Whole ? Socket.Send(Bytes, SocketFlags.None, out _) : Socket.Send(Bytes.AsSpan(_sent++, 1), SocketFlags.None, out _);
         }
     }
 }

@@ -11,8 +11,8 @@ namespace LightQ.IntegrationTests.Faults;
 
 /// <summary>N3: thousands of connections that say nothing, frames byte by byte and subscribers that do not read, beside a healthy load.</summary>
 /// <remarks>
-/// The load is measured three times: in peace, while the attack goes to another broker on the same machine, and while it goes to this one. The
-/// second says what the attackers take of the processors, which those of a broker on a network would not; the third is compared with it.
+/// The load is measured in peace and while the broker is attacked, in turn, and the medians are compared: of two runs in peace one has three times the
+/// p99 of the other. The broker has been attacked once before, so that what it does about it is compiled, as it is in a broker that has run for a while.
 /// </remarks>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "N3")]
@@ -20,11 +20,12 @@ namespace LightQ.IntegrationTests.Faults;
 public sealed class IdleAttackTests
 {
     private const double TargetRatio = 2;
+    private const string Healthy = "healthy";
 
     /// <summary>What the broker and this process need besides.</summary>
     private const int OtherDescriptors = 600;
 
-    private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(2), Calm = TimeSpan.FromSeconds(3), Attack = TimeSpan.FromSeconds(10), Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(2), Calm = TimeSpan.FromSeconds(8), Attack = TimeSpan.FromSeconds(19), Patience = TimeSpan.FromSeconds(60);
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
@@ -34,32 +35,57 @@ public sealed class IdleAttackTests
         Assert.SkipUnless(OperatingSystem.IsLinux(), "It looks into /proc.");
         var run = new FaultRun("N3", "silent connections, frames byte by byte, subscribers that do not read, beside a load");
         FaultRun.RequireTier("It opens thousands of connections.");
-        int silent = Math.Min(FaultRun.Times(c: 5_000, n: 10_000), DescriptorLimit.Read() - OtherDescriptors);
+        int silent = Math.Min(5_000, DescriptorLimit.Read() - OtherDescriptors);
         using var directory = new TemporaryDirectory();
-        using var neighbours = new TemporaryDirectory();
-        await using FaultBroker broker = await StartAsync(directory), neighbour = await StartAsync(neighbours);
-        await using (LightQClient client = broker.Connect())
-            await client.Topics.CreateAsync(new TopicSpec("healthy"), Cancel);
-        using IdleAttack rehearsal = await IdleAttack.PrepareAsync(neighbour, silent), attack = await IdleAttack.PrepareAsync(broker, silent);
-        using var load = new HealthyLoad(broker, "healthy");
+        await using FaultBroker broker = await StartAsync(directory);
+        using IdleAttack attack = await IdleAttack.PrepareAsync(broker, silent);
+        using var load = new HealthyLoad(broker, Healthy);
         await load.RunAsync(WarmUp);
-        RoleMessage calm = await load.RunAsync(Calm);
-        Task<RoleMessage> loading = load.RunAsync(Attack);
-        await rehearsal.BeginAsync();
-        RoleMessage elsewhere = await loading;
-        await rehearsal.EndAsync();
+        await MeasureAsync(broker, load, attack);
+        var rounds = new List<(double Calm, Round Attacked)>();
+        for (int i = FaultRun.Times(c: 3, n: 15); i > 0; i--)
+            rounds.Add(((await load.RunAsync(Calm)).LatencyUs!.P99, await MeasureAsync(broker, load, attack)));
 
-        int descriptors = ProcessFigures.Descriptors(broker.ProcessId);
-        long resident = ProcessFigures.Resident(broker.ProcessId);
-        loading = load.RunAsync(Attack);
+        double calm = Median(rounds.Select(r => r.Calm)), attacked = Median(rounds.Select(r => r.Attacked.P99));
+        run.Figure("rounds", rounds.Count);
+        run.Figure("connections", rounds.Min(r => r.Attacked.Connections));
+        run.Figure("opened in ms", rounds.Max(r => r.Attacked.OpenedMilliseconds));
+        run.Figure("all closed after ms", rounds.Max(r => r.Attacked.ClosedMilliseconds));
+        run.Figure("still open", rounds.Sum(r => r.Attacked.StillOpen));
+        run.Figure("p99 us, calm", (long)calm);
+        run.Figure("p99 us, attacked", (long)attacked);
+        run.Figure("descriptors, before", rounds[0].Attacked.DescriptorsBefore);
+        run.Figure("descriptors, most", rounds.Max(r => r.Attacked.DescriptorsMost));
+        run.Figure("descriptors, after", ProcessFigures.Descriptors(broker.ProcessId));
+        run.Figure("resident MiB, before", rounds[0].Attacked.ResidentBefore >> 20);
+        run.Figure("resident MiB, most", rounds.Max(r => r.Attacked.ResidentMost) >> 20);
+        run.Figure("resident MiB, after", ProcessFigures.Resident(broker.ProcessId) >> 20);
+        run.Figure("lost", rounds.Sum(r => r.Attacked.Lost));
+        run.Report();
+        Assert.Equal(0, run["still open"]);
+        Assert.Equal(0, run["lost"]);
+        Assert.True(run["descriptors, most"] >= silent, "the silent connections were not all there at once");
+        Assert.True(run["resident MiB, after"] - run["resident MiB, before"] < 128, "the broker keeps memory");
+        string metrics = await MetricsAsync(broker);
+        Assert.True(Refusals(metrics, "DataPlane:HandshakeTimeout") >= silent * (rounds.Count + 1), $"not every silent connection was ended for its silence:\n{metrics}");
+        Assert.NotEqual(0, Refusals(metrics, "DataPlane:MinFrameBytesPerSecond"));
+        Assert.NotEqual(0, Refusals(metrics, "DataPlane:StalledReaderTimeout"));
+        Assert.InRange(broker.Log.Split('\n').Count(l => l.Contains("DataPlane:HandshakeTimeout", StringComparison.Ordinal)), 1, 20 * (rounds.Count + 1));
+        Assert.True(attacked <= 10 * TargetRatio * calm, $"p99 is {attacked} us, and {calm} us in peace; target {TargetRatio} times");
+    }
+
+    /// <summary>The load during one attack, from before the first connection until all are closed.</summary>
+    private static async Task<Round> MeasureAsync(FaultBroker broker, HealthyLoad load, IdleAttack attack)
+    {
+        int descriptors = ProcessFigures.Descriptors(broker.ProcessId), most = 0;
+        long resident = ProcessFigures.Resident(broker.ProcessId), mostResident = 0;
+        Task<RoleMessage> loading = load.RunAsync(Attack);
         var took = Stopwatch.StartNew();
         Task<(int Connections, int Milliseconds)> opening = attack.BeginAsync();
-        int most = 0;
-        long mostResident = 0;
         await Eventually.TrueAsync(
             async () =>
             {
-                await Task.Delay(500, Cancel); // Looking is work, too.
+                await Task.Delay(2_000, Cancel); // Looking at thousands of descriptors is milliseconds of work for the kernel.
                 int now = ProcessFigures.Descriptors(broker.ProcessId);
                 most = Math.Max(most, now);
                 mostResident = Math.Max(mostResident, ProcessFigures.Resident(broker.ProcessId));
@@ -67,35 +93,16 @@ public sealed class IdleAttackTests
             },
             Patience, () => $"the broker has {ProcessFigures.Descriptors(broker.ProcessId)} descriptors and had {descriptors}\n{broker.Log}");
         long closed = (long)took.Elapsed.TotalMilliseconds;
-        RoleMessage attacked = await loading;
+        RoleMessage loaded = await loading;
         int open = await attack.EndAsync();
+        (int connections, int opened) = await opening;
+        return new(loaded.LatencyUs!.P99, loaded.Lost, connections, opened, closed, open, descriptors, most, resident, mostResident);
+    }
 
-        run.Figure("connections", (await opening).Connections);
-        run.Figure("opened in ms", (await opening).Milliseconds);
-        run.Figure("all closed after ms", closed);
-        run.Figure("still open", open);
-        run.Figure("p99 us, calm", (long)calm.LatencyUs!.P99);
-        run.Figure("p99 us, another broker attacked", (long)elsewhere.LatencyUs!.P99);
-        run.Figure("p99 us, attacked", (long)attacked.LatencyUs!.P99);
-        run.Figure("descriptors, before", descriptors);
-        run.Figure("descriptors, most", most);
-        run.Figure("descriptors, after", ProcessFigures.Descriptors(broker.ProcessId));
-        run.Figure("resident MiB, before", resident >> 20);
-        run.Figure("resident MiB, most", mostResident >> 20);
-        run.Figure("resident MiB, after", ProcessFigures.Resident(broker.ProcessId) >> 20);
-        run.Figure("lost", attacked.Lost);
-        run.Report();
-        Assert.Equal(0, open);
-        Assert.Equal(0, attacked.Lost);
-        Assert.True(ProcessFigures.Resident(broker.ProcessId) - resident < 256L << 20, "the broker keeps memory");
-        string metrics = await MetricsAsync(broker);
-        Assert.True(Refusals(metrics, "DataPlane:HandshakeTimeout") >= silent, $"not every silent connection was ended for its silence:\n{metrics}");
-        Assert.NotEqual(0, Refusals(metrics, "DataPlane:MinFrameBytesPerSecond"));
-        Assert.NotEqual(0, Refusals(metrics, "DataPlane:StalledReaderTimeout"));
-        Assert.InRange(broker.Log.Split('\n').Count(l => l.Contains("DataPlane:HandshakeTimeout", StringComparison.Ordinal)), 1, 20);
-        Assert.True(
-            attacked.LatencyUs.P99 <= 10 * TargetRatio * elsewhere.LatencyUs.P99,
-            $"p99 is {attacked.LatencyUs.P99} us, and {elsewhere.LatencyUs.P99} us when another broker is attacked; target {TargetRatio} times");
+    private static double Median(IEnumerable<double> values)
+    {
+        double[] sorted = [.. values.Order()];
+        return sorted[sorted.Length / 2];
     }
 
     private static long Refusals(string metrics, string limit)
@@ -104,15 +111,16 @@ public sealed class IdleAttackTests
         return long.Parse(metrics.Split('\n').Single(l => l.StartsWith(name, StringComparison.Ordinal))[name.Length..], CultureInfo.InvariantCulture);
     }
 
-    /// <summary>A broker that is less patient than by default, so that this ends, and takes all connections.</summary>
+    /// <summary>A broker that takes all connections, waits for a Hello until all are there, and is less patient than by default with those that have said it.</summary>
     private static async Task<FaultBroker> StartAsync(TemporaryDirectory directory)
     {
         var broker = new FaultBroker(
             directory.Path,
-            ("DataPlane:HandshakeTimeout", "3s"), ("DataPlane:Heartbeat", "2s"), ("DataPlane:FrameGrace", "2s"), ("DataPlane:StalledReaderTimeout", "4s"),
+            ("DataPlane:HandshakeTimeout", "9s"), ("DataPlane:Heartbeat", "2s"), ("DataPlane:FrameGrace", "2s"), ("DataPlane:StalledReaderTimeout", "4s"),
             ("DataPlane:MaxConnections", "20000"), ("DataPlane:MaxUnauthenticatedConnections", "20000"));
         await broker.StartAsync();
         await using LightQClient client = broker.Connect();
+        await client.Topics.CreateAsync(new TopicSpec(Healthy), Cancel);
         await client.Topics.CreateAsync(new TopicSpec(IdleAttack.Topic) { SlowPolicy = SlowPolicy.DropOldest }, Cancel);
         return broker;
     }
@@ -122,4 +130,7 @@ public sealed class IdleAttackTests
         using var http = new HttpClient();
         return await http.GetStringAsync(FormattableString.Invariant($"http://127.0.0.1:{broker.WebPort}/metrics"), Cancel);
     }
+
+    private readonly record struct Round(
+        double P99, long Lost, int Connections, int OpenedMilliseconds, long ClosedMilliseconds, int StillOpen, int DescriptorsBefore, int DescriptorsMost, long ResidentBefore, long ResidentMost);
 }
