@@ -62,11 +62,11 @@ public sealed class RestCollectorTests : IDisposable
     }
 
     [Fact]
-    public void The_tool_runs_with_a_small_first_generation()
+    public void The_tool_runs_with_a_first_generation_of_16_MiB()
     {
         using var settings = JsonDocument.Parse(File.ReadAllBytes(Path.ChangeExtension(typeof(RestCollector).Assembly.Location, ".runtimeconfig.json")));
 
-        Assert.Equal(4 << 20, settings.RootElement.GetProperty("runtimeOptions").GetProperty("configProperties").GetProperty("System.GC.Gen0MaxBudget").GetInt32());
+        Assert.Equal(16 << 20, settings.RootElement.GetProperty("runtimeOptions").GetProperty("configProperties").GetProperty("System.GC.Gen0MaxBudget").GetInt32());
     }
 
     [Fact]
