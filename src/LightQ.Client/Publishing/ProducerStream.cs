@@ -463,13 +463,13 @@ internal sealed class ProducerStream : ClientStream
         ClientLog.ProducerFailed(_link.Logger, Topic, code, message);
         Leave();
         _outcomes.Reject(first, code, message);
-        const string Behind = "An earlier message of this producer was refused, so this one was not stored.";
+        string behind = $"An earlier message of this producer was refused, so this one was not stored: {message}";
         if (code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied or ErrorCode.NotSupported)
         {
             FaultProducer(new LightQException(code, message), ErrorCode.StreamBroken);
             return;
         }
-        _outcomes.RejectAll(ErrorCode.StreamBroken, Behind);
+        _outcomes.RejectAll(ErrorCode.StreamBroken, behind);
         Open(_connection!);
     }
 

@@ -89,7 +89,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
     {
         IEnumerable<Connection> connections = listener.Connections.Select(c =>
         {
-            (int producers, int subscriptions) = c.Session.CountStreams();
+            (int producers, int subscriptions) = c.Session.Streams.CountKinds();
             return new Connection
             {
                 Id = c.Id,

@@ -15,7 +15,7 @@ namespace LightQ.Server.DataPlane;
 /// A turn gathers answers, acks, credits and small runs into one buffer and sends them, with at most one larger run behind, in one
 /// system call. After <see cref="TurnBytes"/> or <see cref="TurnSends"/> the rest is posted to the pool, so that a fan-out does not hold a socket thread.
 /// </remarks>
-internal sealed class ConnectionOutput : WorkItem
+internal sealed class ConnectionOutput : WorkItem, ISendEvents
 {
     private const int Idle = 0, Running = 1, Again = 2;
     private const int TurnBytes = 1024 * 1024, TurnSends = 64;
@@ -29,9 +29,11 @@ internal sealed class ConnectionOutput : WorkItem
     private readonly BlockPool _blocks;
     private readonly IConnectionEvents _events;
     private readonly Lock _answersLock = new();
-    private readonly Queue<OutputStream> _turn = new();
-    private AnswerBuffer _answers = new();
-    private AnswerBuffer _answersSent = new();
+
+    // Made when first needed: most that a broker on a network accepts may be strangers.
+    private Queue<OutputStream>? _turn;
+    private AnswerBuffer? _answers;
+    private AnswerBuffer? _answersSent;
     private OutputStream? _scheduled;
     private int _state;
     private byte[]? _buffer;
@@ -58,7 +60,7 @@ internal sealed class ConnectionOutput : WorkItem
         LastSend = time.GetTimestamp();
         _sender = sender;
         _blocks = blocks;
-        sender.Completed = OnSendCompleted;
+        sender.Events = this;
     }
 
     /// <summary>When a send last began, as a timestamp of the clock.</summary>
@@ -89,6 +91,7 @@ internal sealed class ConnectionOutput : WorkItem
         {
             if (_endAfterAnswers)
                 return true;
+            _answers ??= new AnswerBuffer();
             if (!last && _answers.WrittenCount > _limits.DataPlane.MaxUnreadAnswerBytes)
                 return false;
             FrameCodec.Write(_answers, body, stream, tag);
@@ -106,6 +109,7 @@ internal sealed class ConnectionOutput : WorkItem
         {
             if (_endAfterAnswers)
                 return true;
+            _answers ??= new AnswerBuffer();
             if (_answers.WrittenCount > _limits.DataPlane.MaxUnreadAnswerBytes)
                 return false;
             int size = SettledFrame.SizeOf(ranges.Length);
@@ -190,7 +194,7 @@ internal sealed class ConnectionOutput : WorkItem
         }
     }
 
-    private void OnSendCompleted(bool sent)
+    void ISendEvents.OnSendCompleted(bool sent)
     {
         using (TurnScope.Enter())
         {
@@ -212,7 +216,7 @@ internal sealed class ConnectionOutput : WorkItem
     {
         Volatile.Write(ref _isSending, false);
         _filled = 0;
-        _answersSent.Clear();
+        _answersSent?.Clear();
         if (_sending is null)
             return;
         Subscription subscription = _sending;
@@ -255,7 +259,7 @@ internal sealed class ConnectionOutput : WorkItem
         if (TakeAnswers(out tail))
             return true;
         TakeScheduled();
-        while (_turn.TryDequeue(out OutputStream? stream))
+        while (_turn is not null && _turn.TryDequeue(out OutputStream? stream))
         {
             if (stream.IsReleased)
                 continue; // It was queued again before it ended.
@@ -270,9 +274,10 @@ internal sealed class ConnectionOutput : WorkItem
     private bool TakeAnswers(out ReadOnlyMemory<byte> tail)
     {
         tail = default;
+        AnswerBuffer answers;
         lock (_answersLock)
         {
-            if (_answers.WrittenCount == 0)
+            if (_answers is null || _answers.WrittenCount == 0)
             {
                 if (_endAfterAnswers)
                 {
@@ -281,16 +286,17 @@ internal sealed class ConnectionOutput : WorkItem
                 }
                 return false;
             }
-            (_answers, _answersSent) = (_answersSent, _answers);
+            answers = _answers;
+            (_answers, _answersSent) = (_answersSent, answers);
         }
         _buffer ??= _blocks.Rent();
-        if (_answersSent.WrittenCount > SmallRun)
+        if (answers.WrittenCount > SmallRun)
         {
-            tail = _answersSent.WrittenMemory;
+            tail = answers.WrittenMemory;
             return true;
         }
-        _answersSent.WrittenMemory.Span.CopyTo(_buffer);
-        _filled = _answersSent.WrittenCount;
+        answers.WrittenMemory.Span.CopyTo(_buffer);
+        _filled = answers.WrittenCount;
         return false;
     }
 
@@ -310,9 +316,15 @@ internal sealed class ConnectionOutput : WorkItem
             OutputStream? next = oldest.NextScheduled;
             oldest.NextScheduled = null;
             oldest.BeginTurn();
-            _turn.Enqueue(oldest);
+            TakeTurn(oldest);
             oldest = next;
         }
+    }
+
+    private void TakeTurn(OutputStream stream)
+    {
+        _turn ??= new Queue<OutputStream>();
+        _turn.Enqueue(stream);
     }
 
     private bool FillFrom(ProducerStream producer)
@@ -326,7 +338,7 @@ internal sealed class ConnectionOutput : WorkItem
         if (output.Credit != 0)
             _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new CreditFrame(output.Credit), producer.Id);
         if (output.Ranges == AckRanges)
-            _turn.Enqueue(producer);
+            TakeTurn(producer);
         else if (close is not null)
             End(producer, close);
         return false;
@@ -344,13 +356,13 @@ internal sealed class ConnectionOutput : WorkItem
         {
             case DeliveryResult.Gap:
                 _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new GapFrame(delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason), subscription.Id);
-                _turn.Enqueue(subscription);
+                TakeTurn(subscription);
                 return false;
             case DeliveryResult.Run:
                 ReadOnlyMemory<byte> run = delivery.Run.Memory;
                 bool isRange = delivery.Range.Count != 0;
                 WriteDeliverHead(subscription, delivery);
-                _turn.Enqueue(subscription);
+                TakeTurn(subscription);
                 // A group that settles automatically does so when the run is in the socket, so its runs are not copied to be sent later.
                 if (run.Length > SmallRun || (subscription.GroupName.Length != 0 && !isRange))
                 {

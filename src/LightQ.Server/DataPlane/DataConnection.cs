@@ -37,7 +37,7 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
     private readonly HousekeepingSchedule _housekeeping;
     private readonly ILogger _logger;
     private bool _isToldToGo;
-    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile bool _hasEnded;
 
     /// <param name="listener">Who has accepted it, and is told when it is welcomed or gone, and when it has ended.</param>
     /// <param name="socket">The accepted socket.</param>
@@ -91,9 +91,6 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
     /// <summary>When housekeeping looks at it first. One that says Hello is due a Ping a heartbeat later, and says so to nobody.</summary>
     public TimeSpan FirstLook => Earlier(_limits.DataPlane.HandshakeTimeout, _limits.DataPlane.Heartbeat);
 
-    /// <summary>Completes when everything is released.</summary>
-    public Task Ended => _ended.Task;
-
     /// <summary>Runs the connection to its end.</summary>
     public async Task RunAsync()
     {
@@ -135,7 +132,7 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
         DataPlaneOptions limits = _limits.DataPlane;
         long timestamp = _time.GetTimestamp();
         TimeSpan unheard = _time.GetElapsedTime(Session.LastReceive, timestamp), unsent = _time.GetElapsedTime(_output.LastSend, timestamp);
-        if (_ended.Task.IsCompleted)
+        if (_hasEnded)
             return null;
         if (Session.IsRefused)
         {
@@ -161,7 +158,7 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
         if (Session.Assembly.IsWaiting)
             alive = Earlier(alive, limits.FrameGrace);
         TimeSpan? told = null;
-        if (Session.HasEndToTell())
+        if (Session.Streams.HasEndToTell())
         {
             if (unsent >= Linger && _output.IsSending)
                 return Expire(nameof(DataPlaneOptions.StalledReaderTimeout), limits.StalledReaderTimeout, "does not read, so that a stream which the broker has ended could not leave its topic");
@@ -265,20 +262,20 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
 
     void IConnectionEvents.OnEndToTell() => _housekeeping.Request(this, Linger);
 
-    void IConnectionEvents.OnStreamEnded(OutputStream stream) => Session.Remove(stream);
+    void IConnectionEvents.OnStreamEnded(OutputStream stream) => Session.Streams.Remove(stream);
 
     void IConnectionEvents.OnCrashed(Exception error) => DataPlaneLog.Crashed(_logger, error, Id, Remote);
 
     void IConnectionEvents.OnClosed()
     {
         LeaveLobby();
-        Session.ReleaseStreams();
+        Session.Streams.Release();
         _socket.Dispose();
         _input.Complete();
         _sender.Dispose();
         _tls?.Dispose();
+        _hasEnded = true;
         _housekeeping.Remove(this);
         _listener.Forget(this);
-        _ended.TrySetResult();
     }
 }

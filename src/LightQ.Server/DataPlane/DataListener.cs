@@ -29,7 +29,10 @@ internal sealed class DataListener : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly CancellationTokenSource _closing = new();
+    /// <summary>Completes when the last connection is released after accepting has ended.</summary>
+    private readonly TaskCompletionSource _emptied = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Task _accepting = Task.CompletedTask;
+    private volatile bool _isStopping;
     private int _unauthenticated;
     private int _refused;
     private uint _lastId;
@@ -105,6 +108,8 @@ internal sealed class DataListener : IAsyncDisposable
         _connections.TryRemove(connection.Id, out _);
         if (connection.IsAdmitted)
             _counter.Remove(connection.Remote);
+        if (_isStopping && _connections.IsEmpty)
+            _emptied.TrySetResult();
     }
 
     /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
@@ -113,19 +118,17 @@ internal sealed class DataListener : IAsyncDisposable
         await _closing.CancelAsync().ConfigureAwait(false);
         _listener.Dispose();
         await _accepting.ConfigureAwait(false);
+        _isStopping = true;
         foreach (DataConnection connection in _connections.Values)
         {
             connection.GoAway(timeout);
             connection.Finish();
         }
-        Task all = Task.WhenAll(_connections.Values.Select(c => c.Ended));
-        await all.WaitAsync(timeout, _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        if (!all.IsCompleted)
-        {
-            foreach (DataConnection connection in _connections.Values)
-                connection.Abort();
-            await Task.WhenAll(_connections.Values.Select(c => c.Ended)).ConfigureAwait(false);
-        }
+        if (_connections.IsEmpty)
+            _emptied.TrySetResult();
+        await _emptied.Task.WaitAsync(timeout, _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        DropAll();
+        await _emptied.Task.ConfigureAwait(false);
     }
 
     /// <inheritdoc/>

@@ -3,8 +3,8 @@ namespace LightQ.Server.DataPlane;
 /// <summary>Sends bytes to a peer, one send at a time. The seam between a connection's output and its socket.</summary>
 internal abstract class FrameSender : IDisposable
 {
-    /// <summary>Called, from any thread, when a pending send has ended: true when all bytes are out.</summary>
-    public Action<bool> Completed { get; set; } = static _ => { };
+    /// <summary>Who is told when a pending send has ended.</summary>
+    public ISendEvents? Events { get; set; }
 
     /// <summary>Sends <paramref name="head"/> and then <paramref name="tail"/>, with one system call if the socket takes them.</summary>
     /// <returns>Whether it is done, still pending, or the peer is gone. The memory is used until then.</returns>

@@ -6,7 +6,7 @@ internal enum SendResult
     /// <summary>All bytes are in the socket.</summary>
     Sent,
 
-    /// <summary>The socket is full; <see cref="FrameSender.Completed"/> follows.</summary>
+    /// <summary>The socket is full; <see cref="ISendEvents.OnSendCompleted"/> follows.</summary>
     Pending,
 
     /// <summary>The peer is gone.</summary>

@@ -33,8 +33,7 @@ internal sealed class Session : IStreamOwner
     private readonly FrameAssembly _assembly;
     private readonly TimeProvider _time;
     private readonly FrameReader _frames = new();
-    private readonly Dictionary<uint, OutputStream> _streams = [];
-    private readonly List<ProducerStream> _touched = [];
+    private List<ProducerStream>? _touched;
     private ConnectionOutput _output = null!;
     private ProducerStream? _lastProducer;
     private bool _welcomed;
@@ -79,35 +78,14 @@ internal sealed class Session : IStreamOwner
     /// <summary>When something was last received, as a timestamp of the clock.</summary>
     public long LastReceive { get; private set; }
 
-    /// <summary>Open streams of each kind.</summary>
-    public (int Producers, int Subscriptions) CountStreams()
-    {
-        lock (_streams)
-        {
-            int producers = _streams.Values.Count(s => s is ProducerStream);
-            return (producers, _streams.Count - producers);
-        }
-    }
-
-    /// <summary>What is under way: producers that wait for acks, and messages that members of groups hold.</summary>
-    public (int BusyProducers, long Held) CountUnderWay() =>
-        (Streams().Count(s => s is ProducerStream { IsBusy: true }), Streams().OfType<Subscription>().Sum(s => (long)s.Held));
-
-    /// <summary>Whether the broker has ended a stream and the peer has not yet been told.</summary>
-    public bool HasEndToTell() => Streams().Any(s => s.CloseRequested is { Code: not ErrorCode.None });
+    /// <summary>The open streams.</summary>
+    public SessionStreams Streams { get; private set; } = SessionStreams.None;
 
     /// <inheritdoc/>
     public void Schedule(OutputStream stream) => _output.Schedule(stream);
 
     /// <inheritdoc/>
     public void OnEnding(OutputStream stream) => _events.OnEndToTell();
-
-    /// <summary>Forgets a stream that has ended.</summary>
-    public void Remove(OutputStream stream)
-    {
-        lock (_streams)
-            _streams.Remove(stream.Id);
-    }
 
     /// <summary>Somebody may do more or less than before: ends the streams that may not go on, or the connection. Any thread.</summary>
     public void Review()
@@ -120,7 +98,7 @@ internal sealed class Session : IStreamOwner
                 Refuse(_revoked);
             return;
         }
-        foreach (OutputStream stream in Streams())
+        foreach (OutputStream stream in Streams.All())
             Review(principal, stream);
     }
 
@@ -134,19 +112,6 @@ internal sealed class Session : IStreamOwner
         if (Interlocked.CompareExchange(ref _revoked, reason, null) is null)
             Refuse(reason);
         return true;
-    }
-
-    /// <summary>Takes every stream off its topic; no turn comes any more.</summary>
-    public void ReleaseStreams()
-    {
-        OutputStream[] streams;
-        lock (_streams)
-        {
-            streams = [.. _streams.Values];
-            _streams.Clear();
-        }
-        foreach (OutputStream stream in streams)
-            stream.Release();
     }
 
     /// <summary>Reads until the peer ends the connection or breaks the protocol.</summary>
@@ -245,12 +210,19 @@ internal sealed class Session : IStreamOwner
             }
             finally
             {
-                foreach (ProducerStream producer in _touched)
-                    producer.Flush();
-                _touched.Clear();
+                FlushTouched();
             }
             return slow;
         }
+    }
+
+    private void FlushTouched()
+    {
+        if (_touched is null)
+            return;
+        foreach (ProducerStream producer in _touched)
+            producer.Flush();
+        _touched.Clear();
     }
 
     private Task? Handle(in FrameHeader header, ReadOnlySpan<byte> body)
@@ -264,7 +236,7 @@ internal sealed class Session : IStreamOwner
                 return null;
             case FrameType.Credit:
                 uint bytes = FrameCodec.Read<CreditFrame>(body).Bytes;
-                (Find(header.Stream) as Subscription)?.Grant(bytes);
+                (Streams.Find(header.Stream) as Subscription)?.Grant(bytes);
                 return null;
             case FrameType.Settle:
                 Settle(header.Stream, header.Tag, new SettleFrame(body));
@@ -275,7 +247,7 @@ internal sealed class Session : IStreamOwner
             case FrameType.Pong:
                 return null;
             case FrameType.Close:
-                Find(header.Stream)?.RequestClose(StreamClose.Ordinary);
+                Streams.Find(header.Stream)?.RequestClose(StreamClose.Ordinary);
                 return null;
             case FrameType.OpenProducer:
                 return OpenProducer(FrameCodec.Read<OpenProducerFrame>(body), header.Stream, header.Tag);
@@ -292,20 +264,21 @@ internal sealed class Session : IStreamOwner
         if (producer?.Id != id || producer.CloseRequested is not null)
         {
             // A stream that has just ended may still be written to by a client that does not know it yet.
-            producer = Find(id) as ProducerStream;
+            producer = Streams.Find(id) as ProducerStream;
             if (producer is null)
                 return;
             _lastProducer = producer;
         }
         if (!producer.Publish(body))
             throw Meet(ErrorCode.WindowExceeded, "Broker:" + nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows");
+        _touched ??= [];
         if (!_touched.Contains(producer))
             _touched.Add(producer);
     }
 
     private void Settle(uint id, uint tag, SettleFrame frame)
     {
-        if (Find(id) is not Subscription subscription)
+        if (Streams.Find(id) is not Subscription subscription)
             return;
         SettledRange[]? rented = frame.Count > FewRanges ? ArrayPool<SettledRange>.Shared.Rent(frame.Count) : null;
         Span<SettledRange> settled = rented ?? stackalloc SettledRange[FewRanges];
@@ -352,6 +325,7 @@ internal sealed class Session : IStreamOwner
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
+        Streams = new SessionStreams();
         Answer(new WelcomeFrame(
             ProtocolLimits.Version,
             0,
@@ -383,7 +357,7 @@ internal sealed class Session : IStreamOwner
         try
         {
             ProducerStream producer = _broker.OpenProducer(this, id, request, out ProducerOpenedFrame opened);
-            Add(producer);
+            Streams.Add(producer);
             Answer(opened, id, tag);
             Review(_principal!, producer); // What changed while it was opened has not met it.
         }
@@ -410,7 +384,7 @@ internal sealed class Session : IStreamOwner
         try
         {
             Subscription subscription = _broker.Subscribe(this, id, request, out SubscribedFrame subscribed);
-            Add(subscription);
+            Streams.Add(subscription);
             Answer(subscribed, id, tag);
             subscription.Opened();
             Review(_principal!, subscription);
@@ -439,17 +413,14 @@ internal sealed class Session : IStreamOwner
 
     private bool CanOpen(uint id, uint tag)
     {
-        if (id == 0 || Find(id) is not null)
+        if (id == 0 || Streams.Find(id) is not null)
         {
             Answer(new ClosedFrame(ErrorCode.InvalidStream, id == 0 ? "Stream 0 is the connection itself." : $"Stream {id} is open already."), id, tag);
             return false;
         }
         int most = _limits.DataPlane.MaxStreams;
-        lock (_streams)
-        {
-            if (_streams.Count < most)
-                return true;
-        }
+        if (Streams.Count < most)
+            return true;
         Answer(new ClosedFrame(ErrorCode.ResourceExhausted, _limits.Refusals.Refuse("DataPlane:" + nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams")), id, tag);
         return false;
     }
@@ -464,24 +435,6 @@ internal sealed class Session : IStreamOwner
     {
         if (!clientReads)
             throw Meet(ErrorCode.ResourceExhausted, "DataPlane:" + nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
-    }
-
-    private OutputStream[] Streams()
-    {
-        lock (_streams)
-            return [.. _streams.Values];
-    }
-
-    private void Add(OutputStream stream)
-    {
-        lock (_streams)
-            _streams.Add(stream.Id, stream);
-    }
-
-    private OutputStream? Find(uint id)
-    {
-        lock (_streams)
-            return _streams.GetValueOrDefault(id);
     }
 
     private static ProtocolException Unexpected(FrameType type) =>

@@ -92,13 +92,13 @@ internal sealed class SocketFrameSender : FrameSender
     {
         if (send.SocketError != SocketError.Success)
         {
-            Completed(false);
+            Events?.OnSendCompleted(false);
             return;
         }
         Take(send.BytesTransferred);
         SendResult result = Continue();
         if (result != SendResult.Pending)
-            Completed(result == SendResult.Sent);
+            Events?.OnSendCompleted(result == SendResult.Sent);
     }
 
     private void Take(int sent)

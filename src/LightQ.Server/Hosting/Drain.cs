@@ -66,7 +66,7 @@ internal sealed class Drain
             if (!connection.Session.IsWelcomed)
                 continue; // It is refused when it says Hello.
             connection.GoAway(TimeLeft);
-            (int busy, long holds) = connection.Session.CountUnderWay();
+            (int busy, long holds) = connection.Session.Streams.CountUnderWay();
             (connections, busyProducers, held) = (connections + 1, busyProducers + busy, held + holds);
             if (busy == 0 && holds == 0 && since >= Grace && connection.Unheard >= Grace)
                 connection.Finish();

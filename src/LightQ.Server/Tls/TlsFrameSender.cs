@@ -5,7 +5,7 @@ using LightQ.Server.DataPlane;
 namespace LightQ.Server.Tls;
 
 /// <summary>Encrypts piece by piece into a block, and sends the block as plain frames are sent.</summary>
-internal sealed class TlsFrameSender : FrameSender
+internal sealed class TlsFrameSender : FrameSender, ISendEvents
 {
     /// <summary>Half of a block: room for what encryption adds, and the receiver decrypts one piece while the next is encrypted.</summary>
     private const int PieceBytes = 128 * 1024;
@@ -16,14 +16,14 @@ internal sealed class TlsFrameSender : FrameSender
     private ReadOnlyMemory<byte> _head;
     private ReadOnlyMemory<byte> _tail;
     private bool _ending;
-    private bool _isSaidGoodbye;
+    private bool _hasSaidGoodbye;
 
     public TlsFrameSender(SslStream tls, CipherStream cipher, SocketFrameSender socket)
     {
         _tls = tls;
         _cipher = cipher;
         _socket = socket;
-        _socket.Completed = OnSent;
+        _socket.Events = this;
     }
 
     public override SendResult TrySend(ReadOnlyMemory<byte> head, ReadOnlyMemory<byte> tail)
@@ -41,7 +41,7 @@ internal sealed class TlsFrameSender : FrameSender
             _ending = true;
             if (_socket.TrySend(_cipher.Gathered, default) == SendResult.Pending)
                 return;
-            _isSaidGoodbye = true;
+            _hasSaidGoodbye = true;
             _cipher.ReturnBlock();
         }
         _socket.EndSending();
@@ -51,7 +51,7 @@ internal sealed class TlsFrameSender : FrameSender
 
     public override void Dispose()
     {
-        if (!_ending || _isSaidGoodbye)
+        if (!_ending || _hasSaidGoodbye)
             _cipher.ReturnBlock(); // Otherwise the last send may still be under way: its block is the collector's.
         _socket.Dispose();
     }
@@ -92,7 +92,7 @@ internal sealed class TlsFrameSender : FrameSender
         return writing.IsCompletedSuccessfully;
     }
 
-    private void OnSent(bool sent)
+    void ISendEvents.OnSendCompleted(bool sent)
     {
         if (_ending)
         {
@@ -102,6 +102,6 @@ internal sealed class TlsFrameSender : FrameSender
         _cipher.Clear();
         SendResult result = sent ? Continue() : SendResult.Failed;
         if (result != SendResult.Pending)
-            Completed(result == SendResult.Sent);
+            Events?.OnSendCompleted(result == SendResult.Sent);
     }
 }

@@ -93,13 +93,13 @@ internal sealed class SessionHost : IDisposable
             // Nobody looks after it.
         }
 
-        public void OnStreamEnded(OutputStream stream) => Session!.Remove(stream);
+        public void OnStreamEnded(OutputStream stream) => Session!.Streams.Remove(stream);
 
         public void OnCrashed(Exception error) => Crash = error;
 
         public void OnClosed()
         {
-            Session!.ReleaseStreams();
+            Session!.Streams.Release();
             Closed.Set();
         }
 
