@@ -43,7 +43,7 @@ public sealed class IdleAttackTests
         await load.RunAsync(WarmUp);
         await MeasureAsync(broker, load, attack);
         var rounds = new List<(double Calm, Round Attacked)>();
-        for (int i = FaultRun.Times(c: 3, n: 15); i > 0; i--)
+        for (int i = FaultRun.Times(c: 5, n: 15); i > 0; i--)
             rounds.Add(((await load.RunAsync(Calm)).LatencyUs!.P99, await MeasureAsync(broker, load, attack)));
 
         double calm = Median(rounds.Select(r => r.Calm)), attacked = Median(rounds.Select(r => r.Attacked.P99));
