@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
@@ -41,6 +42,7 @@ internal sealed class SessionStreams
     /// <summary>One is open now.</summary>
     public void Add(OutputStream stream)
     {
+        Debug.Assert(this != None, "A stranger has no streams.");
         lock (_byId)
             _byId.Add(stream.Id, stream);
     }

@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
@@ -10,6 +11,9 @@ public sealed class TimeoutTests
 {
     private static readonly TimeSpan Heartbeat = TimeSpan.FromSeconds(10), Handshake = TimeSpan.FromSeconds(5), Linger = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan Moment = TimeSpan.FromSeconds(0.5);
+    /// <summary>Bytes that a peer's system does not take unless it reads, and the broker's keeps for it.</summary>
+    private const int MoreThanIsReceived = 500_000;
+
     private readonly ManualTime _time = new();
 
     [Fact]
@@ -100,6 +104,36 @@ public sealed class TimeoutTests
 
         Assert.Equal(ErrorCode.TimedOut, await ReasonAsync(client, "DataPlane:MinFrameBytesPerSecond"));
         Assert.Equal(1, server.Broker.Refusals["DataPlane:MinFrameBytesPerSecond"]);
+    }
+
+    [Fact]
+    public async Task A_subscriber_that_neither_reads_nor_speaks_is_reset_so_that_the_system_keeps_nothing_for_it()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await server.CreateTopicAsync("t");
+        await using RawClient deaf = await RawClient.ConnectAsync(server.DataPort);
+        deaf.Socket.ReceiveBufferSize = 4096;
+        await deaf.SubscribeAsync("t", 1, uint.MaxValue, StartKind.Latest);
+        await using (RawClient publisher = await RawClient.ConnectAsync(server.DataPort))
+        {
+            await publisher.OpenProducerAsync("t", 1);
+            await publisher.SendAsync(RawClient.PublishFrame(1, RawClient.Batch(0, MoreThanIsReceived)));
+            await publisher.ReadAsync(FrameType.PublishAck);
+        }
+        await server.ConnectionsAsync(1);
+
+        for (int beat = 1; beat <= 3; beat++)
+            _time.Advance(Heartbeat);
+        _time.Advance(Moment); // Its time to read why is over.
+        await server.ConnectionsAsync(0);
+
+        byte[] buffer = new byte[64 * 1024];
+        SocketError error;
+        while (deaf.Socket.Receive(buffer, SocketFlags.None, out error) > 0)
+        {
+            // What had arrived.
+        }
+        Assert.Equal(SocketError.ConnectionReset, error);
     }
 
     private static async Task<ErrorCode> ReasonAsync(RawClient client, string limit)

@@ -33,6 +33,7 @@ public sealed class IdleAttackTests
     public async Task Peers_that_say_nothing_or_do_not_read_are_closed_in_time_and_leave_nothing_behind()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "It looks into /proc.");
+        Assert.SkipUnless(LoopFileSystem.Exists("chrt"), "chrt (util-linux) is not installed.");
         var run = new FaultRun("N3", "silent connections, frames byte by byte, subscribers that do not read, beside a load");
         FaultRun.RequireTier("It opens thousands of connections.");
         int silent = Math.Min(5_000, DescriptorLimit.Read() - OtherDescriptors);

@@ -108,7 +108,7 @@ internal sealed class LoopFileSystem : IDisposable
 
     private void Mount() => Run("mount", ["-o", $"loop,{_options}", _image, Path]);
 
-    private static bool Exists(string program) =>
+    internal static bool Exists(string program) =>
         (Environment.GetEnvironmentVariable("PATH") + ":/usr/sbin:/sbin").Split(':').Any(d => File.Exists(System.IO.Path.Combine(d, program)));
 
     private static void TakeDownLeftOvers()
