@@ -88,7 +88,7 @@ internal sealed class AuditLog : IAsyncDisposable
             lock (_counting)
             {
                 LoginAllowance allowance = happened.Action == SecurityAction.LoginRefused ? _refused : _accepted;
-                if (!allowance.TryTake(happened.Origin.Address))
+                if (!allowance.TryTake(happened.Origin))
                     return;
             }
         }

@@ -1,5 +1,5 @@
 using System.Globalization;
-using System.Net;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Audit;
 
@@ -23,7 +23,7 @@ internal sealed class LoginAllowance(int burst, int perSecond, TimeProvider time
     public long Counted { get; private set; }
 
     /// <summary>Whether a login is to be told; if not, it has been counted.</summary>
-    public bool TryTake(string peer)
+    public bool TryTake(Origin origin)
     {
         long now = time.GetTimestamp();
         _left = Math.Min(burst, _left + (time.GetElapsedTime(_lastTaken, now).TotalSeconds * perSecond));
@@ -34,7 +34,7 @@ internal sealed class LoginAllowance(int burst, int perSecond, TimeProvider time
             return true;
         }
         Counted++;
-        string address = IPEndPoint.TryParse(peer, out IPEndPoint? end) ? end.Address.ToString() : peer;
+        string address = origin.Remote?.Address.ToString() ?? origin.Address;
         if (_byAddress.Count < MostAddresses || _byAddress.ContainsKey(address))
             _byAddress[address] = _byAddress.GetValueOrDefault(address) + 1;
         return false;

@@ -302,12 +302,12 @@ internal sealed class Session : IStreamOwner
             throw new ProtocolException(ErrorCode.UnsupportedVersion, $"This broker speaks version {ProtocolLimits.Version}; the client {hello.MinVersion} to {hello.MaxVersion}.");
         if (hello.Features >> 32 != 0)
             throw new ProtocolException(ErrorCode.UnsupportedVersion, "The client requires a feature that this broker does not have.");
-        return GreetAsync(hello);
+        _isAuthenticating = true;
+        return Task.Run(() => GreetAsync(hello)); // To refuse somebody takes as long as many messages, and this thread has those of other connections to carry.
     }
 
     private async Task GreetAsync(HelloFrame hello)
     {
-        _isAuthenticating = true;
         try
         {
             Volatile.Write(ref _principal, await _security.Authenticator.AuthenticateAsync(hello.Mechanism, hello.Credentials, Peer).ConfigureAwait(false));

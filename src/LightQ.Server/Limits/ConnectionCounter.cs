@@ -1,14 +1,10 @@
 using System.Net;
-using System.Net.Sockets;
 
 namespace LightQ.Server.Limits;
 
-/// <summary>Counts the open connections of a port, in all and by the address they come from. Thread-safe.</summary>
-/// <remarks>An IPv6 peer counts by its /64 network, since it has all of that to choose addresses from.</remarks>
+/// <summary>Counts the open connections of a port, in all and by the <see cref="PeerNetwork"/> they come from. Thread-safe.</summary>
 internal sealed class ConnectionCounter
 {
-    private const int NetworkBytes = 8;
-
     private readonly Lock _lock = new();
     private readonly Dictionary<IPAddress, int> _byAddress = [];
     private int _count;
@@ -22,7 +18,7 @@ internal sealed class ConnectionCounter
     /// <param name="mostPerAddress">Most connections of this peer's address.</param>
     public Admission TryAdd(EndPoint? remote, int most, int mostPerAddress)
     {
-        IPAddress address = KeyOf(remote);
+        IPAddress address = PeerNetwork.Of(remote);
         lock (_lock)
         {
             if (_count >= most)
@@ -39,24 +35,12 @@ internal sealed class ConnectionCounter
     /// <summary>A connection that was counted has ended.</summary>
     public void Remove(EndPoint? remote)
     {
-        IPAddress address = KeyOf(remote);
+        IPAddress address = PeerNetwork.Of(remote);
         lock (_lock)
         {
             _count--;
             if (--_byAddress[address] == 0)
                 _byAddress.Remove(address);
         }
-    }
-
-    private static IPAddress KeyOf(EndPoint? remote)
-    {
-        IPAddress address = (remote as IPEndPoint)?.Address ?? IPAddress.None;
-        if (address.IsIPv4MappedToIPv6)
-            return address.MapToIPv4();
-        if (address.AddressFamily != AddressFamily.InterNetworkV6)
-            return address;
-        byte[] bytes = address.GetAddressBytes();
-        bytes.AsSpan(NetworkBytes).Clear();
-        return new IPAddress(bytes);
     }
 }

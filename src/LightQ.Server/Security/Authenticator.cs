@@ -23,6 +23,12 @@ internal sealed class Authenticator
     private const int MostLogins = 100_000, TokenBytes = 32;
     private const string WrongPassword = "User or password is wrong.";
 
+    /// <summary>
+    /// How long who has shown a wrong password waits for the answer, drawn anew each time: who waits for it guesses once a second, and many that were refused together do
+    /// not come back together. Of the clock on the wall, whatever clock the broker has.
+    /// </summary>
+    public static readonly (TimeSpan Least, TimeSpan Most) RefusalDelay = (TimeSpan.FromMilliseconds(500), TimeSpan.FromMilliseconds(1500));
+
     private readonly LightQBroker _broker;
     private volatile AuthenticatorOptions _options;
     private readonly ISecurityEvents _events;
@@ -102,7 +108,7 @@ internal sealed class Authenticator
         return principal;
     }
 
-    /// <summary>Checks user and password. The user is a user's name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.</summary>
+    /// <summary>Checks user and password; if either is wrong, says so after <see cref="RefusalDelay"/>. The user is a user's name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.</summary>
     /// <exception cref="BrokerException">Either is wrong, or too many ask at once.</exception>
     public async ValueTask<Principal> LogInAsync(string user, string password, Origin origin, CancellationToken cancellationToken)
     {
@@ -113,16 +119,20 @@ internal sealed class Authenticator
         }
         else if (user.IndexOf(TopicSeparator, StringComparison.Ordinal) is var separator && separator >= 0)
         {
-            principal = await OfTopicAsync(user[..separator], user[(separator + 1)..], password, cancellationToken).ConfigureAwait(false);
+            principal = await OfTopicAsync(user[..separator], user[(separator + 1)..], password, origin, cancellationToken).ConfigureAwait(false);
         }
         else
         {
-            principal = await OfUserAsync(user, password, cancellationToken).ConfigureAwait(false);
+            principal = await OfUserAsync(user, password, origin, cancellationToken).ConfigureAwait(false);
         }
-        _events.Raise(principal is null
-            ? new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), origin, Detail: "password")
-            : new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), origin, Detail: "password"));
-        return principal ?? throw Refuse(WrongPassword);
+        if (principal is null)
+        {
+            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), origin, Detail: "password"));
+            await Task.Delay(RefusalDelay.Least + ((RefusalDelay.Most - RefusalDelay.Least) * Random.Shared.NextDouble()), cancellationToken).ConfigureAwait(false);
+            throw Refuse(WrongPassword);
+        }
+        _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), origin, Detail: "password"));
+        return principal;
     }
 
     /// <summary>Who a token was given to.</summary>
@@ -206,22 +216,22 @@ internal sealed class Authenticator
         return null;
     }
 
-    private async ValueTask<Principal?> OfUserAsync(string name, string password, CancellationToken cancellationToken)
+    private async ValueTask<Principal?> OfUserAsync(string name, string password, Origin origin, CancellationToken cancellationToken)
     {
         User? user = _broker.Users.Table.Users.GetValueOrDefault(name);
         string? hash = user is { Password.Length: > 0 } ? user.Password : null;
-        if (!await Passwords.VerifyAsync(user?.Id ?? Guid.Empty, hash, password, cancellationToken).ConfigureAwait(false))
+        if (!await Passwords.VerifyAsync(origin, user?.Id ?? Guid.Empty, hash, password, cancellationToken).ConfigureAwait(false))
             return null;
         if (!PasswordHash.IsCurrent(hash!))
             _broker.Users.Rehash(user!, await Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false));
         return Principal.OfPassword(user!);
     }
 
-    private async ValueTask<Principal?> OfTopicAsync(string name, string user, string password, CancellationToken cancellationToken)
+    private async ValueTask<Principal?> OfTopicAsync(string name, string user, string password, Origin origin, CancellationToken cancellationToken)
     {
         Topic? topic = _broker.TryGetTopic(name, out Topic? found) ? found : null;
         TopicCredentials? credentials = topic?.Credentials is { } own && own.User == user ? own : null;
-        return await Passwords.VerifyAsync(topic?.Id ?? Guid.Empty, credentials?.Password, password, cancellationToken).ConfigureAwait(false)
+        return await Passwords.VerifyAsync(origin, topic?.Id ?? Guid.Empty, credentials?.Password, password, cancellationToken).ConfigureAwait(false)
             ? Principal.OfTopic(topic!, credentials!)
             : null;
     }

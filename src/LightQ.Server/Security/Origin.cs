@@ -6,20 +6,23 @@ namespace LightQ.Server.Security;
 
 /// <summary>Where a <see cref="SecurityEvent"/> came from.</summary>
 /// <param name="Plane">The port: data, control or web; empty for the broker itself.</param>
-/// <param name="Address">The peer's address and port; empty for the broker itself.</param>
-internal readonly record struct Origin(string Plane, string Address)
+/// <param name="Remote">The peer; null for the broker itself, or when it is not known.</param>
+internal readonly record struct Origin(string Plane, IPEndPoint? Remote)
 {
     /// <summary>The broker itself.</summary>
-    public static Origin Broker { get; } = new("", "");
+    public static Origin Broker { get; } = new("", null);
+
+    /// <summary>The peer's address and port; empty for the broker itself.</summary>
+    public string Address => Plane.Length == 0 ? "" : Remote?.ToString() ?? "unknown";
 
     /// <summary>A connection of the data plane.</summary>
-    public static Origin Data(PeerChannel peer) => new("data", peer.ToString());
+    public static Origin Data(PeerChannel peer) => new("data", peer.Remote);
 
     /// <summary>A call of the control plane.</summary>
-    public static Origin Control(GrpcServerCallContext context) => new("control", CallPrincipal.ChannelOf(context).ToString());
+    public static Origin Control(GrpcServerCallContext context) => new("control", CallPrincipal.ChannelOf(context).Remote);
 
     /// <summary>A request to the web port.</summary>
-    public static Origin Web(IPEndPoint? remote) => new("web", remote?.ToString() ?? "unknown");
+    public static Origin Web(IPEndPoint? remote) => new("web", remote);
 
     /// <summary>The address, for logs.</summary>
     public override string ToString() => Address;

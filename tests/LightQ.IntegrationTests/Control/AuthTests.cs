@@ -1,5 +1,10 @@
+using System.Diagnostics;
 using LightQ.Grpc;
+using LightQ.IntegrationTests.DataPlane;
+using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+using LightQ.Server.Security;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Control;
@@ -38,6 +43,28 @@ public sealed class AuthTests
         Assert.Equal("User or password is wrong.", error.Status.Message);
         Assert.Single(server.Log.Lines, l => l.Message.StartsWith("A login from 127.0.0.1:", StringComparison.Ordinal));
         Assert.DoesNotContain(server.Log.Lines, l => l.Message.Contains(server.AdminPassword, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Who_shows_a_wrong_password_waits_for_the_answer_on_every_plane()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await Task.WhenAll(
+            TakesAsync(() => ControlCalls.FailsAsync(() => LoginAsync(server, "admin", "wrong"), GrpcStatusCode.Unauthenticated, "Unauthenticated")),
+            TakesAsync(async () =>
+            {
+                (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Plain, "admin\0wrong");
+                await using RawClient owned = client;
+                Assert.Equal(FrameType.Error, header.Type);
+                Assert.Equal(ErrorCode.Unauthenticated, FrameCodec.Read<ErrorFrame>(body).Code);
+            }));
+
+        static async Task TakesAsync(Func<Task> refused)
+        {
+            long began = Stopwatch.GetTimestamp();
+            await refused();
+            Assert.True(Stopwatch.GetElapsedTime(began) > Authenticator.RefusalDelay.Least - TimeSpan.FromMilliseconds(20), "it was refused at once"); // Timers are exact to their tick.
+        }
     }
 
     [Fact]

@@ -4,6 +4,7 @@ using System.Globalization;
 using System.Text.RegularExpressions;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
+using LightQ.Server.Security;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
@@ -41,13 +42,10 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     public TimeSpan Opened { get; private set; }
 
     /// <summary>A client that comes back at once.</summary>
-    public LightQClient Connect() => new(new LightQClientOptions
-    {
-        DataPort = _port,
-        ControlPort = _port + 1,
-        ReconnectDelay = TimeSpan.FromMilliseconds(5),
-        MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
-    });
+    public LightQClient Connect() => new(Options);
+
+    /// <summary>One that may do everything, also where others have to log in.</summary>
+    public LightQClient ConnectAsAdmin() => new(Options with { User = Authenticator.Admin, Password = File.ReadAllText(Path.Combine(Directory, "admin-password")) });
 
     /// <summary>Starts it and waits until it is ready.</summary>
     public async Task StartAsync()
@@ -97,6 +95,14 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         process.Dispose();
         _process = null;
     }
+
+    private LightQClientOptions Options => new()
+    {
+        DataPort = _port,
+        ControlPort = _port + 1,
+        ReconnectDelay = TimeSpan.FromMilliseconds(5),
+        MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
+    };
 
     private Process Launch()
     {

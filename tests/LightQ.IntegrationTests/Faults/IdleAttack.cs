@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
@@ -10,16 +9,12 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>
-/// The peers of <see cref="IdleAttackTests"/>, in a process of this same assembly that gets a processor only when nobody else wants it: a broker's attackers run
-/// elsewhere, these share its processors.
-/// </summary>
+/// <summary>The peers of <see cref="IdleAttackTests"/>, in a process of their own.</summary>
 public sealed class IdleAttack : IDisposable
 {
     /// <summary>What the stalled readers subscribe to.</summary>
     internal const string Topic = "stalled";
 
-    private const string Mark = "attack: ", PortsVariable = "LIGHTQ_ATTACK_PORTS", SilentVariable = "LIGHTQ_ATTACK_SILENT";
     private const int Stalled = 100, Slow = 100, SilentInTurn = 10, TurnsOfDrip = 15, TurnsOfFlood = 12;
 
     /// <summary>Between two turns of the attack. Each opens some silent connections and sends what is due of the drips and of the flood.</summary>
@@ -28,44 +23,29 @@ public sealed class IdleAttack : IDisposable
     /// <summary>What the flood sends at once: in some seconds as much as the system keeps for a connection that is not read.</summary>
     private static readonly byte[] Body = new byte[64 * 1024];
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
-    private readonly Process? _process;
+    private readonly AttackProcess? _process;
 
     /// <summary>The process's own end, as a test.</summary>
     public IdleAttack()
     {
     }
 
-    private IdleAttack(Process process) => _process = process;
+    private IdleAttack(AttackProcess process) => _process = process;
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     /// <summary>Starts the process and waits until it could begin.</summary>
     /// <param name="broker">Who is attacked; it has the topic <see cref="Topic"/>.</param>
     /// <param name="silent">How many connections say nothing.</param>
-    internal static async Task<IdleAttack> PrepareAsync(FaultBroker broker, int silent)
-    {
-        string itself = $"{typeof(IdleAttack).FullName}.{nameof(The_peers_of_an_attack)}";
-        var start = new ProcessStartInfo("chrt", ["--idle", "0", "dotnet", typeof(IdleAttack).Assembly.Location, "-noColor", "-explicit", "only", "-method", itself])
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-        };
-        start.Environment["DOTNET_EnableDiagnostics"] = "0";
-        start.Environment[PortsVariable] = string.Create(CultureInfo.InvariantCulture, $"{broker.DataPort} {broker.ControlPort}");
-        start.Environment[SilentVariable] = silent.ToString(CultureInfo.InvariantCulture);
-        var attack = new IdleAttack(Process.Start(start)!);
-        await attack.HearAsync();
-        return attack;
-    }
+    internal static async Task<IdleAttack> PrepareAsync(FaultBroker broker, int silent) =>
+        new(await AttackProcess.StartAsync(typeof(IdleAttack), nameof(The_peers_of_an_attack), broker.DataPort, broker.ControlPort, silent));
 
     /// <summary>Opens all connections.</summary>
     /// <returns>How many, and how many milliseconds it took.</returns>
     internal async Task<(int Connections, int Milliseconds)> BeginAsync()
     {
-        await _process!.StandardInput.WriteLineAsync("begin");
-        int[] numbers = await HearAsync();
+        await _process!.TellAsync("begin");
+        int[] numbers = await _process.HearAsync();
         return (numbers[0], numbers[1]);
     }
 
@@ -73,53 +53,23 @@ public sealed class IdleAttack : IDisposable
     /// <returns>How many connections were open still.</returns>
     internal async Task<int> EndAsync()
     {
-        await _process!.StandardInput.WriteLineAsync("end");
-        return (await HearAsync())[0];
+        await _process!.TellAsync("end");
+        return (await _process.HearAsync())[0];
     }
 
-    public void Dispose()
-    {
-        if (_process is null)
-            return;
-        if (!_process.HasExited)
-            _process.Kill();
-        _process.Dispose();
-    }
-
-    private async Task<int[]> HearAsync()
-    {
-        using var patience = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
-        patience.CancelAfter(Patience);
-        List<string> heard = [];
-        try
-        {
-            while (await _process!.StandardOutput.ReadLineAsync(patience.Token) is { } line)
-            {
-                heard.Add(line);
-                int mark = line.IndexOf(Mark, StringComparison.Ordinal); // The runner's colours may be in front.
-                if (mark >= 0)
-                    return Numbers(line[(mark + Mark.Length)..]);
-            }
-        }
-        catch (OperationCanceledException) when (!Cancel.IsCancellationRequested)
-        {
-            heard.Add($"It said nothing more for {Patience.TotalSeconds} s.");
-        }
-        throw new InvalidOperationException($"The attack ended:\n{string.Join('\n', heard)}");
-    }
+    public void Dispose() => _process?.Dispose();
 
     /// <summary>The process itself: no test, but what a test of its own process runs.</summary>
     [Fact(Explicit = true)]
     public async Task The_peers_of_an_attack()
     {
-        Assert.SkipUnless(Environment.GetEnvironmentVariable(PortsVariable) is not null, "It is a part of IdleAttackTests.");
-        int[] ports = Numbers(Environment.GetEnvironmentVariable(PortsVariable)!);
-        int silent = int.Parse(Environment.GetEnvironmentVariable(SilentVariable)!, CultureInfo.InvariantCulture);
-        await using var client = new LightQClient(new LightQClientOptions { DataPort = ports[0], ControlPort = ports[1] });
+        if (AttackProcess.Arguments is not [int dataPort, int controlPort, int silent])
+            throw new InvalidOperationException("It takes two ports and a number of connections.");
+        await using var client = new LightQClient(new LightQClientOptions { DataPort = dataPort, ControlPort = controlPort });
         await using Producer flood = await client.CreateProducerAsync(Topic, cancellationToken: Cancel);
-        Say(0);
+        AttackProcess.Say(0);
         while (Console.In.ReadLine() is not null)
-            await AttackAsync(ports[0], silent, flood);
+            await AttackAsync(dataPort, silent, flood);
     }
 
     /// <summary>From one line of the test to the next.</summary>
@@ -150,7 +100,7 @@ public sealed class IdleAttack : IDisposable
             if (opened == silent && took.IsRunning)
             {
                 took.Stop();
-                Say(peers.Count, (int)took.ElapsedMilliseconds);
+                AttackProcess.Say(peers.Count, (int)took.ElapsedMilliseconds);
             }
             for (int i = turn % TurnsOfDrip; i < drips.Count; i += TurnsOfDrip)
                 drips[i].Send();
@@ -158,15 +108,10 @@ public sealed class IdleAttack : IDisposable
                 await flood.PublishAsync(Body, cancellationToken: Cancel);
             Thread.Sleep(Turn); // One thread does it all: what this takes of the processors, the broker lacks.
         }
-        Say(peers.Count(IsOpen));
+        AttackProcess.Say(peers.Count(IsOpen));
         foreach (Socket peer in peers)
             peer.Dispose();
     }
-
-    private static int[] Numbers(string text) => [.. text.Split(' ').Select(n => int.Parse(n, CultureInfo.InvariantCulture))];
-
-    /// <summary>Tells the test, between the lines of the runner.</summary>
-    private static void Say(params int[] numbers) => Console.WriteLine(Mark + string.Join(' ', numbers));
 
     /// <summary>A connection that says nothing, from one of several addresses.</summary>
     private static Socket Connect(int port, int number)

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Client;
@@ -32,8 +33,7 @@ public sealed class IdleAttackTests
     [Fact]
     public async Task Peers_that_say_nothing_or_do_not_read_are_closed_in_time_and_leave_nothing_behind()
     {
-        Assert.SkipUnless(OperatingSystem.IsLinux(), "It looks into /proc.");
-        Assert.SkipUnless(LoopFileSystem.Exists("chrt"), "chrt (util-linux) is not installed.");
+        AttackProcess.Require();
         var run = new FaultRun("N3", "silent connections, frames byte by byte, subscribers that do not read, beside a load");
         FaultRun.RequireTier("It opens thousands of connections.");
         int silent = Math.Min(5_000, DescriptorLimit.Read() - OtherDescriptors);
@@ -47,7 +47,7 @@ public sealed class IdleAttackTests
         for (int i = FaultRun.Times(c: 5, n: 15); i > 0; i--)
             rounds.Add(((await load.RunAsync(Calm)).LatencyUs!.P99, await MeasureAsync(broker, load, attack)));
 
-        double calm = Median(rounds.Select(r => r.Calm)), attacked = Median(rounds.Select(r => r.Attacked.P99));
+        double calm = Median.Of(rounds.Select(r => r.Calm)), attacked = Median.Of(rounds.Select(r => r.Attacked.P99));
         run.Figure("rounds", rounds.Count);
         run.Figure("connections", rounds.Min(r => r.Attacked.Connections));
         run.Figure("opened in ms", rounds.Max(r => r.Attacked.OpenedMilliseconds));
@@ -98,12 +98,6 @@ public sealed class IdleAttackTests
         int open = await attack.EndAsync();
         (int connections, int opened) = await opening;
         return new(loaded.LatencyUs!.P99, loaded.Lost, connections, opened, closed, open, descriptors, most, resident, mostResident);
-    }
-
-    private static double Median(IEnumerable<double> values)
-    {
-        double[] sorted = [.. values.Order()];
-        return sorted[sorted.Length / 2];
     }
 
     private static long Refusals(string metrics, string limit)

@@ -1,3 +1,4 @@
+using System.Net;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
 using LightQ.Storage.Files;
@@ -22,7 +23,7 @@ internal sealed class AuditDirectory : IDisposable
     public string[] Files => [.. AuditFiles.Among(Disk.List(Path)).Select(f => System.IO.Path.Combine(Path, f.Name))];
 
     public static SecurityEvent Change(int number, string detail = "publish on orders.*") =>
-        new(SecurityAction.RightGranted, "admin", new Origin("control", "127.0.0.1:40000"), $"user-{number}", detail);
+        new(SecurityAction.RightGranted, "admin", new Origin("control", new IPEndPoint(IPAddress.Loopback, 40000)), $"user-{number}", detail);
 
     public AuditLog Open(TimeProvider? clock = null) => new(Disk, Path, Options, Time, clock ?? TimeProvider.System, NullLogger.Instance);
 

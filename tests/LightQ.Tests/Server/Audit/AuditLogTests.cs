@@ -1,3 +1,4 @@
+using System.Net;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
 using Xunit;
@@ -78,7 +79,7 @@ public sealed class AuditLogTests
         await using (AuditLog log = audit.Open(audit.Time))
         {
             for (int i = 0; i < 50_000; i++)
-                log.Write(new SecurityEvent(SecurityAction.LoginRefused, "alice", new Origin("data", $"10.0.0.{i % 3}:{1000 + (i % 5000)}"), Detail: "password"));
+                log.Write(new SecurityEvent(SecurityAction.LoginRefused, "alice", new Origin("data", new IPEndPoint(new IPAddress([10, 0, 0, (byte)(i % 3)]), 1000 + (i % 5000))), Detail: "password"));
         }
         IReadOnlyList<AuditLine> lines = audit.Lines();
         Assert.Equal(100, lines.Count(l => l.Event == "login-refused"));

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using System.Net;
 using LightQ.Broker;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
@@ -17,10 +19,10 @@ public sealed class PasswordQueueTests
     public async Task A_right_password_is_hashed_once_however_many_show_it_at_once()
     {
         var queue = new PasswordQueue(() => 1000, new LimitRefusals());
-        bool[] right = await Task.WhenAll(Enumerable.Range(0, 200).Select(_ => queue.VerifyAsync(Account, Hash, "right-password", Cancel).AsTask()));
+        bool[] right = await Task.WhenAll(Enumerable.Range(0, 200).Select(_ => queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel).AsTask()));
         Assert.All(right, Assert.True);
         Assert.InRange(queue.Hashed, 1, PasswordQueue.AtOnce);
-        Assert.True(await queue.VerifyAsync(Account, Hash, "right-password", Cancel));
+        Assert.True(await queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel));
         Assert.InRange(queue.Hashed, 1, PasswordQueue.AtOnce);
     }
 
@@ -28,19 +30,19 @@ public sealed class PasswordQueueTests
     public async Task What_is_remembered_is_this_password_of_this_hash_and_nothing_else()
     {
         var queue = new PasswordQueue(() => 10, new LimitRefusals());
-        Assert.True(await queue.VerifyAsync(Account, Hash, "right-password", Cancel));
-        Assert.False(await queue.VerifyAsync(Account, Hash, "wrong-password", Cancel));
-        Assert.False(await queue.VerifyAsync(Account, PasswordHash.Create("another-password"), "right-password", Cancel));
-        Assert.False(await queue.VerifyAsync(Account, null, "right-password", Cancel));
-        Assert.True(await queue.VerifyAsync(Account, Hash, "right-password", Cancel));
+        Assert.True(await queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel));
+        Assert.False(await queue.VerifyAsync(Origin.Broker, Account, Hash, "wrong-password", Cancel));
+        Assert.False(await queue.VerifyAsync(Origin.Broker, Account, PasswordHash.Create("another-password"), "right-password", Cancel));
+        Assert.False(await queue.VerifyAsync(Origin.Broker, Account, null, "right-password", Cancel));
+        Assert.True(await queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel));
     }
 
     [Fact]
     public async Task Who_is_not_there_costs_a_hash_like_who_is()
     {
         var queue = new PasswordQueue(() => 10, new LimitRefusals());
-        Assert.False(await queue.VerifyAsync(Guid.Empty, null, "anything", Cancel));
-        Assert.False(await queue.VerifyAsync(Guid.Empty, null, "anything", Cancel));
+        Assert.False(await queue.VerifyAsync(Origin.Broker, Guid.Empty, null, "anything", Cancel));
+        Assert.False(await queue.VerifyAsync(Origin.Broker, Guid.Empty, null, "anything", Cancel));
         Assert.Equal(2, queue.Hashed);
     }
 
@@ -48,7 +50,7 @@ public sealed class PasswordQueueTests
     public async Task More_than_may_wait_are_refused_with_the_limits_name()
     {
         var queue = new PasswordQueue(() => 3, new LimitRefusals());
-        Task<bool>[] tries = [.. Enumerable.Range(0, 40).Select(i => queue.VerifyAsync(Account, Hash, $"wrong-{i}", Cancel).AsTask())];
+        Task<bool>[] tries = [.. Enumerable.Range(0, 40).Select(i => queue.VerifyAsync(Origin.Broker, Account, Hash, $"wrong-{i}", Cancel).AsTask())];
         await Task.WhenAny(Task.WhenAll(tries));
         BrokerException[] refused = [.. tries.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException))];
         Assert.NotEmpty(refused);
@@ -61,13 +63,44 @@ public sealed class PasswordQueueTests
     public async Task Who_gives_up_waiting_is_not_hashed()
     {
         var queue = new PasswordQueue(() => 100, new LimitRefusals());
-        Task<bool>[] busy = [.. Enumerable.Range(0, PasswordQueue.AtOnce).Select(i => queue.VerifyAsync(Account, Hash, $"wrong-{i}", Cancel).AsTask())];
+        Task<bool>[] busy = [.. Enumerable.Range(0, PasswordQueue.AtOnce).Select(i => queue.VerifyAsync(Origin.Broker, Account, Hash, $"wrong-{i}", Cancel).AsTask())];
         using var gone = new CancellationTokenSource();
-        Task<bool> waiting = queue.VerifyAsync(Account, Hash, "right-password", gone.Token).AsTask();
+        Task<bool> waiting = queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", gone.Token).AsTask();
         await gone.CancelAsync();
         await Task.WhenAll(busy);
         await Task.WhenAny(waiting);
         Assert.True(waiting.IsCanceled || queue.Hashed > PasswordQueue.AtOnce, "it was not given up, and not hashed");
         Assert.True(waiting.IsCompleted);
     }
+
+    [Fact]
+    public async Task Whoever_guesses_does_not_make_others_wait()
+    {
+        var queue = new PasswordQueue(() => 100, new LimitRefusals());
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        Task<bool>[] guesses = [.. Enumerable.Range(0, 20).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", enough.Token).AsTask())];
+        Assert.True(await queue.VerifyAsync(From(2, port: 0), Account, Hash, "right-password", Cancel));
+        Assert.InRange(guesses.Count(g => g.IsCompleted), 0, 2 * PasswordQueue.AtOnce);
+        await enough.CancelAsync();
+        await Task.WhenAny(Task.WhenAll(guesses));
+        Assert.All(guesses, g => Assert.True(g.IsCanceled || !g.Result));
+    }
+
+    [Fact]
+    public async Task Wrong_passwords_are_hashed_one_at_a_time_and_with_rests()
+    {
+        var queue = new PasswordQueue(() => 100, new LimitRefusals());
+        const int Guesses = 4;
+        TimeSpan one = Enumerable.Range(0, 3).Min(_ =>
+        {
+            long began = Stopwatch.GetTimestamp();
+            PasswordHash.Verify(Hash, "wrong");
+            return Stopwatch.GetElapsedTime(began);
+        });
+        var took = Stopwatch.StartNew();
+        await Task.WhenAll(Enumerable.Range(0, Guesses).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", Cancel).AsTask()));
+        Assert.True(took.Elapsed > 0.9 * one * (1 + ((Guesses - 2) * (1 + PasswordQueue.Rest))), $"{Guesses} took {took.Elapsed}, one {one}"); // The first two may have begun together.
+    }
+
+    private static Origin From(byte host, int port) => new("data", new IPEndPoint(new IPAddress([10, 0, 0, host]), port));
 }

@@ -1,0 +1,23 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace LightQ.Server.Limits;
+
+/// <summary>What peers are told apart by where each is to have its share: their address.</summary>
+internal static class PeerNetwork
+{
+    private const int NetworkBytes = 8;
+
+    /// <summary>The address of a peer; of IPv6 its /64 network, since the peer has all of that to choose addresses from. <see cref="IPAddress.None"/> when it is not known.</summary>
+    public static IPAddress Of(EndPoint? remote)
+    {
+        IPAddress address = (remote as IPEndPoint)?.Address ?? IPAddress.None;
+        if (address.IsIPv4MappedToIPv6)
+            return address.MapToIPv4();
+        if (address.AddressFamily != AddressFamily.InterNetworkV6)
+            return address;
+        byte[] bytes = address.GetAddressBytes();
+        bytes.AsSpan(NetworkBytes).Clear();
+        return new IPAddress(bytes);
+    }
+}

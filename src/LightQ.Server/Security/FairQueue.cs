@@ -1,0 +1,46 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace LightQ.Server.Security;
+
+/// <summary>A queue in which sources take turns: what one of them has brought waits behind its own, and in front of nobody else's more than one at a time. Not thread-safe.</summary>
+internal sealed class FairQueue<TSource, T>
+    where TSource : notnull
+{
+    private readonly Dictionary<TSource, Queue<T>> _bySource = [];
+
+    /// <summary>Sources that have something waiting, in the order of their turns.</summary>
+    private readonly Queue<TSource> _turns = new();
+
+    /// <summary>How many wait in all.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>Adds one behind the others of its source.</summary>
+    public void Enqueue(TSource source, T item)
+    {
+        if (!_bySource.TryGetValue(source, out Queue<T>? own))
+        {
+            _bySource.Add(source, own = new Queue<T>(1));
+            _turns.Enqueue(source);
+        }
+        own.Enqueue(item);
+        Count++;
+    }
+
+    /// <summary>Takes the first of the source whose turn it is; false when nothing waits.</summary>
+    public bool TryDequeue([MaybeNullWhen(false)] out T item)
+    {
+        if (!_turns.TryDequeue(out TSource? source))
+        {
+            item = default;
+            return false;
+        }
+        Queue<T> own = _bySource[source];
+        item = own.Dequeue();
+        Count--;
+        if (own.Count != 0)
+            _turns.Enqueue(source);
+        else
+            _bySource.Remove(source);
+        return true;
+    }
+}
