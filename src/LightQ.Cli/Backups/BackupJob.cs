@@ -60,11 +60,11 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
                     throw Unexpected(part);
                 switch (part.PartCase)
                 {
-                    case CreateBackupResponse.PartOneofCase.Begin:
+                    case CreateBackupResponse.PartOneofCase.Begin when part.Begin.Time is not null:
                         (begin, writer) = (part.Begin, BackupWriter.Create(folder));
                         break;
-                    case CreateBackupResponse.PartOneofCase.File:
-                        await writer!.BeginFileAsync(part.File.Path, checked((long)part.File.Length), cancellationToken);
+                    case CreateBackupResponse.PartOneofCase.File when part.File.Length <= long.MaxValue:
+                        await writer!.BeginFileAsync(part.File.Path, (long)part.File.Length, cancellationToken);
                         break;
                     case CreateBackupResponse.PartOneofCase.Data:
                         await writer!.WriteAsync(part.Data.Memory, cancellationToken);
@@ -91,7 +91,7 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
 
     private static BackupManifest ManifestOf(BackupBegin begin, BackupEnd end, BackupWriter writer)
     {
-        BackupTopic[] topics = [.. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, (int)t.Partitions, t.Durable))];
+        BackupTopic[] topics = [.. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, (int)Math.Min(t.Partitions, int.MaxValue), t.Durable))];
         writer.KeepOnly(topics);
         return new BackupManifest
         {

@@ -18,8 +18,9 @@ internal static class AuditFiles
     public static bool TryParse(string name, out long first)
     {
         first = 0;
-        return name.Length == Prefix.Length + Digits + Suffix.Length && name.StartsWith(Prefix, StringComparison.Ordinal) && name.EndsWith(Suffix, StringComparison.Ordinal)
-            && long.TryParse(name.AsSpan(Prefix.Length, Digits), NumberStyles.None, CultureInfo.InvariantCulture, out first) && first > 0;
+        return name.Length == Prefix.Length + Digits + Suffix.Length
+            && long.TryParse(name.AsSpan(Prefix.Length, Digits), NumberStyles.None, CultureInfo.InvariantCulture, out first) && first is > 0 and <= AuditLine.MaxSequence
+            && NameOf(first) == name;
     }
 
     /// <summary>The files among some names, oldest first.</summary>

@@ -21,7 +21,7 @@ internal readonly record struct AuditHead(long Sequence, string Hash)
     {
         head = default;
         int colon = text.IndexOf(':', StringComparison.Ordinal);
-        if (colon < 0 || !long.TryParse(text.AsSpan(0, colon), NumberStyles.None, CultureInfo.InvariantCulture, out long sequence))
+        if (colon < 0 || !long.TryParse(text.AsSpan(0, colon), NumberStyles.None, CultureInfo.InvariantCulture, out long sequence) || sequence > AuditLine.MaxSequence)
             return false;
         string hash = text[(colon + 1)..];
         if (hash.Length != AuditLine.NoHash.Length || !hash.All(char.IsAsciiHexDigitLower))

@@ -35,6 +35,9 @@ internal sealed record AuditLine(
     /// <summary>Longest text of a field.</summary>
     public const int MostCharacters = 1000;
 
+    /// <summary>Highest number of a line: what every reader of JSON takes exactly (RFC 8259, section 6).</summary>
+    public const long MaxSequence = (1L << 53) - 1;
+
     private const int HashDigits = 2 * SHA256.HashSizeInBytes;
     private const string TimeFormat = "yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'";
 
@@ -92,7 +95,7 @@ internal sealed record AuditLine(
             var time = DateTimeOffset.ParseExact(Text("time"), TimeFormat, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal);
             line = new AuditLine(
                 root.GetProperty("seq").GetInt64(), time, Text("event"), Text("actor"), Text("plane"), Text("peer"), Text("subject"), Text("detail"), Text("prev"), hash);
-            return true;
+            return line.Sequence is > 0 and <= MaxSequence;
         }
         catch (Exception e) when (e is JsonException or KeyNotFoundException or FormatException or InvalidOperationException)
         {

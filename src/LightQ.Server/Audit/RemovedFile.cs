@@ -12,7 +12,7 @@ internal readonly record struct RemovedFile(long First, long Last, string LastHa
     {
         removed = default;
         int to = text.IndexOf(To, StringComparison.Ordinal), ending = text.IndexOf(Ending, StringComparison.Ordinal);
-        if (!text.StartsWith(Lines, StringComparison.Ordinal) || to < 0 || ending < to
+        if (!text.StartsWith(Lines, StringComparison.Ordinal) || to < Lines.Length || ending < to
             || !long.TryParse(text.AsSpan(Lines.Length, to - Lines.Length), NumberStyles.None, CultureInfo.InvariantCulture, out long first)
             || !long.TryParse(text.AsSpan(to + To.Length, ending - to - To.Length), NumberStyles.None, CultureInfo.InvariantCulture, out long last))
             return false;

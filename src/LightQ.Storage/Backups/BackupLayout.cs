@@ -17,6 +17,12 @@ internal static partial class BackupLayout
     /// <summary>Whether a path is that of a file in a data directory.</summary>
     public static bool IsFile(string path) => File().IsMatch(path);
 
+    /// <summary>Whether a text is a topic's or a broker's id.</summary>
+    public static bool IsId(string text) => Id().IsMatch(text);
+
+    /// <summary>Whether a text is a file's SHA-256.</summary>
+    public static bool IsHash(string text) => Hash().IsMatch(text);
+
     /// <summary>The partition's directory that a path is in, with <c>/</c>; null for another file.</summary>
     public static string? PartitionOf(string path) =>
         path.StartsWith(Topics + "/", StringComparison.Ordinal) ? path[..path.LastIndexOf('/')] : null;
@@ -29,4 +35,10 @@ internal static partial class BackupLayout
 
     [GeneratedRegex(@"\A(broker-id|(catalog|groups)/[0-9]{20}\.seg|topics/[0-9a-f]{32}/[0-9]{1,6}/(checkpoint|epochs|[0-9]{20}\.(seg|producers)))\z", RegexOptions.CultureInvariant)]
     private static partial Regex File();
+
+    [GeneratedRegex(@"\A[0-9a-f]{32}\z", RegexOptions.CultureInvariant)]
+    private static partial Regex Id();
+
+    [GeneratedRegex(@"\A[0-9a-fA-F]{64}\z", RegexOptions.CultureInvariant)]
+    private static partial Regex Hash();
 }

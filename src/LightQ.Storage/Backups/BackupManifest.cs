@@ -1,5 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using LightQ.Protocol;
 
 namespace LightQ.Storage.Backups;
 
@@ -31,7 +32,11 @@ public sealed record BackupManifest
     public required IReadOnlyList<BackupFile> Files { get; init; }
 
     /// <summary>Partitions, as <c>topics/ID/NUMBER</c>, that were damaged on the broker and are kept as they were.</summary>
-    public IReadOnlyList<string> Damaged { get; init; } = [];
+    public IReadOnlyList<string> Damaged
+    {
+        get;
+        init => field = value ?? []; // What reads JSON sets it to null when it is not there.
+    } = [];
 
     /// <summary>Bytes of all files.</summary>
     [JsonIgnore]
@@ -46,13 +51,24 @@ public sealed record BackupManifest
             throw new BackupException(folder, $"There is no folder '{folder}'.");
         if (!File.Exists(path))
             throw new BackupException(folder, $"'{folder}' holds no complete backup: there is no {FileName}, which is written last.");
+        using FileStream file = File.OpenRead(path);
+        return Read(folder, file);
+    }
+
+    /// <summary>Reads a manifest.</summary>
+    /// <param name="folder">Where it is, for messages.</param>
+    /// <param name="json">The file.</param>
+    /// <exception cref="BackupException">It cannot be understood, or lists what cannot be.</exception>
+    internal static BackupManifest Read(string folder, Stream json)
+    {
+        string path = Path.Combine(folder, FileName);
         try
         {
-            using FileStream file = File.OpenRead(path);
-            BackupManifest manifest = JsonSerializer.Deserialize(file, BackupJson.Default.BackupManifest) ?? throw new JsonException("It is empty.");
-            return manifest.Format == CurrentFormat
-                ? manifest
-                : throw new BackupException(folder, $"'{path}' has format {manifest.Format}; this program knows format {CurrentFormat}.");
+            BackupManifest manifest = JsonSerializer.Deserialize(json, BackupJson.Default.BackupManifest) ?? throw new JsonException("It is empty.");
+            if (manifest.Format != CurrentFormat)
+                throw new BackupException(folder, $"'{path}' has format {manifest.Format}; this program knows format {CurrentFormat}.");
+            manifest.ThrowIfImpossible(folder);
+            return manifest;
         }
         catch (JsonException e)
         {
@@ -60,10 +76,44 @@ public sealed record BackupManifest
         }
     }
 
+    /// <summary>Refuses what no broker lists: it would lead out of the folder, or to more than there can be.</summary>
+    /// <exception cref="BackupException">It does.</exception>
+    internal void ThrowIfImpossible(string folder)
+    {
+        if (Problem() is { } problem)
+            throw new BackupException(folder, $"The backup in '{folder}' is damaged: its manifest lists {problem}.");
+    }
+
+    private string? Problem()
+    {
+        foreach (BackupTopic? topic in Topics)
+        {
+            if (topic is null)
+                return "a topic that is null";
+            if (!BackupLayout.IsId(topic.Id))
+                return $"topic '{topic.Name}' with the id '{topic.Id}', which is not of 32 hexadecimal digits";
+            if (topic.Partitions is < 1 or > ProtocolLimits.MaxPartitions)
+                return $"topic '{topic.Name}' with {topic.Partitions} partitions; a topic has 1 to {ProtocolLimits.MaxPartitions}";
+        }
+        decimal total = 0;
+        foreach (BackupFile? file in Files)
+        {
+            if (file is null)
+                return "a file that is null";
+            if (!BackupLayout.IsFile(file.Path))
+                return $"'{file.Path}', which is no file of a data directory";
+            if (file.Length < 0 || (total += file.Length) > long.MaxValue)
+                return $"'{file.Path}' with {file.Length} bytes, and in all no more than {long.MaxValue} can be";
+            if (!BackupLayout.IsHash(file.Sha256))
+                return $"'{file.Path}' with the SHA-256 '{file.Sha256}', which is not of 64 hexadecimal digits";
+        }
+        return Damaged.Any(directory => directory is null) ? "a damaged partition that is null" : null;
+    }
+
     internal byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this, BackupJson.Default.BackupManifest);
 }
 
 /// <summary>Source-generated serialisation of <see cref="BackupManifest"/>.</summary>
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true)]
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true, RespectNullableAnnotations = true, RespectRequiredConstructorParameters = true)]
 [JsonSerializable(typeof(BackupManifest))]
 internal sealed partial class BackupJson : JsonSerializerContext;

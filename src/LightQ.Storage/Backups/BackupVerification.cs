@@ -33,6 +33,7 @@ public static class BackupVerification
     public static IReadOnlyList<(string Directory, string Detail)> FindDamage(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(manifest);
+        manifest.ThrowIfImpossible(folder);
         var found = new List<(string, string)>();
         foreach (string directory in new[] { BackupLayout.Catalog, BackupLayout.Groups })
             Note(directory, directory, () => JournalInspector.InspectRecords(BackupLayout.PathOf(folder, directory)));
@@ -71,6 +72,7 @@ public static class BackupVerification
     public static void VerifyHashes(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(manifest);
+        manifest.ThrowIfImpossible(folder);
         IFileSystem files = PlatformFileSystem.Choose();
         byte[] buffer = new byte[ReadBytes];
         foreach (BackupFile entry in manifest.Files)
@@ -90,8 +92,6 @@ public static class BackupVerification
     /// <exception cref="BackupException">It is not there, or has another length.</exception>
     internal static IStorageFile Open(IFileSystem files, string folder, BackupFile entry)
     {
-        if (!BackupLayout.IsFile(entry.Path))
-            throw new BackupException(folder, $"The backup in '{folder}' is damaged: its {BackupManifest.FileName} lists '{entry.Path}', which is no file of a data directory.");
         string path = BackupLayout.PathOf(folder, entry.Path);
         if (!files.Exists(path))
             throw new BackupException(folder, $"The backup in '{folder}' is damaged: '{entry.Path}' is missing.");

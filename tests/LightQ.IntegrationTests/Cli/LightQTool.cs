@@ -15,9 +15,17 @@ internal static class LightQTool
     /// <param name="server">The broker, or null for none.</param>
     /// <param name="input">Standard input; null for an empty one.</param>
     /// <param name="arguments">The arguments.</param>
-    public static async Task<ToolResult> RunAsync(string? server, byte[]? input, params string[] arguments)
+    public static Task<ToolResult> RunAsync(string? server, byte[]? input, params string[] arguments) => RunAsync(Start(server, arguments), input);
+
+    /// <summary>Runs a command that needs no input.</summary>
+    public static Task<ToolResult> RunAsync(string? server, params string[] arguments) => RunAsync(server, input: null, arguments);
+
+    /// <summary>Runs a command with variables in its environment, and no others of the tool's.</summary>
+    public static Task<ToolResult> RunWithAsync(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => RunAsync(StartWith(environment, arguments), input: null);
+
+    private static async Task<ToolResult> RunAsync(Process started, byte[]? input)
     {
-        using Process process = Start(server, arguments);
+        using Process process = started;
         Task<byte[]> output = ReadAsync(process.StandardOutput.BaseStream);
         Task<string> errors = process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
         if (input is not null)
@@ -26,9 +34,6 @@ internal static class LightQTool
         await EndAsync(process);
         return new ToolResult(process.ExitCode, await output, await errors);
     }
-
-    /// <summary>Runs a command that needs no input.</summary>
-    public static Task<ToolResult> RunAsync(string? server, params string[] arguments) => RunAsync(server, input: null, arguments);
 
     /// <summary>Starts a command; the caller ends it.</summary>
     public static Process Start(string? server, params string[] arguments) => Start(server, [], arguments);

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Text;
 using System.Text.Json;
 using LightQ.Client;
@@ -53,11 +52,23 @@ public sealed class UserCommandTests
         FaultRun.RequireTier("It starts many processes.");
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         string admin = server.ConnectionString.Replace("lightq://", "lightq://admin@", StringComparison.Ordinal);
-        using Process bench = LightQTool.StartWith([("LIGHTQ_PASSWORD", server.AdminPassword)], "bench", "throughput", "--server", admin, "--sizes", "100", "--messages", "1000", "--pairs", "1");
-        Task<string> output = bench.StandardOutput.ReadToEndAsync(TestContext.Current.CancellationToken), errors = bench.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
-        await bench.WaitForExitAsync(TestContext.Current.CancellationToken);
-        Assert.True(bench.ExitCode == 0, await errors);
-        Assert.Contains("100 B", await output, StringComparison.Ordinal);
+        ToolResult bench = await LightQTool.RunWithAsync([("LIGHTQ_PASSWORD", server.AdminPassword)], "bench", "throughput", "--server", admin, "--sizes", "100", "--messages", "1000", "--pairs", "1");
+        Assert.Contains("100 B", bench.Succeeded().Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_password_may_be_in_a_file_that_the_environment_names()
+    {
+        FaultRun.RequireTier("It starts many processes.");
+        using var directory = new TemporaryDirectory();
+        await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        string admin = server.ConnectionString.Replace("lightq://", "lightq://admin@", StringComparison.Ordinal), file = Path.Combine(directory.Path, "password");
+        (await ListAsync(file)).FailedWith(2, $"The file '{file}' that LIGHTQ_PASSWORD_FILE names cannot be read");
+        (await ListAsync(directory.Path)).FailedWith(2, $"The file '{directory.Path}' that LIGHTQ_PASSWORD_FILE names cannot be read");
+        await File.WriteAllTextAsync(file, server.AdminPassword + "\n", TestContext.Current.CancellationToken);
+        (await ListAsync(file)).Succeeded();
+
+        Task<ToolResult> ListAsync(string passwordFile) => LightQTool.RunWithAsync([("LIGHTQ_PASSWORD_FILE", passwordFile)], "user", "list", "--server", admin);
     }
 
     [Fact]

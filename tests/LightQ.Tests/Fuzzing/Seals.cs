@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Security.Cryptography;
+using System.Text;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Checksums;
 
@@ -34,6 +36,14 @@ internal static class Seals
     {
         if (length >= from)
             BinaryPrimitives.WriteUInt32LittleEndian(buffer.AsSpan(12), Crc32C.Compute(buffer.AsSpan(from, length - from)));
+    }
+
+    /// <summary>A line of the audit log, whose hash stands at its end.</summary>
+    public static void AuditLine(byte[] buffer, int length)
+    {
+        const int Tail = 9 + (2 * SHA256.HashSizeInBytes) + 2;
+        if (length > Tail)
+            Encoding.ASCII.GetBytes($",\"hash\":\"{Convert.ToHexStringLower(SHA256.HashData(buffer.AsSpan(0, length - Tail)))}\"}}", buffer.AsSpan(length - Tail));
     }
 
     private static void Chain(Span<byte> left, uint? previous)

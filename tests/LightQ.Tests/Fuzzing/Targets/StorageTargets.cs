@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using LightQ.Storage;
+using LightQ.Storage.Backups;
 using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
@@ -90,6 +91,17 @@ internal static class StorageTargets
         };
         yield return new FuzzTarget
         {
+            Name = "backup-manifests",
+            What = "what a backup says that it holds, and written again",
+            Parse = BackupManifests,
+            Seeds = [ManifestOf(new BackupTopic("orders", new string('a', 32), 3, Durable: true)), ManifestOf()],
+            Tokens = FuzzText.Bytes("null", "{", "}", "[", "]", ",", "\"length\": ", "\\ud800", "1e999", "../", "true"),
+            Refusals = new HashSet<Type> { typeof(BackupException) },
+            MaxLength = 1536,
+            GateExecutions = 40_000,
+        };
+        yield return new FuzzTarget
+        {
             Name = "inspections",
             What = "a segment, as journal verify and repair see it",
             Parse = new Inspections(new StoredSegment(MaxSegment)).Parse,
@@ -101,6 +113,27 @@ internal static class StorageTargets
             GateExecutions = 5_000,
         };
     }
+
+    private static bool BackupManifests(ReadOnlySpan<byte> input)
+    {
+        var manifest = Manifest(input.ToArray());
+        byte[] written = manifest.Encode();
+        ThrowUnless(Manifest(written).Encode().AsSpan().SequenceEqual(written) && manifest.Bytes >= 0, "a manifest that is written again is the same");
+        return true;
+    }
+
+    private static BackupManifest Manifest(byte[] json) => BackupManifest.Read("backup", new MemoryStream(json));
+
+    private static byte[] ManifestOf(params BackupTopic[] topics) => new BackupManifest
+    {
+        Format = BackupManifest.CurrentFormat,
+        BrokerId = new string('b', 32),
+        Version = "1.0.0",
+        Time = DateTimeOffset.UnixEpoch.AddMicroseconds(Sample.Time),
+        Topics = topics,
+        Files = [new BackupFile("broker-id", 32, new string('0', 64)), .. topics.Where(t => t.Durable).Select(t => new BackupFile($"topics/{t.Id}/0/checkpoint", 128, new string('f', 64)))],
+        Damaged = [.. topics.Take(1).Select(t => $"topics/{t.Id}/0")],
+    }.Encode();
 
     private static bool SegmentNames(ReadOnlySpan<byte> input)
     {

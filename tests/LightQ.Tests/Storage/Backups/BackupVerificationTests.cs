@@ -44,6 +44,12 @@ public sealed class BackupVerificationTests
         AssertRefused(folder, "has format 2; this program knows format 1");
         File.WriteAllText(path, manifest.Replace("\"catalog/", "\"../catalog/", StringComparison.Ordinal));
         AssertRefused(folder, "'../catalog/");
+        File.WriteAllText(path, manifest.Replace("\"partitions\": 1", "\"partitions\": 2000000000", StringComparison.Ordinal));
+        AssertRefused(folder, "2000000000 partitions", "1 to 1024");
+        File.WriteAllText(path, manifest.Replace($"\"id\": \"{BackupFolder.TopicId}\"", "\"id\": \"../../etc\"", StringComparison.Ordinal));
+        AssertRefused(folder, "the id '../../etc'");
+        File.WriteAllText(path, manifest.Replace("\"files\": [", "\"files\": [null,", StringComparison.Ordinal));
+        AssertRefused(folder, "a file that is null");
         File.Delete(path);
         AssertRefused(folder, "holds no complete backup");
     }
