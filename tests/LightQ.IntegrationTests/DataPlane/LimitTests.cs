@@ -256,27 +256,6 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task A_byte_before_Hello_costs_little_memory()
-    {
-        const int Connections = 300;
-        await using TestServer server = await TestServer.StartAsync();
-        long before = GC.GetTotalAllocatedBytes(precise: true);
-        List<RawClient> clients = [];
-        for (int i = 0; i < Connections; i++)
-        {
-            clients.Add(await RawClient.ConnectAsync(server.DataPort, greet: false));
-            await clients[^1].SendAsync(new byte[] { 100 });
-        }
-        await server.ConnectionsAsync(Connections);
-        await Task.Delay(200, Cancel);
-        long each = (GC.GetTotalAllocatedBytes(precise: true) - before) / Connections;
-        foreach (RawClient client in clients)
-            await client.DisposeAsync();
-
-        Assert.InRange(each, 0, 64 * 1024); // This side's client is in it.
-    }
-
-    [Fact]
     public async Task On_a_port_with_TLS_a_connection_too_many_is_closed_before_any_handshake()
     {
         using var files = new TlsFiles();
