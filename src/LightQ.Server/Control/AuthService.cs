@@ -189,19 +189,8 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
         events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail));
 
-    private static TimeSpan ReadLifetime(Duration lifetime)
-    {
-        try
-        {
-            if (lifetime.ToTimeSpan() is var span && span > TimeSpan.Zero && span <= TimeSpan.FromDays(3650))
-                return span;
-        }
-        catch (Exception e) when (e is InvalidOperationException or OverflowException)
-        {
-            // Not a duration that protobuf allows: refused with the others.
-        }
-        throw new BrokerException(ErrorCode.InvalidArgument, $"lifetime is {lifetime}; allowed: above 0 and at most 3650 days, or absent for a token without an end.");
-    }
+    private static TimeSpan ReadLifetime(Duration lifetime) => RequestTimes.Read(
+        lifetime, "lifetime", new TimeSpan(ticks: 1), TimeSpan.FromDays(3650), "above 0 and at most 3650 days, or absent for a token without an end");
 
     private static (string User, Grant Grant) Read(UserGrant? grant) => grant is null
         ? throw new BrokerException(ErrorCode.InvalidArgument, "grant is missing.")

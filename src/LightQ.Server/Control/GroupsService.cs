@@ -45,7 +45,7 @@ internal sealed class GroupsService(LightQBroker broker, AccessControl access, I
         {
             ResetGroupRequest.ToOneofCase.Offset when request.Offset >= 0 => (StartKind.Offset, request.Offset),
             ResetGroupRequest.ToOneofCase.Offset => throw new BrokerException(ErrorCode.InvalidArgument, $"offset is {request.Offset}; allowed: 0 or more."),
-            ResetGroupRequest.ToOneofCase.Time => (StartKind.Timestamp, UnixMicroseconds.From(request.Time.ToDateTimeOffset())),
+            ResetGroupRequest.ToOneofCase.Time => (StartKind.Timestamp, RequestTimes.Read(request.Time, "time")),
             ResetGroupRequest.ToOneofCase.Earliest when request.Earliest => (StartKind.Earliest, 0),
             ResetGroupRequest.ToOneofCase.Latest when request.Latest => (StartKind.Latest, 0L),
             _ => throw new BrokerException(ErrorCode.InvalidArgument, "Where to is missing; allowed: one of offset, time, earliest and latest."),

@@ -58,16 +58,7 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
             return UsualTimeout;
         if (!request.Drain)
             throw new BrokerException(ErrorCode.InvalidArgument, "timeout is set without drain: nobody is waited for.");
-        try
-        {
-            if (request.Timeout.ToTimeSpan() is var timeout && timeout >= TimeSpan.Zero && timeout <= LightQServerOptions.LongestDrain)
-                return timeout;
-        }
-        catch (Exception e) when (e is InvalidOperationException or OverflowException)
-        {
-            // Not a duration that protobuf allows: refused with the others.
-        }
-        throw new BrokerException(ErrorCode.InvalidArgument, $"timeout is {request.Timeout}; allowed: 0 to {LightQServerOptions.LongestDrain.TotalMinutes} minutes.");
+        return RequestTimes.Read(request.Timeout, "timeout", TimeSpan.Zero, LightQServerOptions.LongestDrain, $"0 to {LightQServerOptions.LongestDrain.TotalMinutes} minutes");
     }
 
     private static StopProgress ToProto(DrainProgress progress, TimeSpan left) => new()

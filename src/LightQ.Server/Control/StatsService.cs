@@ -145,20 +145,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
     private TopicStatsReader ReaderOf(Topic topic, uint? partition) =>
         new(topic, partition is { } index ? topic.GetPartition(index) : null, time);
 
-    private static TimeSpan IntervalOf(Duration? requested)
-    {
-        if (requested is null || requested.Equals(new Duration()))
-            return DefaultInterval;
-        try
-        {
-            TimeSpan interval = requested.ToTimeSpan();
-            if (interval >= ShortestInterval && interval <= LongestInterval)
-                return interval;
-        }
-        catch (Exception e) when (e is InvalidOperationException or OverflowException)
-        {
-            // Not a duration that protobuf allows: refused with the others.
-        }
-        throw new BrokerException(ErrorCode.InvalidArgument, $"interval is {requested}; allowed: 100 ms to 1 h.");
-    }
+    private static TimeSpan IntervalOf(Duration? requested) => requested is null || requested.Equals(new Duration())
+        ? DefaultInterval
+        : RequestTimes.Read(requested, "interval", ShortestInterval, LongestInterval, "100 ms to 1 h");
 }

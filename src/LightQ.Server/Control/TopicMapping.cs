@@ -97,17 +97,8 @@ internal static class TopicMapping
     private static long Read(ulong value, long limit, string name) =>
         value <= (ulong)limit ? (long)value : throw Refuse(name, value, $"at most {limit}");
 
-    private static TimeSpan Read(Duration value, string name)
-    {
-        try
-        {
-            return value.ToTimeSpan();
-        }
-        catch (Exception e) when (e is InvalidOperationException or OverflowException)
-        {
-            throw Refuse(name, value, "a normal protobuf duration");
-        }
-    }
+    private static TimeSpan Read(Duration value, string name) =>
+        RequestTimes.Read(value, name, TimeSpan.MinValue, TimeSpan.MaxValue, "a normal protobuf duration");
 
     private static BrokerException Refuse(string name, object value, string allowed) =>
         new(ErrorCode.InvalidArgument, $"{name} is {value}; allowed: {allowed}.");

@@ -2,6 +2,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Control;
 using SettleKind = LightQ.Protocol.Control.SettleKind;
 
 namespace LightQ.Server.Messages;
@@ -34,7 +35,7 @@ internal static class SettlementMapping
         if (settlement.Delay is not null)
         {
             // 0 leaves it to the topic: zero is the shortest there is.
-            delay = Math.Max(1, (uint)MessageTimes.Read(settlement.Delay, $"{name}.delay", TimeSpan.Zero, TimeSpan.FromMilliseconds(uint.MaxValue), "0 to 49 days").TotalMilliseconds);
+            delay = Math.Max(1, (uint)RequestTimes.Read(settlement.Delay, $"{name}.delay", TimeSpan.Zero, TimeSpan.FromMilliseconds(uint.MaxValue), "0 to 49 days").TotalMilliseconds);
         }
         return new SettleRange((Protocol.Frames.SettleKind)settlement.Kind, settlement.DeliveryId, settlement.FirstOffset, Math.Max(1, settlement.Count), delay);
     }

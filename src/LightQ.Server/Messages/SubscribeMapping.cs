@@ -2,6 +2,7 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Control;
 using SettleMode = LightQ.Protocol.SettleMode;
 using Topic = LightQ.Broker.Topics.Topic;
 
@@ -26,13 +27,13 @@ internal static class SubscribeMapping
         if (!System.Enum.IsDefined(request.SlowPolicy))
             throw Refuse($"slow_policy is {(int)request.SlowPolicy}; allowed: 0 (the topic's) to {(int)SlowConsumerPolicy.SpillToDisk}");
         SettleMode settleMode = request.SettleMode == GroupSettleMode.Explicit ? SettleMode.Explicit : SettleMode.Automatic;
-        uint timeout = request.SlowTimeout is null ? 0 : (uint)MessageTimes.Read(
+        uint timeout = request.SlowTimeout is null ? 0 : (uint)RequestTimes.Read(
             request.SlowTimeout,
             "slow_timeout",
             TimeSpan.FromMilliseconds(ProtocolLimits.MinSlowTimeoutMilliseconds),
             TimeSpan.FromMilliseconds(ProtocolLimits.MaxSlowTimeoutMilliseconds),
             "500 ms to 24 h").TotalMilliseconds;
-        uint locks = request.LockDuration is null ? 0 : (uint)MessageTimes.Read(
+        uint locks = request.LockDuration is null ? 0 : (uint)RequestTimes.Read(
             request.LockDuration,
             "lock_duration",
             TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds),
@@ -75,7 +76,7 @@ internal static class SubscribeMapping
         Subscribe.StartOneofCase.Latest when request.Latest => (StartKind.Latest, 0),
         Subscribe.StartOneofCase.Committed when request.Committed => (StartKind.Committed, 0),
         Subscribe.StartOneofCase.Offset => (StartKind.Offset, request.Offset),
-        Subscribe.StartOneofCase.Time => (StartKind.Timestamp, MessageTimes.Read(request.Time, "time")),
+        Subscribe.StartOneofCase.Time => (StartKind.Timestamp, RequestTimes.Read(request.Time, "time")),
         _ => throw Refuse("start is set to false; allowed: true, or to leave it out"),
     };
 
