@@ -18,7 +18,7 @@ public static class ServerSettings
         Number("ControlPort", "--control-port", "Port of the control plane (gRPC); 0 takes a free one.", (o, v) => o with { ControlPort = v }, o => o.ControlPort),
         Number("WebPort", "--web-port", "Port of health and metrics (HTTP/1.1); 0 takes a free one.", (o, v) => o with { WebPort = v }, o => o.WebPort),
         Switch("RequireAuth", "--require-auth", "Whether clients must log in.", (o, v) => o with { RequireAuth = v }, o => o.RequireAuth).Live(),
-        Limit(Number("MaxWaitingLogins", null, "Passwords that may wait to be hashed; with more, a login is refused.", (o, v) => o with { MaxWaitingLogins = v }, o => o.MaxWaitingLogins)).Live(),
+        Limit(Number("MaxWaitingLogins", null, "Passwords that may wait to be hashed; with more, a login of the address that has most is refused.", (o, v) => o with { MaxWaitingLogins = v }, o => o.MaxWaitingLogins)).Live(),
         Switch("Insecure", "--insecure", "Allows to listen beyond loopback without TLS or without --require-auth.", (o, v) => o with { Insecure = v }, o => o.Insecure),
         File("Tls:CertificateFile", "--tls-cert", "The certificate of all ports, PEM or PFX; read again when it changes.", (o, t) => o with { CertificateFile = t }, o => o.CertificateFile),
         File("Tls:KeyFile", "--tls-key", "The certificate's private key in PEM, if it is in a file of its own.", (o, t) => o with { KeyFile = t }, o => o.KeyFile),

@@ -26,6 +26,23 @@ internal sealed class FairQueue<TSource, T>
         Count++;
     }
 
+    /// <summary>Makes room for one of a source: the first of the source that has most waiting gives way, if it has two more than this one or above.</summary>
+    /// <param name="source">Whom there is to be room for.</param>
+    /// <param name="displaced">What has to be told that it waits no longer.</param>
+    public bool TryDisplace(TSource source, [MaybeNullWhen(false)] out T displaced)
+    {
+        displaced = default;
+        if (Count == 0)
+            return false;
+        int own = _bySource.TryGetValue(source, out Queue<T>? mine) ? mine.Count : 0;
+        Queue<T> longest = _bySource.Values.MaxBy(q => q.Count)!;
+        if (longest.Count < own + 2) // They would change places for nothing; and the longest keeps one, for its turn.
+            return false;
+        displaced = longest.Dequeue();
+        Count--;
+        return true;
+    }
+
     /// <summary>Takes the first of the source whose turn it is; false when nothing waits.</summary>
     public bool TryDequeue([MaybeNullWhen(false)] out T item)
     {

@@ -33,7 +33,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
 
     private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
     private readonly ConcurrentDictionary<Guid, byte[]> _right = new();
-    private readonly FairQueue<IPAddress, Action> _waiting = new();
+    private readonly FairQueue<IPAddress, Waiting> _waiting = new();
     private int _threads;
     private int _hashed;
 
@@ -83,12 +83,18 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     private async Task<T> EnqueueAsync<T>(Origin origin, Func<T> work, CancellationToken cancellationToken)
     {
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        IPAddress network = PeerNetwork.Of(origin.Remote);
         lock (_waiting)
         {
             int most = maxWaiting();
             if (_waiting.Count >= most)
-                throw new BrokerException(ErrorCode.ResourceExhausted, refusals.Refuse(nameof(LightQServerOptions.MaxWaitingLogins), most, $"{_waiting.Count} passwords wait to be checked"));
-            _waiting.Enqueue(PeerNetwork.Of(origin.Remote), () => Complete(done, work, cancellationToken));
+            {
+                var refused = new BrokerException(ErrorCode.ResourceExhausted, refusals.Refuse(nameof(LightQServerOptions.MaxWaitingLogins), most, $"{_waiting.Count} passwords wait to be checked"));
+                if (!_waiting.TryDisplace(network, out Waiting displaced))
+                    throw refused;
+                displaced.Refuse(refused);
+            }
+            _waiting.Enqueue(network, new Waiting(() => Complete(done, work, cancellationToken), e => done.TrySetException(e)));
             StartThread();
         }
         return await done.Task.ConfigureAwait(false);
@@ -135,7 +141,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
         YieldToOthers();
         while (true)
         {
-            Action? next;
+            Waiting next;
             lock (_waiting)
             {
                 if (_threads > MostThreads || !_waiting.TryDequeue(out next))
@@ -146,7 +152,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
                 StartThread();
             }
             long began = Stopwatch.GetTimestamp();
-            next();
+            next.Hash();
             if (_isGuessed)
                 Thread.Sleep(Rest * Stopwatch.GetElapsedTime(began));
         }
@@ -166,4 +172,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
 
     [LibraryImport("libc", EntryPoint = "setpriority")]
     private static partial int SetPriority(int which, int who, int priority);
+
+    /// <summary>A password that waits: what hashes it, and what tells who showed it that it will not be.</summary>
+    private readonly record struct Waiting(Action Hash, Action<BrokerException> Refuse);
 }

@@ -31,6 +31,24 @@ public sealed class FairQueueTests
     }
 
     [Fact]
+    public void The_source_that_has_most_gives_way_but_not_to_one_that_has_about_as_much()
+    {
+        var queue = new FairQueue<string, string>();
+        Assert.False(queue.TryDisplace("a", out _));
+        foreach (string item in new[] { "a1", "a2", "a3", "b1" })
+            queue.Enqueue(item[..1], item);
+        Assert.False(queue.TryDisplace("a", out _));
+        Assert.True(queue.TryDisplace("b", out string? displaced));
+        Assert.Equal(("a1", 3), (displaced, queue.Count));
+        Assert.False(queue.TryDisplace("b", out _));
+        Assert.True(queue.TryDisplace("c", out displaced));
+        Assert.Equal("a2", displaced);
+        Assert.False(queue.TryDisplace("c", out _));
+        queue.Enqueue("c", "c1");
+        Assert.Equal(["a3", "b1", "c1"], Take(queue, 10));
+    }
+
+    [Fact]
     public void A_random_run_is_as_a_model_says()
     {
         var random = new Random(7);

@@ -87,20 +87,40 @@ public sealed class PasswordQueueTests
     }
 
     [Fact]
+    public async Task One_address_cannot_take_every_place_of_those_that_wait()
+    {
+        const int Places = 10;
+        var queue = new PasswordQueue(() => Places, new LimitRefusals());
+        using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        Task<bool>[] guesses = [.. Enumerable.Range(0, 10 * Places).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", enough.Token).AsTask())];
+        Assert.True(await queue.VerifyAsync(From(2, port: 0), Account, Hash, "right-password", Cancel));
+        await enough.CancelAsync();
+        await Task.WhenAny(Task.WhenAll(guesses));
+        BrokerException[] refused = [.. guesses.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException))];
+        Assert.All(refused, e => Assert.Equal(ErrorCode.ResourceExhausted, e.Code));
+        Assert.InRange(refused.Length, guesses.Length - Places - PasswordQueue.AtOnce - 10, guesses.Length);
+    }
+
+    [Fact]
     public async Task Wrong_passwords_are_hashed_one_at_a_time_and_with_rests()
     {
         var queue = new PasswordQueue(() => 100, new LimitRefusals());
         const int Guesses = 4;
-        TimeSpan one = Enumerable.Range(0, 3).Min(_ =>
-        {
-            long began = Stopwatch.GetTimestamp();
-            PasswordHash.Verify(Hash, "wrong");
-            return Stopwatch.GetElapsedTime(began);
-        });
-        var took = Stopwatch.StartNew();
+        TimeSpan before = TimeOfOne();
+        long began = Stopwatch.GetTimestamp();
         await Task.WhenAll(Enumerable.Range(0, Guesses).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", Cancel).AsTask()));
-        Assert.True(took.Elapsed > 0.9 * one * (1 + ((Guesses - 2) * (1 + PasswordQueue.Rest))), $"{Guesses} took {took.Elapsed}, one {one}"); // The first two may have begun together.
+        TimeSpan took = Stopwatch.GetElapsedTime(began);
+        TimeSpan after = TimeOfOne(); // The machine's speed changes, with what else it does.
+        TimeSpan one = before < after ? before : after;
+        Assert.True(took > 0.8 * one * (1 + ((Guesses - 2) * (1 + PasswordQueue.Rest))), $"{Guesses} took {took}, one {one}"); // The first two may have begun together.
     }
+
+    private static TimeSpan TimeOfOne() => Enumerable.Range(0, 3).Min(_ =>
+    {
+        long began = Stopwatch.GetTimestamp();
+        PasswordHash.Verify(Hash, "wrong");
+        return Stopwatch.GetElapsedTime(began);
+    });
 
     private static Origin From(byte host, int port) => new("data", new IPEndPoint(new IPAddress([10, 0, 0, host]), port));
 }
