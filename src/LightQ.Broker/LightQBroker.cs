@@ -69,8 +69,9 @@ public sealed class LightQBroker : IAsyncDisposable
                 MaxBytes = options.SpillBytes,
                 MaxMemoryBytes = options.BacklogMemoryBytes,
             });
+            TopicCatalog.ThrowIfGone(directory);
             Id = BrokerIdentity.ReadOrCreate(directory);
-            _catalog = new TopicCatalog(Path.Combine(directory, "catalog"), _environment);
+            _catalog = new TopicCatalog(Path.Combine(directory, TopicCatalog.DirectoryName), _environment);
             Users = new UserStore(_catalog, time, () => _options, Refusals);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));

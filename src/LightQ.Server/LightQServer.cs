@@ -242,9 +242,11 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     {
         TimeProvider time = _options.TimeProvider;
         long began = time.GetTimestamp();
+        if (!_options.Tls.SelfSigned)
+            _tls = OpenTls(time); // A certificate that cannot be used is told before there is a data directory.
         _broker = await _directory.OpenBrokerAsync(_options.Broker with { OnDamaged = LogDamage }, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
-        _tls = OpenTls(time);
+        _tls ??= OpenTls(time);
         _limits = new ServerLimits(_options, _broker.Refusals, _options.ConnectionTime, _logger);
         _audit = OpenAudit(time);
         _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));

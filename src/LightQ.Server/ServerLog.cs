@@ -65,6 +65,9 @@ internal static partial class ServerLog
     [LoggerMessage(2032, LogLevel.Warning, "A self-signed certificate was made: it is for {Names}, and clients have to be given {Path}")]
     public static partial void CertificateMade(ILogger logger, string names, string path);
 
+    [LoggerMessage(2034, LogLevel.Warning, "The self-signed certificate {Path} is not for {Names}: clients that connect by that are refused by their own check. Delete it and start again to have another made, which clients have to be given")]
+    public static partial void CertificateLacksNames(ILogger logger, string path, string names);
+
     [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason}{Unsaid}")]
     public static partial void LimitMet(ILogger logger, string setting, string reason, string unsaid);
 

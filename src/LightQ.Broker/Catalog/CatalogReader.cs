@@ -6,6 +6,14 @@ namespace LightQ.Broker.Catalog;
 /// <summary>Reads the catalog of a broker that does not run. Changes nothing.</summary>
 public static class CatalogReader
 {
+    /// <summary>Whether a data directory holds topics or positions of groups, and no catalog.</summary>
+    public static bool IsGone(string dataDirectory)
+    {
+        string topics = Path.Combine(dataDirectory, "topics");
+        return !JournalInspector.IsJournal(Path.Combine(dataDirectory, TopicCatalog.DirectoryName))
+            && (JournalInspector.IsJournal(Path.Combine(dataDirectory, "groups")) || (Directory.Exists(topics) && Directory.EnumerateFileSystemEntries(topics).Any()));
+    }
+
     /// <summary>Reads the durable topics that the catalog knows.</summary>
     /// <param name="directory">The data directory's <c>catalog</c>.</param>
     /// <param name="report">What is wrong with the catalog: the topics are those of its valid records.</param>

@@ -14,6 +14,9 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>The journal is written anew when it is this large, and later whenever it has doubled since: by then half of it is history.</summary>
     private const long CompactBytes = 4 * 1024 * 1024;
 
+    /// <summary>Where it is in the data directory.</summary>
+    public const string DirectoryName = "catalog";
+
     /// <summary>Epochs of a name that are noted ahead: so many partitions can be opened for one sync.</summary>
     private const uint EpochsNoted = 64;
 
@@ -32,6 +35,15 @@ internal sealed class TopicCatalog : IDisposable
         _compactAt = compactBytes;
         _journal = RecordJournal.Open(directory, environment, Replay);
         CompactIfLong();
+    }
+
+    /// <summary>Refuses a data directory that a broker has worked in and whose catalog is gone: it would be taken for a new one, without topics, users and rights.</summary>
+    /// <exception cref="DataDirectoryException">It is.</exception>
+    public static void ThrowIfGone(string dataDirectory)
+    {
+        string catalog = Path.Combine(dataDirectory, DirectoryName);
+        if (CatalogReader.IsGone(dataDirectory))
+            throw new DataDirectoryException(dataDirectory, $"There are topics or groups in '{dataDirectory}', and no file in '{catalog}', which knows their names, settings, users and rights: put it back, or restore a backup into another directory.", new FileNotFoundException(catalog));
     }
 
     /// <summary>Bytes of the journal.</summary>

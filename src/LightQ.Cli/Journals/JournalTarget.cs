@@ -22,6 +22,7 @@ internal sealed class JournalTarget : IDisposable
         _lock = heldLock;
         if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
             KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
+        IsCatalogGone = root == path && CatalogReader.IsGone(path);
         if (root == path)
             Records = [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(path, n)).Where(Directory.Exists)];
         Partitions = [.. Find(path, root == path).OrderBy(p => p.Name, StringComparer.Ordinal).ThenBy(p => p.Partition)];
@@ -32,6 +33,9 @@ internal sealed class JournalTarget : IDisposable
 
     /// <summary>The durable topics that the catalog knows; null without a catalog.</summary>
     public IReadOnlyDictionary<Guid, (string Name, int Partitions)>? KnownTopics { get; }
+
+    /// <summary>Whether the path is a data directory whose catalog is gone.</summary>
+    public bool IsCatalogGone { get; }
 
     /// <summary>Directories of catalog and groups, when the path is a data directory.</summary>
     public IReadOnlyList<string> Records { get; } = [];

@@ -27,8 +27,8 @@ internal sealed class VerifyJob(string path, OutputFormat output)
         }
         _console.EndProgress();
         string[] missing = [.. target.MissingTopics];
-        bool isClean = missing.Length == 0 && journals.TrueForAll(j => j.Verdict == "clean");
-        Write(new VerifyView(target.Path, isClean ? "clean" : "damaged", journals, missing));
+        bool isClean = missing.Length == 0 && !target.IsCatalogGone && journals.TrueForAll(j => j.Verdict == "clean");
+        Write(new VerifyView(target.Path, isClean ? "clean" : "damaged", journals, missing, target.IsCatalogGone));
         return isClean ? ExitCode.Ok : ExitCode.Failed;
     }
 
@@ -56,6 +56,8 @@ internal sealed class VerifyJob(string path, OutputFormat output)
             foreach (FindingView finding in journal.Findings)
                 CommandConsole.Line($"  {finding.Line}");
         }
+        if (view.CatalogGone)
+            CommandConsole.Line("damage: the catalog is gone, which knows the topics' names and settings, users and rights: no broker starts here until it is put back");
         foreach (string name in view.MissingTopics)
             CommandConsole.Line($"damage: the catalog knows the topic {name}, but its files are gone");
     }

@@ -23,30 +23,37 @@ internal static class SelfSignedCertificate
     /// <param name="options">The options that ask for it.</param>
     /// <param name="bind">Where the broker listens: beyond loopback the certificate is for this machine's addresses, too.</param>
     /// <param name="now">The time.</param>
-    /// <param name="logger">Told when they are made.</param>
+    /// <param name="logger">Told when they are made, and when the certificate that is there is not for all of those: it stays, since clients have been given it.</param>
     /// <returns>The options that name them.</returns>
     public static TlsOptions EnsureIn(string directory, TlsOptions options, IPAddress bind, DateTimeOffset now, ILogger logger)
     {
         string certificate = Path.Combine(directory, CertificateName), key = Path.Combine(directory, KeyName);
-        if (!File.Exists(certificate) || !File.Exists(key) || EndOf(certificate, key) - now < Renewal)
+        string[] names = [.. NamesOf(bind)];
+        using X509Certificate2? kept = Read(certificate, key);
+        if (kept is null || kept.NotAfter - now < Renewal)
         {
-            string[] names = [.. NamesOf(bind)];
             Write(certificate, key, names, now);
             ServerLog.CertificateMade(logger, string.Join(", ", names), certificate);
+        }
+        else if (names.Where(n => !kept.MatchesHostname(n)).ToArray() is { Length: > 0 } lacking)
+        {
+            ServerLog.CertificateLacksNames(logger, certificate, string.Join(", ", lacking));
         }
         return options with { SelfSigned = false, CertificateFile = certificate, KeyFile = key };
     }
 
-    private static DateTimeOffset EndOf(string certificateFile, string keyFile)
+    /// <summary>The certificate that is there; null when there is none, it is damaged, or a crash came between the two files.</summary>
+    private static X509Certificate2? Read(string certificateFile, string keyFile)
     {
+        if (!File.Exists(certificateFile) || !File.Exists(keyFile))
+            return null;
         try
         {
-            using X509Certificate2 certificate = X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
-            return certificate.NotAfter;
+            return X509Certificate2.CreateFromPemFile(certificateFile, keyFile);
         }
         catch (Exception e) when (e is CryptographicException or ArgumentException)
         {
-            return DateTimeOffset.MinValue; // Damaged, or a crash came between the two files: others are made.
+            return null;
         }
     }
 

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
+using LightQ.Broker.Topics;
+using LightQ.IntegrationTests.Cli;
 using LightQ.Server;
 using Microsoft.Extensions.Logging;
 using Xunit;
@@ -41,6 +43,37 @@ public sealed class StartTests
         ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = server.Directory }, ServerStartFailure.DataDirectory, 69);
         Assert.Contains(server.Directory, error.Message, StringComparison.Ordinal);
         Assert.Contains("in use by another broker", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_data_directory_whose_catalog_is_gone_is_refused_and_left_alone()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        string catalog = Path.Combine(server.Directory, "catalog"), aside = Path.Combine(server.Directory, "aside");
+        await server.RestartAsync(() =>
+        {
+            Directory.Move(catalog, aside);
+            ServerStartException error = FailsAsync(LightQServerOptions.InProcess with { DataDirectory = server.Directory }, ServerStartFailure.DataDirectory, 69).GetAwaiter().GetResult();
+            Assert.Contains($"no file in '{catalog}'", error.Message, StringComparison.Ordinal);
+            Assert.False(Directory.Exists(catalog));
+            ToolResult verified = LightQTool.RunAsync(null, "journal", "verify", server.Directory).GetAwaiter().GetResult();
+            Assert.Equal(1, verified.ExitCode);
+            Assert.Contains("damage: the catalog is gone", verified.Text, StringComparison.Ordinal);
+            Directory.Move(aside, catalog);
+        });
+        Assert.Equal("orders", Assert.Single(server.Broker.Topics).Name);
+    }
+
+    [Fact]
+    public async Task A_certificate_that_cannot_be_read_is_told_before_there_is_a_data_directory()
+    {
+        using var folder = new TemporaryDirectory();
+        string data = folder.File("data"), missing = folder.File("none.crt");
+        LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = data, Tls = new() { CertificateFile = missing, KeyFile = missing } };
+        ServerStartException error = await FailsAsync(options, ServerStartFailure.Configuration, 78);
+        Assert.Contains(missing, error.Message, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(data));
     }
 
     [Fact]

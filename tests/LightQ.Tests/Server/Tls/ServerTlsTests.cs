@@ -93,6 +93,18 @@ public sealed class ServerTlsTests : IDisposable
     }
 
     [Fact]
+    public void A_certificate_of_its_own_stays_when_the_broker_listens_elsewhere_and_the_log_names_what_it_lacks()
+    {
+        var options = new TlsOptions { SelfSigned = true };
+        string made = File.ReadAllText(SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Loopback, _time.GetUtcNow(), _log).CertificateFile!);
+        SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Loopback, _time.GetUtcNow(), _log);
+        Assert.Single(_log.Lines);
+        string kept = File.ReadAllText(SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Parse("192.0.2.7"), _time.GetUtcNow(), _log).CertificateFile!);
+        Assert.Equal(made, kept);
+        Assert.Contains("tls-self-signed.crt is not for 192.0.2.7:", _log.Lines.Last().Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_certificate_of_its_own_names_where_the_broker_listens()
     {
         Assert.Equal((true, false), NamesOf(IPAddress.Loopback, "loopback"));
