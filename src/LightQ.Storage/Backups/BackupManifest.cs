@@ -1,3 +1,5 @@
+using System.Security.Cryptography;
+using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using LightQ.Protocol;
@@ -12,6 +14,17 @@ public sealed record BackupManifest
 
     /// <summary>The format that this version writes.</summary>
     public const int CurrentFormat = 1;
+
+    /// <summary>What stands for <see cref="ManifestSha256"/> while it is computed.</summary>
+    private static readonly string Unsealed = new('0', 2 * SHA256.HashSizeInBytes);
+
+    /// <summary>The SHA-256 of the file itself, with 64 zeros in this place. It is computed when the manifest is written.</summary>
+    [JsonPropertyOrder(-1)]
+    public string ManifestSha256
+    {
+        get;
+        init => field = value ?? ""; // What reads JSON sets it to null when it is not there.
+    } = "";
 
     /// <summary>The format; a later one is refused.</summary>
     public required int Format { get; init; }
@@ -51,8 +64,9 @@ public sealed record BackupManifest
             throw new BackupException(folder, $"There is no folder '{folder}'.");
         if (!File.Exists(path))
             throw new BackupException(folder, $"'{folder}' holds no complete backup: there is no {FileName}, which is written last.");
-        using FileStream file = File.OpenRead(path);
-        return Read(folder, file);
+        byte[] json = File.ReadAllBytes(path);
+        var manifest = Read(folder, new MemoryStream(json));
+        return manifest.IsSealOf(json) ? manifest : throw new BackupException(folder, $"'{path}' is damaged: it is not as it was written (SHA-256).");
     }
 
     /// <summary>Reads a manifest.</summary>
@@ -86,10 +100,13 @@ public sealed record BackupManifest
 
     private string? Problem()
     {
+        HashSet<string> seen = new(StringComparer.Ordinal);
         foreach (BackupTopic? topic in Topics)
         {
             if (topic is null)
                 return "a topic that is null";
+            if (!seen.Add(topic.Id) || !seen.Add($"name {topic.Name}"))
+                return $"topic '{topic.Name}' with the id '{topic.Id}', and another with that name or id";
             if (!BackupLayout.IsId(topic.Id))
                 return $"topic '{topic.Name}' with the id '{topic.Id}', which is not of 32 hexadecimal digits";
             if (topic.Partitions is < 1 or > ProtocolLimits.MaxPartitions)
@@ -102,6 +119,8 @@ public sealed record BackupManifest
                 return "a file that is null";
             if (!BackupLayout.IsFile(file.Path))
                 return $"'{file.Path}', which is no file of a data directory";
+            if (!seen.Add(file.Path))
+                return $"'{file.Path}' twice";
             if (file.Length < 0 || (total += file.Length) > long.MaxValue)
                 return $"'{file.Path}' with {file.Length} bytes, and in all no more than {long.MaxValue} can be";
             if (!BackupLayout.IsHash(file.Sha256))
@@ -110,7 +129,24 @@ public sealed record BackupManifest
         return Damaged.Any(directory => directory is null) ? "a damaged partition that is null" : null;
     }
 
-    internal byte[] Encode() => JsonSerializer.SerializeToUtf8Bytes(this, BackupJson.Default.BackupManifest);
+    internal byte[] Encode()
+    {
+        byte[] json = JsonSerializer.SerializeToUtf8Bytes(this with { ManifestSha256 = Unsealed }, BackupJson.Default.BackupManifest);
+        byte[] seal = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(SHA256.HashData(json)));
+        seal.CopyTo(json, PlaceOf(Unsealed, json)); // The first property: nothing in front of it looks like it.
+        return json;
+    }
+
+    private bool IsSealOf(byte[] json)
+    {
+        if (!BackupLayout.IsHash(ManifestSha256) || PlaceOf(ManifestSha256, json) is not (>= 0 and var at))
+            return false;
+        byte[] unsealed = [.. json];
+        Encoding.ASCII.GetBytes(Unsealed, unsealed.AsSpan(at));
+        return Convert.ToHexStringLower(SHA256.HashData(unsealed)) == ManifestSha256;
+    }
+
+    private static int PlaceOf(string seal, byte[] json) => json.AsSpan().IndexOf(Encoding.ASCII.GetBytes(seal));
 }
 
 /// <summary>Source-generated serialisation of <see cref="BackupManifest"/>.</summary>

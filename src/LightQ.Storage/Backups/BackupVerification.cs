@@ -45,16 +45,18 @@ public static class BackupVerification
                 string directory = $"{BackupLayout.Topics}/{topic.Id}/{i}", title = topic.Partitions == 1 ? topic.Name : $"{topic.Name}/{i}";
                 progress?.Invoke(title);
                 string path = BackupLayout.PathOf(folder, directory);
-                if (JournalInspector.IsJournal(path))
-                    Note(directory, $"topic {title}", () => JournalInspector.Inspect(path, Guid.ParseExact(topic.Id, "N"), _ => cancellationToken.ThrowIfCancellationRequested()));
-                else
-                    found.Add((directory, $"topic {title}: its files are missing"));
+                Note(directory, $"topic {title}", () => JournalInspector.Inspect(path, Guid.ParseExact(topic.Id, "N"), _ => cancellationToken.ThrowIfCancellationRequested()));
             }
         }
         return found;
 
         void Note(string directory, string title, Func<JournalReport> inspect)
         {
+            if (!JournalInspector.IsJournal(BackupLayout.PathOf(folder, directory)))
+            {
+                found.Add((directory, $"{title}: its files are missing"));
+                return;
+            }
             JournalReport report = inspect();
             if (report.Findings.FirstOrDefault(f => f.Kind == FindingKind.Damage) is not { } finding)
                 return;
@@ -63,16 +65,17 @@ public static class BackupVerification
         }
     }
 
-    /// <summary>Compares every file with its length and SHA-256.</summary>
+    /// <summary>Compares every file with its length and SHA-256, and refuses files of a data directory that the manifest does not list.</summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="manifest">What it holds.</param>
     /// <param name="progress">Told each file before it is read; null for nobody.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="BackupException">One is missing or another: the message names it.</exception>
+    /// <exception cref="BackupException">One is missing, another or one too many: the message names it.</exception>
     public static void VerifyHashes(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(manifest);
         manifest.ThrowIfImpossible(folder);
+        ThrowIfUnlisted(folder, manifest);
         IFileSystem files = PlatformFileSystem.Choose();
         byte[] buffer = new byte[ReadBytes];
         foreach (BackupFile entry in manifest.Files)
@@ -85,6 +88,18 @@ public static class BackupVerification
             for (long position = 0; (read = file.Read(buffer, position)) > 0; position += read)
                 hash.AppendData(buffer, 0, read);
             ThrowIfOther(folder, entry, hash);
+        }
+    }
+
+    /// <summary>What a broker would read must be what was verified. Anything else, such as what a file system keeps in its root, is nobody's business.</summary>
+    private static void ThrowIfUnlisted(string folder, BackupManifest manifest)
+    {
+        HashSet<string> listed = [.. manifest.Files.Select(f => f.Path)];
+        foreach (string file in Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories))
+        {
+            string path = Path.GetRelativePath(folder, file).Replace(Path.DirectorySeparatorChar, '/');
+            if (BackupLayout.IsFile(path) && !listed.Contains(path))
+                throw new BackupException(folder, $"The backup in '{folder}' is damaged: '{path}' is there, and its manifest does not list it.");
         }
     }
 

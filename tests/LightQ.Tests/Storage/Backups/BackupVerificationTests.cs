@@ -55,6 +55,54 @@ public sealed class BackupVerificationTests
     }
 
     [Fact]
+    public async Task A_manifest_that_was_changed_is_refused_though_it_could_be_right()
+    {
+        using BackupFolder folder = await MakeAsync();
+        string path = Path.Combine(folder.Folder, BackupManifest.FileName);
+        string manifest = File.ReadAllText(path);
+        string[] lines = manifest.Split('\n');
+        foreach ((string from, string to) in new[] { ("\"orders\"", "\"bills\""), ("\"version\": \"1\"", "\"version\": \"2\""), ("1970-", "1971-"), ("\"damaged\": []", "\"damaged\": [\"catalog\"]") })
+        {
+            string changed = manifest.Replace(from, to, StringComparison.Ordinal);
+            Assert.NotEqual(manifest, changed);
+            File.WriteAllText(path, changed);
+            AssertRefused(folder, "backup.json' is damaged: it is not as it was written (SHA-256)");
+        }
+        File.WriteAllText(path, string.Join('\n', lines.Where(l => !l.Contains("manifest_sha256", StringComparison.Ordinal))));
+        AssertRefused(folder, "it is not as it was written (SHA-256)");
+        File.WriteAllText(path, manifest);
+        folder.Verify();
+    }
+
+    [Fact]
+    public async Task What_is_listed_twice_is_refused()
+    {
+        using BackupFolder folder = await MakeAsync();
+        BackupManifest manifest = folder.Verify();
+        folder.Writer.Complete(manifest with { Topics = [BackupFolder.Topic, BackupFolder.Topic with { Name = "again" }] });
+        AssertRefused(folder, "topic 'again'", "another with that name or id");
+        folder.Writer.Complete(manifest with { Topics = [BackupFolder.Topic, BackupFolder.Topic with { Id = new string('a', 32), Durable = false }] });
+        AssertRefused(folder, "topic 'orders'", "another with that name or id");
+        folder.Writer.Complete(manifest with { Files = [.. manifest.Files, manifest.Files[0]] });
+        AssertRefused(folder, $"'{manifest.Files[0].Path}' twice");
+    }
+
+    [Theory]
+    [InlineData(Journal)]
+    [InlineData("catalog/")]
+    [InlineData("groups/")]
+    public async Task Files_that_the_manifest_does_not_list_are_missed_whether_they_are_there_or_not(string unlisted)
+    {
+        using BackupFolder folder = await MakeAsync();
+        BackupManifest manifest = folder.Verify();
+        manifest = manifest with { Files = [.. manifest.Files.Where(f => !f.Path.StartsWith(unlisted, StringComparison.Ordinal))] };
+        folder.Writer.Complete(manifest);
+        AssertRefused(folder, $"'{unlisted}", "its manifest does not list it");
+        Directory.Delete(Path.Combine(folder.Folder, unlisted), recursive: true);
+        AssertRefused(folder, "its files are missing");
+    }
+
+    [Fact]
     public async Task Damage_that_was_copied_with_its_hash_is_found_by_the_checksums_of_batches()
     {
         using BackupFolder folder = await MakeAsync(damage: true);
