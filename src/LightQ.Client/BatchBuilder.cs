@@ -1,6 +1,7 @@
 using LightQ.Client.Publishing;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 
@@ -54,10 +55,12 @@ public sealed class BatchBuilder : IDisposable
 
     /// <summary>Adds a message without key and headers.</summary>
     /// <param name="body">The body; copied.</param>
-    /// <returns>False when the batch has no room for it: publish first. A message larger than a whole batch never fits; publish it alone.</returns>
+    /// <returns>False when the batch has no room for it: publish first. A message larger than a whole batch never fits: publish it alone, which takes whatever the topic takes.</returns>
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
         SendBatch batch = _batch ?? Rent(default, body.Length, null);
+        if (!_stream.Fits(RecordLayout.FixedSize + (long)body.Length, batch.Timing))
+            return false;
         return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, default, null) : batch.TryAdd(body);
     }
 
@@ -71,6 +74,8 @@ public sealed class BatchBuilder : IDisposable
         if (_router is not null && key.HasValue && Count > 0 && _router.PartitionOf(key) != _stream.Partition)
             return false;
         SendBatch batch = _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
+        if (!_stream.Fits(PartitionRouter.RecordLength(body.Length, key, headers), batch.Timing))
+            return false;
         return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, key, headers) : batch.TryAdd(body, key, headers);
     }
 

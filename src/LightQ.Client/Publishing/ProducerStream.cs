@@ -84,7 +84,7 @@ internal sealed class ProducerStream : ClientStream
         Connection? schedule;
         lock (_gate)
         {
-            if ((!_waiting.IsEmpty || !_queue.TryAddToOpen(body)) && !TryPublishSlowly(body, default, null, default))
+            if ((!_waiting.IsEmpty || body.Length > _opened.MaxMessageBytes || !_queue.TryAddToOpen(body)) && !TryPublishSlowly(body, default, null, default))
                 return false;
             _flushes.Accept(1);
             schedule = TakeSchedule();
@@ -189,8 +189,9 @@ internal sealed class ProducerStream : ClientStream
             return _waiting.IsEmpty && _queue.FitsOpen(recordLength, timing);
     }
 
-    /// <summary>Whether a record of so many bytes and these times fits any batch.</summary>
-    public bool Fits(long recordLength, in BatchTiming timing) => recordLength + timing.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
+    /// <summary>Whether the topic takes a record of so many bytes and these times.</summary>
+    public bool Fits(long recordLength, in BatchTiming timing) =>
+        recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes && recordLength + timing.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
     public bool HasRoom()
@@ -358,10 +359,9 @@ internal sealed class ProducerStream : ClientStream
 
     private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
     {
-        long length = RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength;
-        if (!Fits(length, timing))
-            throw new LightQException(ErrorCode.MessageTooLarge, $"A message of {length} bytes does not fit a batch of {Topic}, which holds at most {_opened.MaxBatchBytes}.");
-        return (int)length;
+        int length = PartitionRouter.RecordLength(bodyLength, key, headers);
+        return Fits(length, timing) ? length : throw new LightQException(
+            ErrorCode.MessageTooLarge, $"The message has {length - RecordLayout.FixedSize} bytes of key, headers and body; {Topic} takes {_opened.MaxMessageBytes}.");
     }
 
     private void ThrowIfFaulted()

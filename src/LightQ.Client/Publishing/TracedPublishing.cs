@@ -79,7 +79,9 @@ internal static class TracedPublishing
             return true;
         }
         Activity? span = stream.Operations.Create.StartSpan();
-        bool isAdded = batch.TryAdd(body, key, TraceContext.AddTo(headers, span ?? Activity.Current)) || (batch.Count == 0 && batch.TryAdd(body, key, headers));
+        MessageHeaders? withContext = TraceContext.AddTo(headers, span ?? Activity.Current);
+        bool isAdded = (stream.Fits(PartitionRouter.RecordLength(body.Length, key, withContext), batch.Timing) && batch.TryAdd(body, key, withContext))
+            || (batch.Count == 0 && batch.TryAdd(body, key, headers));
         if (isAdded && span is not null)
             batch.Link(span.Context);
         return Ended(span, isAdded);

@@ -27,6 +27,9 @@ public readonly record struct ProducerOpenedFrame(
     uint MaxBatchBytes,
     Durability AckLevel) : IFrameBody<ProducerOpenedFrame>
 {
+    /// <summary>Largest message of this topic, in bytes of key, headers and body. A batch may be longer by <see cref="ProtocolLimits.BatchOverheadBytes"/>.</summary>
+    public long MaxMessageBytes => Math.Max(0, (long)MaxBatchBytes - ProtocolLimits.BatchOverheadBytes);
+
     /// <inheritdoc/>
     public static FrameType Type => FrameType.ProducerOpened;
 

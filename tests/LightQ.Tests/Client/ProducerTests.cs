@@ -220,14 +220,23 @@ public sealed class ProducerTests
     }
 
     [Fact]
-    public async Task A_message_that_no_batch_of_the_topic_can_hold_is_refused_at_once()
+    public async Task A_message_that_is_larger_than_the_topic_takes_is_refused_at_once()
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client);
+        byte[] largest = new byte[1024], larger = new byte[largest.Length + 1];
+        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, maxBatch: (uint)largest.Length + ProtocolLimits.BatchOverheadBytes);
         using FakeConnection _ = connection;
-        byte[] huge = new byte[ProtocolLimits.DefaultBatchBytes];
-        Assert.Equal(ErrorCode.MessageTooLarge, Assert.Throws<LightQException>(() => producer.TryPublish(huge)).Code);
+        using BatchBuilder builder = producer.CreateBatch();
+        Assert.False(builder.TryAdd(larger));
+        Assert.False(builder.TryAdd(largest, "k"));
+        Assert.True(builder.TryAdd(largest));
+        LightQException refused = Assert.Throws<LightQException>(() => producer.TryPublish(larger));
+        Assert.Equal((ErrorCode.MessageTooLarge, "The message has 1025 bytes of key, headers and body; orders takes 1024."), (refused.Code, refused.Message));
+        Assert.True(producer.TryPublish("begins a batch"u8));
+        Assert.Throws<LightQException>(() => producer.TryPublish(larger));
+        Assert.Throws<LightQException>(() => producer.TryPublish(largest, "k"));
+        await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync(larger, cancellationToken: Cancel));
     }
 
     [Fact]
@@ -308,12 +317,13 @@ public sealed class ProducerTests
         uint window = ProtocolLimits.DefaultPublishWindowBytes,
         ProducerOptions? options = null,
         ulong producerId = 0,
-        uint epoch = 0)
+        uint epoch = 0,
+        uint maxBatch = ProtocolLimits.DefaultBatchBytes)
     {
         Task<FakeConnection> accepting = broker.AcceptAsync();
         Task<Producer> creating = client.CreateProducerAsync("orders", options, Cancel);
         FakeConnection connection = await accepting;
-        await connection.OpenProducerAsync(window, producerId, epoch);
+        await connection.OpenProducerAsync(window, producerId, epoch, maxBatch: maxBatch);
         return (await creating, connection);
     }
 
