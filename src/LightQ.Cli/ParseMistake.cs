@@ -27,7 +27,7 @@ internal static class ParseMistake
             { } word when word.StartsWith('-') => Unknown(word, "an option", path, OptionsOf(parsed)),
             { } word when commands.Length != 0 => Unknown(word, "a command", path, commands),
             { } word => $"'{word}' is one word more than '{path}' takes.",
-            null when commands.Length != 0 => $"'{path}' needs a command: {string.Join(", ", commands)}.",
+            null when command.Action is null => $"'{path}' needs a command: {string.Join(", ", commands)}.",
             null => Missing(parsed) is { } missing ? $"'{path}' needs {missing.Name}." : parsed.Errors[0].Message,
         };
     }
