@@ -119,21 +119,9 @@ internal static class CommonOptions
         if (Environment.GetEnvironmentVariable(PasswordVariable) is { Length: > 0 } password)
             return options with { Password = password };
         if (Environment.GetEnvironmentVariable(PasswordFileVariable) is { Length: > 0 } file)
-            return options with { Password = ReadPassword(file) };
+            return options with { Password = NamedFile.ReadSecret(file, PasswordFileVariable) };
         return options.ClientCertificateFile is not null
             ? options
             : throw new CommandException(ExitCode.Usage, $"There is no password for the user {options.User}: put it into {PasswordVariable}, or name its file in {PasswordFileVariable}; the admin's is admin-password in the broker's data directory.");
-    }
-
-    private static string ReadPassword(string file)
-    {
-        try
-        {
-            return File.ReadAllText(file).TrimEnd('\r', '\n');
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            throw new CommandException(ExitCode.Usage, $"The file '{file}' that {PasswordFileVariable} names cannot be read: {e.Message}", e);
-        }
     }
 }

@@ -11,10 +11,12 @@ internal static class NewPassword
     public const string Variable = "LIGHTQ_NEW_PASSWORD";
 
     /// <summary>How to give one, for help and errors.</summary>
-    public const string Sources = "--password-file FILE (- is standard input), the environment variable LIGHTQ_NEW_PASSWORD, or the keyboard";
+    public const string Sources = FileOption + " FILE (- is standard input), the environment variable LIGHTQ_NEW_PASSWORD, or the keyboard";
+
+    private const string FileOption = "--password-file";
 
     /// <summary>The option for a file.</summary>
-    public static Option<string?> File() => new("--password-file")
+    public static Option<string?> File() => new(FileOption)
     {
         Description = $"Read the password from this file, without the end of its line; - is standard input. Default: {Variable}, then the keyboard.",
         HelpName = "FILE",
@@ -23,13 +25,13 @@ internal static class NewPassword
     /// <summary>Reads the password.</summary>
     /// <param name="file">The value of <see cref="File"/>.</param>
     /// <param name="whose">For the prompt.</param>
-    /// <exception cref="CommandException">There is none.</exception>
+    /// <exception cref="CommandException">There is none, or it cannot be read.</exception>
     public static string Read(string? file, string whose)
     {
         if (file == "-")
             return Check(Console.In.ReadLine() ?? "", "standard input");
         if (file is not null)
-            return Check(System.IO.File.ReadAllText(file).TrimEnd('\r', '\n'), $"'{file}'");
+            return Check(NamedFile.ReadSecret(file, FileOption), $"'{file}'");
         if (Environment.GetEnvironmentVariable(Variable) is { Length: > 0 } variable)
             return variable;
         if (Console.IsInputRedirected)

@@ -100,9 +100,7 @@ internal sealed record PublishJob
         return (publisher.Messages, publisher.Bytes);
     }
 
-    private Stream Open() => File is null
-        ? Console.OpenStandardInput()
-        : new FileStream(File, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0, FileOptions.SequentialScan);
+    private Stream Open() => File is null ? Console.OpenStandardInput() : NamedFile.Open(File, "--file");
 
     private void Report(long messages, long bytes, TimeSpan elapsed)
     {

@@ -92,7 +92,8 @@ public sealed class ErrorTests
     {
         (await LightQTool.RunAsync(null, "pub")).FailedWith(Usage, "--help");
         (await LightQTool.RunAsync("http://127.0.0.1", "topic", "list")).FailedWith(Usage, "lightq://");
-        (await LightQTool.RunAsync(null, "pub", "t", "--file", "/nowhere/file")).FailedWith(Failed, "/nowhere/file");
+        (await LightQTool.RunAsync(null, "pub", "t", "--file", "/nowhere/file")).FailedWith(Usage, "The file '/nowhere/file' that --file names cannot be read");
+        (await LightQTool.RunAsync(null, "user", "create", "alice", "--password-file", "/nowhere/file")).FailedWith(Usage, "The file '/nowhere/file' that --password-file names cannot be read");
     }
 
     [Fact]
