@@ -75,7 +75,7 @@ public sealed class UserStore
         {
             if (_table.Users.ContainsKey(name))
                 throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
-            Demand(_table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), $"There are {_table.Users.Count} users");
+            Demand(_table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), "There can be no more users until one is deleted");
             Keep(user);
         }
         Changed?.Invoke();
@@ -124,7 +124,7 @@ public sealed class UserStore
             User user = Get(name);
             if (user.Grants.Contains(grant))
                 return false;
-            Demand(user.Grants.Count, _options().MaxGrantsPerUser, nameof(BrokerOptions.MaxGrantsPerUser), $"The user '{name}' has as many rights, of which one on a prefix such as orders.* stands for many");
+            Demand(user.Grants.Count, _options().MaxGrantsPerUser, nameof(BrokerOptions.MaxGrantsPerUser), $"The user '{name}' can have no more rights until one is removed, and one on a prefix such as orders.* stands for many");
             Keep(user with { Grants = [.. user.Grants, grant] });
         }
         Changed?.Invoke();
@@ -163,7 +163,7 @@ public sealed class UserStore
             foreach (AccessToken old in _table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
                 _catalog.DeleteToken(old.Id);
             int tokens = _table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now));
-            Demand(tokens, _options().MaxTokensPerUser, nameof(BrokerOptions.MaxTokensPerUser), $"The user '{user}' has as many tokens, of which some may be revoked");
+            Demand(tokens, _options().MaxTokensPerUser, nameof(BrokerOptions.MaxTokensPerUser), $"The user '{user}' can have no more tokens until one is revoked or ends");
             token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
             _catalog.Put(token);
             _table = _catalog.Users;

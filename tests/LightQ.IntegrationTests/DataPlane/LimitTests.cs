@@ -176,9 +176,9 @@ public sealed class LimitTests
         });
         LightQBroker broker = server.Broker;
         await server.CreateTopicAsync("a", TopicKind.Durable);
-        Refused("Broker:MaxPartitions", 5, () => broker.CreateTopic("b", new TopicSettings { Partitions = 5 }));
+        Refused("Broker:MaxPartitions", 5, "There are 1 partitions, and the new topic would have 5 more", () => broker.CreateTopic("b", new TopicSettings { Partitions = 5 }));
         await server.CreateTopicAsync("b");
-        Refused("Broker:MaxTopics", 2, () => broker.CreateTopic("c", new TopicSettings()));
+        Refused("Broker:MaxTopics", 2, "There are 2 topics", () => broker.CreateTopic("c", new TopicSettings()));
 
         await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
         await client.SendAsync(new SubscribeFrame("a", 0, "g", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Explicit, SlowPolicy.TopicDefault, 0), 1, 1);
@@ -193,17 +193,17 @@ public sealed class LimitTests
         AssertNames("Broker:MaxNamedProducersPerTopic", 1, FrameCodec.Read<ClosedFrame>(await ClosedAsync(client)).Message);
 
         broker.Users.Create("alice", "");
-        Refused("Broker:MaxUsers", 1, () => broker.Users.Create("bob", ""));
+        Refused("Broker:MaxUsers", 1, "There can be no more users until one is deleted", () => broker.Users.Create("bob", ""));
         broker.Users.Grant("alice", new Broker.Users.Grant(Broker.Users.Right.Publish, "a"));
-        Refused("Broker:MaxGrantsPerUser", 1, () => broker.Users.Grant("alice", new Broker.Users.Grant(Broker.Users.Right.Consume, "a")));
+        Refused("Broker:MaxGrantsPerUser", 1, "The user 'alice' can have no more rights until one is removed, and one on a prefix such as orders.* stands for many", () => broker.Users.Grant("alice", new Broker.Users.Grant(Broker.Users.Right.Consume, "a")));
         broker.Users.AddToken("alice", "hash", null, "");
-        Refused("Broker:MaxTokensPerUser", 1, () => broker.Users.AddToken("alice", "other", null, ""));
+        Refused("Broker:MaxTokensPerUser", 1, "The user 'alice' can have no more tokens until one is revoked or ends", () => broker.Users.AddToken("alice", "other", null, ""));
 
-        void Refused(string limit, int value, Action act)
+        void Refused(string limit, int value, string found, Action act)
         {
             BrokerException error = Assert.Throws<BrokerException>(act);
             Assert.Equal(ErrorCode.ResourceExhausted, error.Code);
-            AssertNames(limit, value, error.Message);
+            Assert.Equal($"{found}; the limit ({limit}) is {value}.", error.Message);
             Assert.Equal(1, broker.Refusals[limit]);
         }
     }
