@@ -78,7 +78,8 @@ public sealed record BackupManifest
         string path = Path.Combine(folder, FileName);
         try
         {
-            BackupManifest manifest = JsonSerializer.Deserialize(json, BackupJson.Default.BackupManifest) ?? throw new JsonException("It is empty.");
+            BackupManifest manifest = JsonSerializer.Deserialize(json, BackupJson.Default.BackupManifest)
+                ?? throw new BackupException(folder, $"'{path}' is not a valid manifest: it is null.");
             if (manifest.Format != CurrentFormat)
                 throw new BackupException(folder, $"'{path}' has format {manifest.Format}; this program knows format {CurrentFormat}.");
             manifest.ThrowIfImpossible(folder);
@@ -86,7 +87,7 @@ public sealed record BackupManifest
         }
         catch (JsonException e)
         {
-            throw new BackupException(folder, $"'{path}' is damaged: {e.Message}", e);
+            throw new BackupException(folder, $"'{path}' is not a valid manifest: it is wrong or incomplete at line {e.LineNumber + 1}, byte {e.BytePositionInLine + 1}.", e);
         }
     }
 

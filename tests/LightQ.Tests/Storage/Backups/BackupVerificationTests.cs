@@ -39,7 +39,7 @@ public sealed class BackupVerificationTests
         string path = Path.Combine(folder.Folder, BackupManifest.FileName);
         string manifest = File.ReadAllText(path);
         File.WriteAllText(path, manifest[..(manifest.Length / 2)]);
-        AssertRefused(folder, "backup.json' is damaged");
+        AssertRefused(folder, "backup.json' is not a valid manifest: it is wrong or incomplete at line ");
         File.WriteAllText(path, manifest.Replace("\"format\": 1", "\"format\": 2", StringComparison.Ordinal));
         AssertRefused(folder, "has format 2; this program knows format 1");
         File.WriteAllText(path, manifest.Replace("\"catalog/", "\"../catalog/", StringComparison.Ordinal));
@@ -52,6 +52,22 @@ public sealed class BackupVerificationTests
         AssertRefused(folder, "a file that is null");
         File.Delete(path);
         AssertRefused(folder, "holds no complete backup");
+    }
+
+    [Theory]
+    [InlineData("", 1, 1)]
+    [InlineData("garbage", 1, 1)]
+    [InlineData("{\n  \"format\": \"one\"", 2, 18)]
+    [InlineData("{\n  \"format\": 1\n}", 3, 2)]
+    [InlineData("{\n  \"format\": 1,\n  \"files\": null\n}", 3, 16)]
+    public async Task A_manifest_that_is_none_is_refused_with_the_place_and_not_in_terms_of_the_program(string text, int line, int position)
+    {
+        using BackupFolder folder = await MakeAsync();
+        string path = Path.Combine(folder.Folder, BackupManifest.FileName);
+        File.WriteAllText(path, text);
+        AssertRefused(folder, $"'{path}' is not a valid manifest: it is wrong or incomplete at line {line}, byte {position}.");
+        File.WriteAllText(path, "null");
+        AssertRefused(folder, $"'{path}' is not a valid manifest: it is null.");
     }
 
     [Fact]
