@@ -60,6 +60,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         try
         {
             SslClientAuthenticationOptions tls = ClientTls.Load(options);
+            tls.ApplicationProtocols = [SslApplicationProtocol.Http2]; // The port speaks nothing else.
             RemoteCertificateValidationCallback verify = tls.RemoteCertificateValidationCallback!;
             tls.RemoteCertificateValidationCallback = (sender, certificate, chain, errors) =>
             {

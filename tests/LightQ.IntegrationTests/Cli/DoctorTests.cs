@@ -52,6 +52,19 @@ public sealed class DoctorTests
     }
 
     [Fact]
+    public async Task A_broker_with_TLS_that_is_looked_at_logs_no_handshake_that_failed()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync();
+        var told = LightQServerOptions.InProcess with { DataDirectory = server.Directory };
+        List<Finding> findings = await new DoctorJob(told, files.ClientOptions(server), OutputFormat.Table).FindAsync();
+        Assert.NotEqual(CheckResult.Failed, Of(findings, "broker's certificate").Result);
+        Assert.Equal(CheckResult.Ok, Of(findings, "broker's data plane").Result);
+        await server.RestartAsync(); // Whatever it had to say of them is said.
+        Assert.DoesNotContain(server.Log.Lines, l => l.Message.Contains("was refused", StringComparison.Ordinal));
+    }
+
+    [Fact]
     [Trait("Tier", "C")]
     public async Task Certificates_that_end_have_ended_or_have_another_key_are_told_on_both_sides()
     {
