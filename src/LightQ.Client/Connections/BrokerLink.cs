@@ -130,7 +130,6 @@ internal sealed class BrokerLink : IAsyncDisposable
                 // Who is refused as somebody else will be refused again: waiting helps only where nobody answers.
                 if (e.Code == ErrorCode.Unauthenticated || (first && !Options.WaitForBroker))
                 {
-                    CloseStreams(e);
                     GiveUp(e);
                     return;
                 }
@@ -146,6 +145,16 @@ internal sealed class BrokerLink : IAsyncDisposable
             Begin(connection);
             LightQException reason = await connection.Ended.ConfigureAwait(false);
             End(reason);
+            if (_closing.IsCancellationRequested)
+                break;
+            // A token that counts no more never does again. A user and password may: of a user that was made anew, or whose password was set to what it was.
+            if (reason.Code == ErrorCode.Unauthenticated && Options.Token is not null)
+            {
+                GiveUp(reason);
+                return;
+            }
+            ClientLog.Lost(Logger, Options.ToString(), reason.Code, reason.Message);
+            _events.OnState(ConnectionState.Reconnecting, reason);
         }
         _connected!.TrySetException(ClosedByClient());
         _ = _connected.Task.Exception;
@@ -199,14 +208,11 @@ internal sealed class BrokerLink : IAsyncDisposable
             foreach (ClientStream stream in _streams)
                 stream.OnDisconnected(reason);
         }
-        if (_closing.IsCancellationRequested)
-            return;
-        ClientLog.Lost(Logger, Options.ToString(), reason.Code, reason.Message);
-        _events.OnState(ConnectionState.Reconnecting, reason);
     }
 
     private void GiveUp(LightQException reason)
     {
+        CloseStreams(reason);
         TaskCompletionSource connected;
         lock (_gate)
         {

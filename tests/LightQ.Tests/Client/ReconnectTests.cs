@@ -267,6 +267,46 @@ public sealed class ReconnectTests
     }
 
     [Fact]
+    public async Task A_token_that_counts_no_more_is_not_shown_again_and_ends_what_was_opened_with_it()
+    {
+        using var broker = new FakeBroker();
+        var left = new TaskCompletionSource<ConnectionState>();
+        await using var client = new LightQClient(broker.Options with { Token = "revoked later" });
+        client.ConnectionStateChanged += (_, change) =>
+        {
+            if (change.Reason is not null)
+                left.TrySetResult(change.State);
+        };
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client);
+        using FakeConnection owned = connection;
+        Task<PublishAck> sent = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        await connection.ReadBatchAsync();
+
+        await connection.WriteAsync(new ErrorFrame(ErrorCode.Unauthenticated, "The login counts no more."));
+
+        Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(() => sent)).Code);
+        Assert.Equal(ConnectionState.Disconnected, await left.Task);
+        Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask())).Code);
+    }
+
+    [Fact]
+    public async Task A_password_is_shown_once_more_since_its_user_may_have_been_made_anew()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options with { User = "ann", Password = "still right" });
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client);
+        await connection.WriteAsync(new ErrorFrame(ErrorCode.Unauthenticated, "The login counts no more."));
+
+        using FakeConnection next = await broker.AcceptAsync();
+        await next.OpenProducerAsync();
+        Task<PublishAck> sent = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch batch = await next.ReadBatchAsync();
+        await next.AckAsync(batch.Stream, batch.Ack(0));
+        await sent;
+        connection.Dispose();
+    }
+
+    [Fact]
     public async Task A_quiet_client_sends_Pings_answers_them_and_gives_up_a_silent_broker()
     {
         using var broker = new FakeBroker();
