@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Server;
@@ -43,6 +45,24 @@ public sealed class TlsRefusalTests
         await first.DisposeAsync();
 
         await connecting.WaitAsync(Patience, TestContext.Current.CancellationToken);
+    }
+
+    [Theory]
+    [InlineData(ReceiveMode.Thread)]
+    [InlineData(ReceiveMode.Async)]
+    public async Task A_connection_that_is_reset_before_the_handshake_may_have_met_a_limit(ReceiveMode mode)
+    {
+        using var files = new TlsFiles();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        var options = new LightQClientOptions { Host = "127.0.0.1", DataPort = ((IPEndPoint)listener.LocalEndpoint).Port, Tls = true, CertificateAuthorityFile = files.CaFile, ReceiveMode = mode };
+        await using var client = new LightQClient(options);
+        Task connecting = client.ConnectAsync(TestContext.Current.CancellationToken);
+        using (Socket accepted = await listener.AcceptSocketAsync(TestContext.Current.CancellationToken))
+            accepted.LingerState = new LingerOption(enable: true, seconds: 0);
+        LightQException error = await Assert.ThrowsAsync<LightQException>(() => connecting.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        Assert.Equal(ErrorCode.Unavailable, error.Code);
+        Assert.Contains("closed the connection before the TLS handshake was done: it stops, or has met a limit on connections", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -100,6 +120,17 @@ public sealed class TlsRefusalTests
         await using TestServer server = await TestServer.StartAsync();
         await RefusedAsync(files.ClientOptions(server), "does not speak TLS");
         await LoggedAsync(server, "speaks TLS, and this port does not", 2);
+    }
+
+    [Fact]
+    public async Task The_web_port_of_a_broker_with_TLS_is_told_apart_from_its_control_port()
+    {
+        using var files = new TlsFiles();
+        await using TestServer server = await files.StartServerAsync();
+        LightQClientOptions web = files.ClientOptions(server) with { ControlPort = server.WebPort };
+        await using var client = new LightQClient(web);
+        LightQException error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.GetAsync("t", TestContext.Current.CancellationToken));
+        Assert.Equal((ErrorCode.TlsFailed, $"What answers at {web} does not speak HTTP/2 as gRPC needs it: is control=PORT the broker's control port?"), (error.Code, error.Message));
     }
 
     [Theory]
