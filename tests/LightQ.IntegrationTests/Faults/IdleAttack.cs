@@ -15,6 +15,9 @@ public sealed class IdleAttack : IDisposable
     /// <summary>What the stalled readers subscribe to.</summary>
     internal const string Topic = "stalled";
 
+    /// <summary>How many more descriptors a broker may have afterwards: of files, for instance.</summary>
+    internal const int DescriptorSlack = 5;
+
     private const int Stalled = 100, Slow = 100, SilentInTurn = 10, TurnsOfDrip = 15, TurnsOfFlood = 12;
 
     /// <summary>Between two turns of the attack. Each opens some silent connections and sends what is due of the drips and of the flood.</summary>
@@ -22,6 +25,9 @@ public sealed class IdleAttack : IDisposable
 
     /// <summary>What the flood sends at once: in some seconds as much as the system keeps for a connection that is not read.</summary>
     private static readonly byte[] Body = new byte[64 * 1024];
+
+    /// <summary>How long the broker may take to close them all.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(50);
 
     private readonly AttackProcess? _process;
 
@@ -38,23 +44,13 @@ public sealed class IdleAttack : IDisposable
     /// <param name="broker">Who is attacked; it has the topic <see cref="Topic"/>.</param>
     /// <param name="silent">How many connections say nothing.</param>
     internal static async Task<IdleAttack> PrepareAsync(FaultBroker broker, int silent) =>
-        new(await AttackProcess.StartAsync(typeof(IdleAttack), nameof(The_peers_of_an_attack), broker.DataPort, broker.ControlPort, silent));
+        new(await AttackProcess.StartAsync(typeof(IdleAttack), nameof(The_peers_of_an_attack), broker.DataPort, broker.ControlPort, broker.ProcessId, silent));
 
-    /// <summary>Opens all connections.</summary>
-    /// <returns>How many, and how many milliseconds it took.</returns>
-    internal async Task<(int Connections, int Milliseconds)> BeginAsync()
+    /// <summary>Opens all connections and waits until the broker has closed them; another may follow.</summary>
+    internal async Task<IdleAttackFigures> RunAsync()
     {
         await _process!.TellAsync("begin");
-        int[] numbers = await _process.HearAsync();
-        return (numbers[0], numbers[1]);
-    }
-
-    /// <summary>Ends it; another may begin.</summary>
-    /// <returns>How many connections were open still.</returns>
-    internal async Task<int> EndAsync()
-    {
-        await _process!.TellAsync("end");
-        return (await _process.HearAsync())[0];
+        return IdleAttackFigures.Of(await _process.HearAsync());
     }
 
     public void Dispose() => _process?.Dispose();
@@ -63,18 +59,20 @@ public sealed class IdleAttack : IDisposable
     [Fact(Explicit = true)]
     public async Task The_peers_of_an_attack()
     {
-        if (AttackProcess.Arguments is not [int dataPort, int controlPort, int silent])
-            throw new InvalidOperationException("It takes two ports and a number of connections.");
+        if (AttackProcess.Arguments is not [int dataPort, int controlPort, int process, int silent])
+            throw new InvalidOperationException("It takes two ports, a process and a number of connections.");
         await using var client = new LightQClient(new LightQClientOptions { DataPort = dataPort, ControlPort = controlPort });
         await using Producer flood = await client.CreateProducerAsync(Topic, cancellationToken: Cancel);
         AttackProcess.Say(0);
         while (Console.In.ReadLine() is not null)
-            await AttackAsync(dataPort, silent, flood);
+            AttackProcess.Say((await AttackAsync(dataPort, process, silent, flood)).Numbers);
     }
 
-    /// <summary>From one line of the test to the next.</summary>
-    private static async Task AttackAsync(int port, int silent, Producer flood)
+    /// <summary>From the first connection until the broker has no descriptor more than before.</summary>
+    /// <remarks>It is this process that looks at the broker's descriptors, and only when all are open and when the last is closed: a look at thousands takes the kernel milliseconds.</remarks>
+    private static async Task<IdleAttackFigures> AttackAsync(int port, int broker, int silent, Producer flood)
     {
+        var figures = new IdleAttackFigures { DescriptorsBefore = ProcessFigures.Descriptors(broker), ResidentMiBBefore = ProcessFigures.ResidentMiB(broker) };
         var took = Stopwatch.StartNew();
         List<Socket> peers = [];
         List<Drip> drips = [];
@@ -91,26 +89,33 @@ public sealed class IdleAttack : IDisposable
             peers.Add(sender.Socket);
             drips.Add(new Drip(sender.Socket, RawClient.PublishFrame(1, RawClient.Batch(0, 10_000)), Whole: false));
         }
-        Task<string?> end = Task.Run(Console.In.ReadLine, Cancel); // The console has no asynchronous reads, whatever their names say.
         int opened = 0;
-        for (int turn = 0; !end.IsCompleted; turn++)
+        for (int turn = 0; took.Elapsed < Patience; turn++)
         {
             for (int i = 0; i < SilentInTurn && opened < silent; i++)
                 peers.Add(Connect(port, opened++));
-            if (opened == silent && took.IsRunning)
-            {
-                took.Stop();
-                AttackProcess.Say(peers.Count, (int)took.ElapsedMilliseconds);
-            }
             for (int i = turn % TurnsOfDrip; i < drips.Count; i += TurnsOfDrip)
                 drips[i].Send();
             if (turn % TurnsOfFlood == 0)
                 await flood.PublishAsync(Body, cancellationToken: Cancel);
             Thread.Sleep(Turn); // One thread does it all: what this takes of the processors, the broker lacks.
+            if (opened == silent && figures.DescriptorsAllOpen == 0)
+            {
+                figures.OpenedMilliseconds = (int)took.ElapsedMilliseconds;
+                figures.DescriptorsAllOpen = ProcessFigures.Descriptors(broker);
+                figures.ResidentMiBAllOpen = ProcessFigures.ResidentMiB(broker);
+            }
+            else if (opened == silent && !IsOpen(peers[^1]) && ProcessFigures.Descriptors(broker) <= figures.DescriptorsBefore + DescriptorSlack)
+            {
+                break;
+            }
         }
-        AttackProcess.Say(peers.Count(IsOpen));
+        figures.ClosedMilliseconds = (int)took.ElapsedMilliseconds;
+        figures.Connections = peers.Count;
+        figures.StillOpen = peers.Count(IsOpen);
         foreach (Socket peer in peers)
             peer.Dispose();
+        return figures;
     }
 
     /// <summary>A connection that says nothing, from one of several addresses.</summary>

@@ -10,11 +10,11 @@ internal static class ProcessFigures
     /// <summary>Open descriptors.</summary>
     public static int Descriptors(int process) => Directory.GetFileSystemEntries($"/proc/{Text(process)}/fd").Length;
 
-    /// <summary>Resident memory in bytes.</summary>
-    public static long Resident(int process)
+    /// <summary>Resident memory.</summary>
+    public static int ResidentMiB(int process)
     {
         string line = File.ReadLines($"/proc/{Text(process)}/status").First(l => l.StartsWith("VmRSS:", StringComparison.Ordinal));
-        return long.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[^2], CultureInfo.InvariantCulture) * 1024;
+        return int.Parse(line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[^2], CultureInfo.InvariantCulture) / 1024;
     }
 
     /// <summary>User and system time so far.</summary>
