@@ -31,6 +31,7 @@ internal abstract class Connection : IFrameSink
     private readonly HelloFrame _hello;
     private readonly ClientEvents _events;
     private LightQException? _failure;
+    private volatile LightQException? _goodbye;
     private ITimer? _heartbeat;
     private ITimer? _leaving;
     private uint _lastStream;
@@ -102,10 +103,10 @@ internal abstract class Connection : IFrameSink
         }
     }
 
-    /// <summary>Ends the connection; the first reason counts. Does not wait.</summary>
+    /// <summary>Ends the connection; the first reason counts, or why it was left before. Does not wait.</summary>
     public void Fail(LightQException reason)
     {
-        if (Interlocked.CompareExchange(ref _failure, reason, null) is not null)
+        if (Interlocked.CompareExchange(ref _failure, _goodbye ?? reason, null) is not null)
             return;
         Outbox.Close();
         try
@@ -258,11 +259,28 @@ internal abstract class Connection : IFrameSink
             {
                 // What was just settled may still be on its way to the socket, for as long as receipts wait for company.
                 quiet = _streams.Values.Any(s => s.HasUnanswered) ? 0 : quiet + 1;
-                if (quiet == QuietPeriods || _options.ConnectionTime.GetElapsedTime(deadline) >= left)
+                if (_options.ConnectionTime.GetElapsedTime(deadline) >= left)
                     Fail(reason);
+                else if (quiet == QuietPeriods)
+                    Leave(reason);
             },
             null,
             period,
             period);
+    }
+
+    /// <summary>Sends no more, and reads until the broker closes: a group that settles automatically counts what is on its way as delivered.</summary>
+    private void Leave(LightQException reason)
+    {
+        _goodbye = reason;
+        Outbox.Close();
+        try
+        {
+            Socket.Shutdown(SocketShutdown.Send);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            // The broker was faster.
+        }
     }
 }

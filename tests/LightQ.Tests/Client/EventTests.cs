@@ -30,6 +30,8 @@ public sealed class EventTests
         await connecting;
 
         await connection.WriteAsync(new GoAwayFrame(ErrorCode.ShuttingDown, 60_000, "restart"));
+        Assert.Null(await connection.ReadAnyAsync());
+        connection.Dispose();
 
         using FakeConnection next = await broker.AcceptAsync();
         await resumed.Task.WaitAsync(Cancel);
@@ -94,6 +96,8 @@ public sealed class EventTests
         using FakeConnection connection = await broker.AcceptAsync();
         await connection.SubscribeAsync();
         await connection.WriteAsync(new GoAwayFrame(ErrorCode.ShuttingDown, 60_000, "restart"));
+        Assert.Null(await connection.ReadAnyAsync());
+        connection.Dispose();
 
         using FakeConnection next = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await next.SubscribeAsync();

@@ -340,6 +340,7 @@ public sealed class ReconnectTests
         await connection.AckAsync(first.Stream, first.Ack(0));
         Assert.Equal(0, (await a).Offset);
         Assert.Null(await connection.ReadAnyAsync());
+        connection.Dispose();
 
         using FakeConnection next = await broker.AcceptAsync();
         await next.OpenProducerAsync();
@@ -347,6 +348,28 @@ public sealed class ReconnectTests
         Assert.Equal(["b"], second.Bodies);
         await next.AckAsync(second.Stream, second.Ack(1));
         Assert.Equal(1, (await b).Offset);
+    }
+
+    [Theory]
+    [InlineData(ReceiveMode.Async)]
+    [InlineData(ReceiveMode.Thread)]
+    public async Task What_a_broker_that_goes_away_has_sent_to_a_group_arrives_although_the_client_has_said_goodbye(ReceiveMode mode)
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(new LightQClientOptions { DataPort = broker.Options.DataPort, ReceiveMode = mode });
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g" }).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        using FakeConnection connection = await broker.AcceptAsync();
+        (FakeFrame subscribe, _) = await connection.SubscribeAsync();
+
+        await connection.WriteAsync(new GoAwayFrame(ErrorCode.ShuttingDown, 60_000, "restart"));
+        Assert.Null(await connection.ReadAnyAsync());
+        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(0, "a"u8.ToArray()));
+        connection.Dispose();
+
+        Assert.True(await moved.AsTask().WaitAsync(TimeSpan.FromSeconds(20), Cancel));
+        Assert.Equal("a"u8, messages.Current.Body.Span);
+        using FakeConnection next = await broker.AcceptAsync();
     }
 
     [Fact]
