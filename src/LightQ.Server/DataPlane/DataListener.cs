@@ -54,6 +54,7 @@ internal sealed class DataListener : IAsyncDisposable
         }
         try
         {
+            UnsentLimit.Set(_listener, limits.DataPlane.MaxUnsentBytes);
             _listener.Bind(endPoint);
             _listener.Listen(1024);
         }

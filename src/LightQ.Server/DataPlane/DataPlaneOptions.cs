@@ -75,6 +75,16 @@ public sealed record DataPlaneOptions
         init => field = value >= TimeSpan.FromMilliseconds(500) && value <= TimeSpan.FromHours(1) ? value : throw new ArgumentOutOfRangeException(nameof(StalledReaderTimeout), value, "00:00:00.5 to 01:00:00");
     } = TimeSpan.FromSeconds(30);
 
+    /// <summary>
+    /// Most bytes that the system takes of a connection ahead of what it can send, on Linux; what is above stays with the broker, where the slow policy has a say
+    /// and others go first. What is on its way to the peer does not count, so a long way is no slower. Default 256 KiB, as much as one delivery.
+    /// </summary>
+    public int MaxUnsentBytes
+    {
+        get;
+        init => field = value is >= 64 * 1024 and <= 64 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUnsentBytes), value, "65536 to 67108864");
+    } = 256 * 1024;
+
     /// <summary>Most bytes of answers that wait for a client to read them. Default 1 MiB.</summary>
     public int MaxUnreadAnswerBytes
     {

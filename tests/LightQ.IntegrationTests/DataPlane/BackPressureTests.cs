@@ -14,6 +14,9 @@ public sealed class BackPressureTests
 {
     private const int BodyBytes = 32 * 1024;
 
+    /// <summary>What the system keeps for a client that does not read, at most; it grows only for those that do.</summary>
+    private const int Unread = 256 * 1024;
+
     /// <summary>What a hundred clients would leak if each left 5 KiB.</summary>
     private const int LeakBytes = 512 * 1024;
 
@@ -42,6 +45,28 @@ public sealed class BackPressureTests
         Assert.False(stuck.TryPublish(new byte[BodyBytes]));
         idle.Reset();
         await stuck.FlushAsync(TestContext.Current.CancellationToken);
+    }
+
+    [Theory]
+    [InlineData(256 * 1024, true)] // The default.
+    [InlineData(64 * 1024 * 1024, false)]
+    public async Task What_a_consumer_leaves_unread_stays_with_the_broker(int limit, bool stays)
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Other systems take what they like.");
+        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = o.DataPlane with { MaxUnsentBytes = limit } });
+        await server.CreateTopicAsync("t");
+        await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
+        await idle.SubscribeAsync("t", 1, credit: uint.MaxValue);
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+
+        await FillAsync(producer);
+
+        // Up to the limit twice, since a send is begun below it, and what the other end takes unread.
+        long sent = server.Broker.GetTopic("t").Partitions[0].Counters.BytesRead;
+        Assert.Equal(stays, sent <= (2 * 256 * 1024) + Unread);
+        idle.Reset();
+        await producer.FlushAsync(TestContext.Current.CancellationToken);
     }
 
     [Fact]

@@ -74,6 +74,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 FrameGrace = TimeSpan.FromSeconds(9),
                 MaxAssemblyBytes = 10,
                 StalledReaderTimeout = TimeSpan.FromSeconds(11),
+                MaxUnsentBytes = 65538,
                 MaxUnreadAnswerBytes = 65537,
             },
             Http = new()
