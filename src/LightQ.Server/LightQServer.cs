@@ -45,6 +45,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private ControlServices? _control;
     private HttpHost? _http;
     private ServerTls? _tls;
+    private CertificateWatch? _certificateWatch;
     private readonly TaskCompletionSource _hasStopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Drain? _drain;
     private Task? _stopped;
@@ -254,9 +255,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _control = new ControlServices(_broker, _listener, _limits, _security, this, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, _security, new AdminCommands(_broker, _security));
+        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, _security, _tls, new AdminCommands(_broker, _security));
         _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
+        _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, _options.Tls.SelfSigned, time, _logger);
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         _ = RaiseAsync(SecurityAction.BrokerStarted, $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS {(_tls is null ? "off" : "on")}, on {_options.Bind}");
@@ -346,6 +348,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         long began = time.GetTimestamp();
         _readiness.End(_control?.ServiceNames ?? []);
         _broker?.BeginStop();
+        _certificateWatch?.Dispose();
         if (_http is not null)
             await RaiseAsync(SecurityAction.BrokerStopping, $"{_listener!.Count} connections have {timeout} to end").ConfigureAwait(false);
         try

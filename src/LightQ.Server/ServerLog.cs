@@ -68,6 +68,12 @@ internal static partial class ServerLog
     [LoggerMessage(2034, LogLevel.Warning, "The self-signed certificate {Path} is not for {Names}: clients that connect by that are refused by their own check. Delete it and start again to have another made, which clients have to be given")]
     public static partial void CertificateLacksNames(ILogger logger, string path, string names);
 
+    [LoggerMessage(2035, LogLevel.Warning, "The certificate {Subject} ends on {End:u}: {Remedy}")]
+    public static partial void CertificateEnding(ILogger logger, string subject, DateTime end, string remedy);
+
+    [LoggerMessage(2036, LogLevel.Error, "The certificate {Subject} has ended on {End:u}, and clients refuse this broker: {Remedy}")]
+    public static partial void CertificateEnded(ILogger logger, string subject, DateTime end, string remedy);
+
     [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason}{Unsaid}")]
     public static partial void LimitMet(ILogger logger, string setting, string reason, string unsaid);
 

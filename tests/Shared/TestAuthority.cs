@@ -29,12 +29,13 @@ internal sealed class TestAuthority : IDisposable
     /// <param name="firstDay">From when it is valid, in days from now.</param>
     /// <param name="lastDay">Until when.</param>
     /// <param name="rsa">Whether its key is RSA instead of ECDSA.</param>
-    public TestCertificate IssueServer(string[]? names = null, int firstDay = -1, int lastDay = 1, bool rsa = false) =>
-        Issue("CN=broker", ForServers, names ?? ["localhost", "127.0.0.1"], firstDay, lastDay, rsa);
+    /// <param name="now">When it is issued; null for now.</param>
+    public TestCertificate IssueServer(string[]? names = null, int firstDay = -1, int lastDay = 1, bool rsa = false, DateTimeOffset? now = null) =>
+        Issue("CN=broker", ForServers, names ?? ["localhost", "127.0.0.1"], firstDay, lastDay, rsa, now ?? DateTimeOffset.UtcNow);
 
     /// <summary>Issues a client's certificate.</summary>
     public TestCertificate IssueClient(string name, string[]? dnsNames = null, int firstDay = -1, int lastDay = 1) =>
-        Issue($"CN={name}, O=Test", ForClients, dnsNames ?? [], firstDay, lastDay, rsa: false);
+        Issue($"CN={name}, O=Test", ForClients, dnsNames ?? [], firstDay, lastDay, rsa: false, DateTimeOffset.UtcNow);
 
     public void Dispose()
     {
@@ -42,7 +43,7 @@ internal sealed class TestAuthority : IDisposable
         _key.Dispose();
     }
 
-    private TestCertificate Issue(string subject, string purpose, string[] names, int firstDay, int lastDay, bool rsa)
+    private TestCertificate Issue(string subject, string purpose, string[] names, int firstDay, int lastDay, bool rsa, DateTimeOffset now)
     {
         AsymmetricAlgorithm key = rsa ? RSA.Create(2048) : ECDsa.Create(ECCurve.NamedCurves.nistP256);
         CertificateRequest request = key is RSA r
@@ -52,7 +53,6 @@ internal sealed class TestAuthority : IDisposable
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension([new Oid(purpose)], critical: false));
         if (names.Length != 0)
             request.CertificateExtensions.Add(Names(names));
-        DateTimeOffset now = DateTimeOffset.UtcNow;
         X509SignatureGenerator signer = X509SignatureGenerator.CreateForECDsa(_key);
         using X509Certificate2 bare = request.Create(_certificate.SubjectName, signer, now.AddDays(firstDay), now.AddDays(lastDay), RandomNumberGenerator.GetBytes(8));
         return new TestCertificate(key is RSA own ? bare.CopyWithPrivateKey(own) : bare.CopyWithPrivateKey((ECDsa)key), key);

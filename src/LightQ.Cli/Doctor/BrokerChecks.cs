@@ -65,7 +65,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             tls.RemoteCertificateValidationCallback = (sender, certificate, chain, errors) =>
             {
                 if (certificate is X509Certificate2 shown)
-                    ending = ServerChecks.Expiry(Check, shown.Subject, shown.NotAfter, DateTimeOffset.UtcNow);
+                    ending = ServerChecks.Expiry(Check, shown, DateTimeOffset.UtcNow);
                 return verify(sender, certificate, chain, errors);
             };
             using var socket = new TcpClient();

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
+using System.Security.Cryptography.X509Certificates;
 using LightQ.Server;
 using LightQ.Server.Hosting;
 using LightQ.Server.Tls;
@@ -9,8 +10,6 @@ namespace LightQ.Cli.Doctor;
 /// <summary>What the broker is told: its ports, and its certificate.</summary>
 internal sealed class ServerChecks(LightQServerOptions options, TimeProvider time)
 {
-    private static readonly TimeSpan Soon = TimeSpan.FromDays(30);
-
     /// <param name="isInUse">Whether a broker works in the data directory: then the ports are most likely its own.</param>
     public IEnumerable<Finding> Run(bool isInUse)
     {
@@ -23,11 +22,12 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
     }
 
     /// <summary>How long a certificate is good for.</summary>
-    public static Finding Expiry(string check, string subject, DateTimeOffset end, DateTimeOffset now)
+    public static Finding Expiry(string check, X509Certificate2 certificate, DateTimeOffset now)
     {
-        string found = string.Create(CultureInfo.InvariantCulture, $"{subject}, good until {end.UtcDateTime:u}");
+        DateTimeOffset end = certificate.NotAfter;
+        string found = string.Create(CultureInfo.InvariantCulture, $"{certificate.Subject}, good until {end.UtcDateTime:u}");
         const string Fix = "Put a new certificate into the same files: the broker takes it without a restart.";
-        return end <= now ? Finding.Failed(check, found + ": it has expired", Fix) : end - now < Soon ? Finding.Warning(check, found, Fix) : Finding.Ok(check, found);
+        return end <= now ? Finding.Failed(check, found + ": it has expired", Fix) : end - now <= CertificateWatch.NoticeOf(certificate) ? Finding.Warning(check, found, Fix) : Finding.Ok(check, found);
     }
 
     private Finding Exposure()
@@ -94,7 +94,7 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         try
         {
             ServerCertificate loaded = CertificateFiles.Load(options.Tls, time.GetUtcNow());
-            return Expiry(check, loaded.Certificate.Subject, loaded.Certificate.NotAfter, time.GetUtcNow());
+            return Expiry(check, loaded.Certificate, time.GetUtcNow());
         }
         catch (ServerStartException e)
         {

@@ -102,7 +102,8 @@ internal sealed class ServerTls
         return $"the client certificate {certificate.Subject} {why}";
     }
 
-    private void LookForChanges()
+    /// <summary>Reads the files if they have changed and nobody has looked for a second.</summary>
+    public void LookForChanges()
     {
         long last = Volatile.Read(ref _lastLook);
         if (_time.GetElapsedTime(last) < LookInterval || Interlocked.CompareExchange(ref _lastLook, _time.GetTimestamp(), last) != last)

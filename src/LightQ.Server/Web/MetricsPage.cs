@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Security.Cryptography.X509Certificates;
 using LightQ.Broker;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
@@ -46,13 +47,16 @@ internal static class MetricsPage
     /// <param name="limits">What was refused.</param>
     /// <param name="connections">Open data-plane connections.</param>
     /// <param name="ready">Whether the server takes work.</param>
-    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, ServerLimits limits, int connections, bool ready)
+    /// <param name="certificate">The server's; null for none.</param>
+    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, ServerLimits limits, int connections, bool ready, X509Certificate2? certificate)
     {
         var writer = new PrometheusWriter();
         (Topic Topic, TopicFigures Figures)[] topics = [.. visible.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
         writer.Gauge("lightq_build_info", "Always 1; the label has the version.").Sample(1, "version", ServerVersion.Text);
         writer.Gauge("lightq_ready", "1 while the broker takes work.").Sample(ready ? 1 : 0);
         writer.Gauge("lightq_start_time_seconds", "When the broker started, in seconds since 1970.").Sample(broker.Started.ToUnixTimeMilliseconds() / 1000.0);
+        if (certificate is not null)
+            writer.Gauge("lightq_tls_certificate_end_seconds", "When the certificate in force ends, in seconds since 1970; only with TLS.").Sample(new DateTimeOffset(certificate.NotAfter).ToUnixTimeSeconds());
         writer.Gauge("lightq_connections", "Open data-plane connections.").Sample(connections);
         writer.Counter("lightq_limit_refusals_total", "What was refused because a limit was met, by the setting that is the limit.");
         foreach (ServerSetting setting in ServerSettings.All.Where(s => s.IsLimit))

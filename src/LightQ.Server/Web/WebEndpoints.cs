@@ -5,6 +5,7 @@ using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
+using LightQ.Server.Tls;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -12,7 +13,7 @@ using Microsoft.AspNetCore.Routing;
 namespace LightQ.Server.Web;
 
 /// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no topic's failure in words, and metrics only of topics that the caller may see.</summary>
-internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, ServerLimits limits, Readiness readiness, ServerSecurity security, AdminCommands admin)
+internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, ServerLimits limits, Readiness readiness, ServerSecurity security, ServerTls? tls, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
 
@@ -71,7 +72,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
         }
         http.Response.ContentType = PrometheusWriter.ContentType;
         IEnumerable<Topic> visible = broker.Topics.Where(t => principal is not null && security.Access.Sees(principal, t.Name));
-        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null)).ConfigureAwait(false);
+        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null, tls?.Certificate)).ConfigureAwait(false);
     }
 
     private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);

@@ -4,6 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using LightQ.Client;
 using LightQ.Tests.Shared;
+using Microsoft.Extensions.Logging;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Tls;
@@ -45,6 +46,18 @@ public sealed class TlsReloadTests
         await using TestServer server = await files.StartServerAsync();
         using HttpClient web = Web(files, server);
         Assert.Equal("live", (await web.GetStringAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken)).Trim());
+    }
+
+    [Fact]
+    public async Task The_end_of_the_certificate_is_in_the_metrics_and_told_when_it_is_near()
+    {
+        using var files = new TlsFiles(a => a.IssueServer(firstDay: -10)); // Until tomorrow.
+        await using TestServer server = await files.StartServerAsync();
+        using HttpClient web = Web(files, server);
+        string metrics = await web.GetStringAsync(new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
+        using X509Certificate2 certificate = X509CertificateLoader.LoadCertificateFromFile(files.CertificateFile);
+        Assert.Contains($"lightq_tls_certificate_end_seconds {new DateTimeOffset(certificate.NotAfter).ToUnixTimeSeconds()}\n", metrics, StringComparison.Ordinal);
+        await Eventually.TrueAsync(() => server.Log.Lines.Any(l => l.Level == LogLevel.Warning && l.Message.StartsWith("The certificate CN=broker ends on", StringComparison.Ordinal)), TimeSpan.FromSeconds(30), () => "it was not told");
     }
 
     [Fact]

@@ -14,7 +14,7 @@ public sealed class ServerTlsTests : IDisposable
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-test-").FullName;
     private readonly TestAuthority _authority = new();
     private readonly ManualTime _time = new();
-    private readonly Log _log = new();
+    private readonly TlsLog _log = new();
 
     public void Dispose()
     {
@@ -148,17 +148,4 @@ public sealed class ServerTlsTests : IDisposable
     }
 
     private string PathOf(string name) => Path.Combine(_directory, name);
-
-    private sealed class Log : ILogger
-    {
-        public List<(LogLevel Level, string Message)> Lines { get; } = [];
-
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(LogLevel logLevel) => true;
-
-        void ILogger.Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
-            Lines.Add((logLevel, formatter(state, exception)));
-    }
 }
