@@ -70,7 +70,7 @@ public sealed class DoctorTests
     {
         FaultRun.RequireTier("It takes seconds.");
         using var files = new TlsFiles(a => a.IssueServer(lastDay: 90));
-        using var soon = new TlsFiles(a => a.IssueServer(lastDay: 5));
+        using var soon = new TlsFiles(a => a.IssueServer(firstDay: -80, lastDay: 5));
         using var ended = new TlsFiles(a => a.IssueServer(firstDay: -10, lastDay: -1));
         Assert.Equal(CheckResult.Ok, Certificate(files.Options).Result);
         Assert.Equal(CheckResult.Warning, Certificate(soon.Options).Result);

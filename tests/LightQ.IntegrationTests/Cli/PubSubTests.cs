@@ -96,7 +96,7 @@ public sealed class PubSubTests
     [Fact]
     public async Task Ctrl_C_ends_a_subscription_well()
     {
-        Assert.SkipWhen(IsInterruptIgnored(), "SIGINT is ignored here, as shells have it for jobs in the background, and what is started from here inherits that.");
+        IgnoredSignal.SkipIf(IgnoredSignal.Interrupt);
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         (await LightQTool.RunAsync(server.Url, "topic", "create", "t")).Succeeded();
@@ -132,16 +132,6 @@ public sealed class PubSubTests
     private static string Lines(byte[] text) => text.AsSpan().Count((byte)'\n').ToString(System.Globalization.CultureInfo.InvariantCulture);
 
     private static string Sha256(byte[] bytes) => Convert.ToHexString(SHA256.HashData(bytes));
-
-    private static bool IsInterruptIgnored()
-    {
-        const string Field = "SigIgn:", Status = "/proc/self/status";
-        const int Interrupt = 2;
-        if (!File.Exists(Status))
-            return false;
-        string mask = File.ReadLines(Status).First(line => line.StartsWith(Field, StringComparison.Ordinal))[Field.Length..];
-        return (Convert.ToUInt64(mask.Trim(), 16) & (1UL << (Interrupt - 1))) != 0;
-    }
 
     private static async Task SubscribersAsync(string url, string topic, int count)
     {

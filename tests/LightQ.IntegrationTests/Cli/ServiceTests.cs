@@ -18,6 +18,7 @@ public sealed class ServiceTests
     {
         FaultRun.RequireTier("It starts processes.");
         Assert.SkipWhen(OperatingSystem.IsWindows(), "There is no systemd.");
+        IgnoredSignal.SkipIf(IgnoredSignal.HangUp);
         using var directory = new TemporaryDirectory();
         string path = Path.Combine(directory.Path, "notify"), file = Path.Combine(directory.Path, "lightq.json");
         await File.WriteAllTextAsync(file, """{ "Log": { "Format": "json" }, "DrainTimeout": "1s" }""", Cancelled);
