@@ -40,6 +40,7 @@ internal static class GrantCommand
         Argument<UserRight> right = new("RIGHT")
         {
             Description = "publish, consume, manage or admin.",
+            HelpName = "RIGHT",
             CustomParser = result =>
             {
                 string text = result.Tokens[0].Value;
