@@ -158,9 +158,18 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         Func<ServerConfiguration> source = ConfigurationSource
             ?? throw new BrokerException(ErrorCode.NotSupported, "This broker is a part of a program that gave it its settings: there is no configuration to read again.");
         ReloadReport report = await Task.Run(() => Reload(source)).ConfigureAwait(false);
-        string what = report.Refusal ?? string.Join(", ", report.Settings.Select(s => $"{s.Setting.Key} {s.From} to {s.To}{(s.IsApplied ? "" : " needs a restart")}"));
+        Log(report);
+        string what = report.Refusal is { } refusal ? $"refused: {refusal}" : string.Join(", ", report.Settings.Select(s => $"{s.Setting.Key} {s.From} to {s.To}{(s.IsApplied ? "" : " needs a restart")}"));
         await _security!.Events.RaiseAsync(new SecurityEvent(SecurityAction.ConfigurationReloaded, actor, origin, Detail: what)).ConfigureAwait(false);
         return report;
+    }
+
+    private void Log(ReloadReport report)
+    {
+        if (report.Refusal is { } refusal)
+            ServerLog.ReloadRefused(_logger, refusal);
+        foreach (SettingReload change in report.Settings)
+            ServerLog.Reloaded(_logger, change.Setting.Key, change.From, change.To, change.IsApplied ? "applied" : "needs a restart");
     }
 
     private ReloadReport Reload(Func<ServerConfiguration> source)
@@ -258,7 +267,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         var web = new WebEndpoints(_broker, _listener, _limits, _readiness, _security, _tls, new AdminCommands(_broker, _security));
         _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
-        _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, _options.Tls.SelfSigned, time, _logger);
+        _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, time, _logger);
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         _ = RaiseAsync(SecurityAction.BrokerStarted, $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS {(_tls is null ? "off" : "on")}, on {_options.Bind}");
@@ -348,7 +357,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         long began = time.GetTimestamp();
         _readiness.End(_control?.ServiceNames ?? []);
         _broker?.BeginStop();
-        _certificateWatch?.Dispose();
+        if (_certificateWatch is not null)
+            await _certificateWatch.DisposeAsync().ConfigureAwait(false);
         if (_http is not null)
             await RaiseAsync(SecurityAction.BrokerStopping, $"{_listener!.Count} connections have {timeout} to end").ConfigureAwait(false);
         try

@@ -83,6 +83,12 @@ internal static partial class ServerLog
     [LoggerMessage(2033, LogLevel.Warning, "A connection from {Peer} to port {Port} was refused: the peer {Reason}")]
     public static partial void HandshakeFailed(ILogger logger, string peer, int port, string reason);
 
+    [LoggerMessage(2045, LogLevel.Warning, "The configuration was read again: {Key} {From} to {To}, {Outcome}")]
+    public static partial void Reloaded(ILogger logger, string key, string from, string to, string outcome);
+
+    [LoggerMessage(2046, LogLevel.Error, "The configuration was read again and is refused, nothing has changed: {Reason}")]
+    public static partial void ReloadRefused(ILogger logger, string reason);
+
     [LoggerMessage(2050, LogLevel.Information, "{Caller} makes a backup, about {Bytes} bytes")]
     public static partial void BackupBegan(ILogger logger, string caller, long bytes);
 

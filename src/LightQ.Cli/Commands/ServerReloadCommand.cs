@@ -42,7 +42,7 @@ internal static class ServerReloadCommand
         }
         if (result.Settings.Count == 0)
         {
-            Console.Out.WriteLine("Nothing has changed.");
+            Console.Out.WriteLine("No setting has changed.");
         }
         else
         {

@@ -24,10 +24,14 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
     /// <summary>How long a certificate is good for.</summary>
     public static Finding Expiry(string check, X509Certificate2 certificate, DateTimeOffset now)
     {
-        DateTimeOffset end = certificate.NotAfter;
-        string found = string.Create(CultureInfo.InvariantCulture, $"{certificate.Subject}, good until {end.UtcDateTime:u}");
-        const string Fix = "Put a new certificate into the same files: the broker takes it without a restart.";
-        return end <= now ? Finding.Failed(check, found + ": it has expired", Fix) : end - now <= CertificateWatch.NoticeOf(certificate) ? Finding.Warning(check, found, Fix) : Finding.Ok(check, found);
+        string found = string.Create(CultureInfo.InvariantCulture, $"{certificate.Subject}, good until {certificate.NotAfter.ToUniversalTime():u}");
+        string remedy = CertificateWatch.Remedy(certificate), fix = $"{char.ToUpperInvariant(remedy[0])}{remedy[1..]}.";
+        return CertificateTerms.Of(certificate, now).Term switch
+        {
+            CertificateTerm.Ended => Finding.Failed(check, found + ": it has expired", fix),
+            CertificateTerm.Ending => Finding.Warning(check, found, fix),
+            _ => Finding.Ok(check, found),
+        };
     }
 
     private Finding Exposure()
@@ -74,8 +78,8 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         TlsOptions tls = options.Tls;
         if (tls.SelfSigned)
         {
-            string made = Path.Combine(options.DataDirectory ?? "", SelfSignedCertificate.CertificateName);
-            yield return File.Exists(made) ? Finding.Ok(Check, $"self-signed, '{made}'; renewed at a start within 30 days of its end") : Finding.Ok(Check, "self-signed, made at the first start");
+            using X509Certificate2? made = SelfSignedCertificate.ReadIn(options.DataDirectory ?? "");
+            yield return made is null ? Finding.Ok(Check, "self-signed, made at the next start") : Expiry(Check, made, time.GetUtcNow());
             yield break;
         }
         if (tls.CertificateFile is null)

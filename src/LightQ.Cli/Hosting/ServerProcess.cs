@@ -44,7 +44,7 @@ internal sealed class ServerProcess
         using PosixSignalRegistration? hangUp = OperatingSystem.IsWindows() ? null : PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal =>
         {
             signal.Cancel = true;
-            _ = ReloadAsync(server, notifier, loggers.CreateLogger("LightQ.Server"));
+            _ = ReloadAsync(server, notifier);
         });
         Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
         notifier?.Ready();
@@ -66,14 +66,10 @@ internal sealed class ServerProcess
         Interruption.Current?.Hurry = null;
     }
 
-    private static async Task ReloadAsync(LightQServer server, ServiceNotifier? notifier, ILogger logger)
+    private static async Task ReloadAsync(LightQServer server, ServiceNotifier? notifier)
     {
         notifier?.Reloading();
-        ReloadReport report = await server.ReloadAsync();
-        if (report.Refusal is { } refusal)
-            ServerProcessLog.ReloadRefused(logger, refusal);
-        foreach (SettingReload change in report.Settings)
-            ServerProcessLog.Reloaded(logger, change.Setting.Key, change.From, change.To, change.IsApplied ? "applied" : "needs a restart");
+        await server.ReloadAsync();
         notifier?.Ready();
     }
 

@@ -47,7 +47,7 @@ internal static class ClientTls
         {
             throw Refuse("key", keyFile, "cannot be read", e);
         }
-        catch (Exception e) when (e is CryptographicException or ArgumentException)
+        catch (Exception e) when (e is CryptographicException or ArgumentException or NotSupportedException)
         {
             throw Refuse("key", keyFile, $"holds no unencrypted private key in PEM that goes with the certificate in '{file}'", e);
         }

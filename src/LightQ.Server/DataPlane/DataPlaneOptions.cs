@@ -82,7 +82,7 @@ public sealed record DataPlaneOptions
     public int MaxUnsentBytes
     {
         get;
-        init => field = value is >= 64 * 1024 and <= 64 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUnsentBytes), value, "65536 to 67108864");
+        init => field = value is >= 16 * 1024 and <= 64 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxUnsentBytes), value, "16384 to 67108864");
     } = 256 * 1024;
 
     /// <summary>Most bytes of answers that wait for a client to read them. Default 1 MiB.</summary>

@@ -19,7 +19,15 @@ internal static class UnsentLimit
     /// <param name="bytes">The limit.</param>
     public static void Set(Socket listener, int bytes)
     {
-        if (OperatingSystem.IsLinux())
+        if (!OperatingSystem.IsLinux())
+            return;
+        try
+        {
             listener.SetRawSocketOption(Tcp, NotSentLowWater, BitConverter.GetBytes(bytes));
+        }
+        catch (SocketException)
+        {
+            // What passes itself off as Linux may lack it; the broker works without, as it does on other systems.
+        }
     }
 }

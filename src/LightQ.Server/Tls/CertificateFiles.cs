@@ -16,6 +16,19 @@ internal static class CertificateFiles
     /// <exception cref="ServerStartException">It cannot be used, with <see cref="ServerStartFailure.Configuration"/>.</exception>
     public static ServerCertificate Load(TlsOptions options, DateTimeOffset now)
     {
+        try
+        {
+            return Read(options, now);
+        }
+        catch (Exception e) when (e is CryptographicException or ArgumentException or NotSupportedException)
+        {
+            // The platform finds damage in parts of a certificate when they are looked at, and says so in many ways.
+            throw Refuse(CertificateSetting, options.CertificateFile!, $"cannot be used: {e.Message.ReplaceLineEndings(" ").TrimEnd('.')}", e);
+        }
+    }
+
+    private static ServerCertificate Read(TlsOptions options, DateTimeOffset now)
+    {
         string? password = options.PasswordFile is { } passwordFile ? Encoding.UTF8.GetString(Read(PasswordSetting, passwordFile)).TrimEnd('\r', '\n') : null;
         X509Certificate2Collection authorities = options.ClientCaFile is { } clientCa ? ReadAuthorities(clientCa) : [];
         (X509Certificate2 certificate, X509Certificate2Collection others) = ReadCertificate(options, options.CertificateFile!, password);
@@ -131,7 +144,7 @@ internal static class CertificateFiles
             throw Refuse(setting, file, "holds a key that needs a password: name a file with it by Tls:PasswordFile");
         return Import(RSA.Create(), text, encrypted ? password : null)
             ?? Import(ECDsa.Create(), text, encrypted ? password : null)
-            ?? throw Refuse(setting, file, encrypted ? "holds a key that its password does not open, or a damaged one" : "holds a key that is damaged or neither RSA nor ECDSA");
+            ?? throw Refuse(setting, file, encrypted ? "holds a key that its password does not open, or a damaged one" : "holds a key that is damaged, is neither RSA nor ECDSA, or is on a curve that this machine does not know");
     }
 
     private static AsymmetricAlgorithm? Import(AsymmetricAlgorithm key, string text, string? password)
@@ -144,7 +157,7 @@ internal static class CertificateFiles
                 key.ImportFromEncryptedPem(text, password);
             return key;
         }
-        catch (Exception e) when (e is CryptographicException or ArgumentException)
+        catch (Exception e) when (e is CryptographicException or ArgumentException or NotSupportedException)
         {
             key.Dispose(); // Of the other algorithm, or not to be had at all.
             return null;
@@ -165,7 +178,8 @@ internal static class CertificateFiles
     {
         try
         {
-            return File.ReadAllBytes(file);
+            byte[] bytes = File.ReadAllBytes(file);
+            return bytes.Length != 0 ? bytes : throw Refuse(setting, file, "is empty");
         }
         catch (Exception e) when (e is FileNotFoundException or DirectoryNotFoundException)
         {

@@ -12,6 +12,7 @@ internal static class SelfSignedCertificate
     /// <summary>What clients are given.</summary>
     public const string CertificateName = "tls-self-signed.crt";
 
+    private const string Subject = "CN=LightQ self-signed";
     private const string KeyName = "tls-self-signed.key";
     private const string ServerPurpose = "1.3.6.1.5.5.7.3.1";
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
@@ -29,7 +30,7 @@ internal static class SelfSignedCertificate
     {
         string certificate = Path.Combine(directory, CertificateName), key = Path.Combine(directory, KeyName);
         string[] names = [.. NamesOf(bind)];
-        using X509Certificate2? kept = Read(certificate, key);
+        using X509Certificate2? kept = ReadIn(directory);
         if (kept is null || kept.NotAfter - now < Renewal)
         {
             Write(certificate, key, names, now);
@@ -42,9 +43,13 @@ internal static class SelfSignedCertificate
         return options with { SelfSigned = false, CertificateFile = certificate, KeyFile = key };
     }
 
-    /// <summary>The certificate that is there; null when there is none, it is damaged, or a crash came between the two files.</summary>
-    private static X509Certificate2? Read(string certificateFile, string keyFile)
+    /// <summary>Whether a broker has made a certificate for itself.</summary>
+    public static bool Is(X509Certificate2 certificate) => certificate.Subject == Subject && certificate.Issuer == Subject;
+
+    /// <summary>The certificate that is in a data directory; null when there is none, it is damaged, or a crash came between the two files: the next start makes another.</summary>
+    public static X509Certificate2? ReadIn(string directory)
     {
+        string certificateFile = Path.Combine(directory, CertificateName), keyFile = Path.Combine(directory, KeyName);
         if (!File.Exists(certificateFile) || !File.Exists(keyFile))
             return null;
         try
@@ -60,7 +65,7 @@ internal static class SelfSignedCertificate
     private static void Write(string certificateFile, string keyFile, string[] names, DateTimeOffset now)
     {
         using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        var request = new CertificateRequest("CN=LightQ self-signed", key, HashAlgorithmName.SHA256);
+        var request = new CertificateRequest(Subject, key, HashAlgorithmName.SHA256);
         // Clients on OpenSSL take a certificate for its own authority only if it may sign.
         request.CertificateExtensions.Add(new X509BasicConstraintsExtension(certificateAuthority: true, hasPathLengthConstraint: true, pathLengthConstraint: 0, critical: true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyCertSign, critical: true));

@@ -7,8 +7,8 @@ namespace LightQ.Server.Tls;
 
 /// <summary>The certificate in force on all ports, and the rules for clients'. Thread-safe.</summary>
 /// <remarks>
-/// The files are looked at by handshakes, at most once a second, so that a new certificate is in force as soon as anybody could see it and an idle
-/// broker does nothing. One that cannot be used is logged, and the one before stays.
+/// The files are looked at by handshakes, at most once a second, so that a new certificate is in force as soon as anybody could see it, and once a day by
+/// <see cref="CertificateWatch"/>. One that cannot be used is logged, and the one before stays.
 /// </remarks>
 internal sealed class ServerTls
 {
@@ -35,6 +35,9 @@ internal sealed class ServerTls
         _current = CertificateFiles.Load(options, time.GetUtcNow());
         ServerLog.CertificateInForce(logger, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
     }
+
+    /// <summary>Raised when other files have been read and are in force, on the thread that found them.</summary>
+    public event Action? Changed;
 
     /// <summary>The broker's own certificate.</summary>
     public X509Certificate2 Certificate => _current.Certificate;
@@ -121,6 +124,7 @@ internal sealed class ServerTls
         {
             _current = CertificateFiles.Load(_options, _time.GetUtcNow());
             ServerLog.CertificateInForce(_logger, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
+            Changed?.Invoke();
             return true;
         }
         catch (ServerStartException e)

@@ -70,6 +70,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
             await Answer(http, e.Code == ErrorCode.Unauthenticated ? StatusCodes.Status401Unauthorized : StatusCodes.Status429TooManyRequests, e.Message + "\n").ConfigureAwait(false);
             return;
         }
+        tls?.LookForChanges();
         http.Response.ContentType = PrometheusWriter.ContentType;
         IEnumerable<Topic> visible = broker.Topics.Where(t => principal is not null && security.Access.Sees(principal, t.Name));
         await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null, tls?.Certificate)).ConfigureAwait(false);

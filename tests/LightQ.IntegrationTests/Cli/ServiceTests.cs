@@ -50,7 +50,7 @@ public sealed class ServiceTests
             await LightQTool.EndAsync(process);
             Assert.Equal(0, process.ExitCode);
             JsonElement[] lines = [.. (await log).Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(l => JsonDocument.Parse(l).RootElement)];
-            Assert.Contains(lines, l => l.GetProperty("EventId").GetInt32() == 3001 && l.GetProperty("State").GetProperty("Key").GetString() == "Log:Level");
+            Assert.Contains(lines, l => l.GetProperty("EventId").GetInt32() == 2045 && l.GetProperty("State").GetProperty("Key").GetString() == "Log:Level");
             Assert.DoesNotContain(lines, l => l.GetProperty("EventId").GetInt32() == 2001); // At its start the level was warning.
             Assert.Contains(lines, l => l.GetProperty("EventId").GetInt32() == 2003); // Information, after the reload.
         }

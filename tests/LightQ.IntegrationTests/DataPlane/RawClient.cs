@@ -21,9 +21,15 @@ internal sealed class RawClient : IAsyncDisposable
 
     public Socket Socket => _tcp.Client;
 
-    public static async Task<RawClient> ConnectAsync(int port, bool greet = true)
+    /// <summary>Connects, and says Hello.</summary>
+    /// <param name="port">The broker's.</param>
+    /// <param name="greet">Whether it says Hello and hears Welcome.</param>
+    /// <param name="receiveBuffer">What the system keeps unread, about; 0 for its own choice.</param>
+    public static async Task<RawClient> ConnectAsync(int port, bool greet = true, int receiveBuffer = 0)
     {
         var client = new RawClient();
+        if (receiveBuffer != 0)
+            client._tcp.ReceiveBufferSize = receiveBuffer;
         await client._tcp.ConnectAsync(IPAddress.Loopback, port);
         client._stream = client._tcp.GetStream();
         if (greet)

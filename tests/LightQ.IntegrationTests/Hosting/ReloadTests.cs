@@ -38,6 +38,7 @@ public sealed class ReloadTests : IDisposable
         Assert.Null(result.Refusal);
         Assert.Null(result.Certificate);
         Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false), new ReloadedSetting("Broker:MaxTopics", "2", "3", true)], result.Settings);
+        Assert.Contains(server.Log.Lines, l => l.Message == "The configuration was read again: Broker:MaxTopics 2 to 3, applied");
         await client.Topics.CreateAsync(new TopicSpec("t2"), Cancelled);
         Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false)], (await client.Operations.ReloadAsync(Cancelled)).Settings);
         await server.Server.StopAsync();
@@ -60,6 +61,11 @@ public sealed class ReloadTests : IDisposable
         Assert.Contains(why, result.Refusal, StringComparison.Ordinal);
         Assert.Empty(result.Settings);
         Assert.Same(before, server.Server.Limits.Options);
+        Assert.Contains($"is refused, nothing has changed: {result.Refusal}", Assert.Single(server.Log.Errors), StringComparison.Ordinal);
+        await server.Server.StopAsync();
+        var lines = new List<AuditLine>();
+        new AuditVerifier(null) { Read = lines.Add }.Verify(server.Directory);
+        Assert.Equal($"refused: {result.Refusal}", lines.Single(l => l.Event == "configuration-reloaded").Detail);
     }
 
     [Fact]
