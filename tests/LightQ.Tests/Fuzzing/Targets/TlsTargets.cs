@@ -16,36 +16,20 @@ internal static class TlsTargets
     private static readonly byte[][] Tokens =
         FuzzText.Bytes("-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n", "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN EC PRIVATE KEY-----\n", "=", "\n", "\0", "\x30\x00", "\x04\x00", "\x06\x03\x55\x1d");
 
-    private static string CertificateFile => PathOf("certificate.pem");
-
     private static string KeyFile => PathOf("key.pem");
 
     public static IEnumerable<FuzzTarget> All()
     {
-        byte[] pem = File.ReadAllBytes(CertificateFile), key = File.ReadAllBytes(KeyFile), pfx = File.ReadAllBytes(PathOf("certificate.pfx"));
+        byte[] pem = File.ReadAllBytes(PathOf("certificate.pem")), key = File.ReadAllBytes(KeyFile), pfx = File.ReadAllBytes(PathOf("certificate.pfx"));
         using X509Certificate2 certificate = X509Certificate2.CreateFromPem(Encoding.ASCII.GetString(pem));
-        var own = new InFile(file => Load(new TlsOptions { CertificateFile = file, KeyFile = KeyFile }));
+        var own = new InFile(file => Load(new TlsOptions { CertificateFile = file, KeyFile = File.ReadAllText(file).Contains("PRIVATE KEY", StringComparison.Ordinal) ? null : KeyFile }));
         yield return new FuzzTarget
         {
             Name = "broker-certificates",
-            What = "a broker's certificate in PEM, DER or PFX",
+            What = "a broker's certificate in PEM, DER or PFX, in PEM also with its key",
             Parse = own.Parse,
             Close = own.Close,
-            Seeds = [pem, certificate.RawData, pfx],
-            Tokens = Tokens,
-            Refusals = new HashSet<Type> { typeof(ServerStartException) },
-            MaxLength = MaxLength,
-            MaxAllocation = MaxAllocation,
-            GateExecutions = GateExecutions,
-        };
-        var keys = new InFile(file => Load(new TlsOptions { CertificateFile = CertificateFile, KeyFile = file, ClientCaFile = CertificateFile }));
-        yield return new FuzzTarget
-        {
-            Name = "broker-keys",
-            What = "a broker's key in PEM",
-            Parse = keys.Parse,
-            Close = keys.Close,
-            Seeds = [key],
+            Seeds = [pem, certificate.RawData, pfx, [.. pem, .. key]],
             Tokens = Tokens,
             Refusals = new HashSet<Type> { typeof(ServerStartException) },
             MaxLength = MaxLength,
