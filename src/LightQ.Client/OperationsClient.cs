@@ -54,6 +54,7 @@ public sealed class OperationsClient
         return new ReloadResult(
             [.. response.Settings.Select(s => new ReloadedSetting(s.Key, s.From, s.To, s.Applied))],
             response.Refusal.Length == 0 ? null : response.Refusal,
-            response.Certificate == CertificateReload.None ? null : response.Certificate == CertificateReload.Applied);
+            response.Certificate == CertificateReload.None ? null : response.Certificate == CertificateReload.Applied,
+            response.CertificateProblem.Length == 0 ? null : response.CertificateProblem);
     }
 }

@@ -178,9 +178,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         {
             try
             {
-                (LightQServerOptions options, IReadOnlyList<SettingReload> settings) = ConfigurationReload.Merge(_options, source().Options);
+                (LightQServerOptions options, IReadOnlyList<SettingReload> settings) = ConfigurationReload.Merge(_options, source().Options, _options.TimeProvider.GetUtcNow());
                 Apply(options);
-                return new ReloadReport(settings, null, _tls is not null, ReloadCertificate());
+                return new ReloadReport(settings, null, _tls is not null, _tls?.Reload());
             }
             catch (ServerStartException e)
             {
@@ -234,7 +234,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// Reads the certificate files again; the next handshakes use them. Handshakes do so by themselves when the files have changed.
     /// </summary>
     /// <returns>Whether they can be used, which is also so without TLS; otherwise the log says why, and what was in force stays so.</returns>
-    public bool ReloadCertificate() => _tls?.Reload() ?? true;
+    public bool ReloadCertificate() => _tls?.Reload() is null;
 
     /// <summary>Where passwords are hashed.</summary>
     internal PasswordQueue Passwords => _security!.Authenticator.Passwords;

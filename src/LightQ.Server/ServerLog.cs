@@ -68,6 +68,9 @@ internal static partial class ServerLog
     [LoggerMessage(2034, LogLevel.Warning, "The self-signed certificate {Path} is not for {Names}: clients that connect by that are refused by their own check. Delete it and start again to have another made, which clients have to be given")]
     public static partial void CertificateLacksNames(ILogger logger, string path, string names);
 
+    [LoggerMessage(2037, LogLevel.Warning, "The certificate files can be used again: TLS with the certificate {Subject}, which ends on {End:u}")]
+    public static partial void CertificateInForceAgain(ILogger logger, string subject, DateTime end);
+
     [LoggerMessage(2035, LogLevel.Warning, "The certificate {Subject} ends on {End:u}: {Remedy}")]
     public static partial void CertificateEnding(ILogger logger, string subject, DateTime end, string remedy);
 

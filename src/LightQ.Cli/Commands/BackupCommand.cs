@@ -24,7 +24,7 @@ internal static class BackupCommand
             "backup",
             "Copy everything that a running broker keeps into a folder, as of one moment, and verify it. Needs the right admin. The folder holds messages and password hashes: keep it as safe as the broker.",
             "lightq backup ./backup",
-            "lightq backup ./backup --server lightq://admin@broker.example?tls=true --rate 50MiB",
+            "lightq backup ./backup --server 'lightq://admin@broker.example?tls=true' --rate 50MiB",
             "lightq backup verify ./backup")
         {
             folder, rate, allowDamaged, server, output,

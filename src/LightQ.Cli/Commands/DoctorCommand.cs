@@ -19,7 +19,7 @@ internal static class DoctorCommand
             "Look at what a broker with these settings depends on: disk, ports, certificate, limits, clock, memory. Takes the settings of 'lightq server' and changes nothing. Ends with 1 if something failed, with 4 if there are only warnings.",
             "lightq doctor --data /var/lib/lightq",
             "lightq doctor --data ./data --tls-cert broker.crt --tls-key broker.key --output json",
-            "lightq doctor --server lightq://broker.example?tls=true");
+            "lightq doctor --server 'lightq://broker.example?tls=true'");
         List<Option> flags = [.. ServerCommand.SettingFlags()];
         foreach (Option option in flags.Concat([config, server, output]))
             command.Add(option);

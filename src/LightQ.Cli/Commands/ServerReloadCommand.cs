@@ -14,7 +14,7 @@ internal static class ServerReloadCommand
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "reload",
-            "Have a broker read its configuration file and certificates again, with the right admin; SIGHUP does the same. Says of each changed setting whether it is in force or needs a restart. Ends with 78, and nothing has changed, if it is refused.",
+            "Have a broker read its configuration file and certificates again, with the right admin; SIGHUP does the same. Says of each changed setting whether it is in force or needs a restart. Ends with 78, and nothing has changed, if it is refused; with 1 if only the certificate files cannot be used.",
             "lightq server reload",
             "lightq server reload --output json")
         {
@@ -52,6 +52,6 @@ internal static class ServerReloadCommand
             new CommandConsole().Tables.Write(table);
         }
         if (result.Certificate is { } certificate)
-            Console.Out.WriteLine(certificate ? "The certificate was read again." : "The certificate cannot be used, and the one before stays in force; the broker's log says why.");
+            Console.Out.WriteLine(certificate ? "The certificate was read again." : $"The certificate cannot be used, and the one before stays in force: {result.CertificateProblem}");
     }
 }

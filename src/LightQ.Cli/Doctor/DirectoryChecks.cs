@@ -105,9 +105,27 @@ internal sealed class DirectoryChecks(string path)
         string password = Path.Combine(Full, AdminPassword.FileName);
         if (!File.Exists(password))
             yield break;
-        yield return FilePermissions.IsReadByOthers(password)
-            ? Finding.Failed("admin password", $"others may read '{password}' ({FilePermissions.TextOf(password)})", $"chmod 600 '{password}', and delete it to have a new one made at the next start.")
-            : Finding.Ok("admin password", "for its owner alone");
+        yield return Password(password);
+    }
+
+    private static Finding Password(string path)
+    {
+        const string Check = "admin password";
+        if (FilePermissions.IsReadByOthers(path))
+            return Finding.Failed(Check, $"others may read '{path}' ({FilePermissions.TextOf(path)})", $"chmod 600 '{path}', and delete it to have a new one made at the next start.");
+        try
+        {
+            return File.ReadAllText(path).Trim().Length switch
+            {
+                0 => Finding.Failed(Check, $"'{path}' is empty", $"Write a password into it, or rm '{path}' to have a good one made at the next start."),
+                < AdminPassword.ShortPassword => Finding.Warning(Check, $"that in '{path}' has fewer than {AdminPassword.ShortPassword} characters", $"rm '{path}': the next start makes a good one."),
+                _ => Finding.Ok(Check, "for its owner alone"),
+            };
+        }
+        catch (UnauthorizedAccessException)
+        {
+            return Finding.Ok(Check, "for its owner alone, who is somebody else");
+        }
     }
 
     private Finding InUse(string check)

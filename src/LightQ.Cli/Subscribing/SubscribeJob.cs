@@ -65,6 +65,21 @@ internal sealed record SubscribeJob
             Console.Error.WriteLine($"lightq: waiting for messages of {topic} from offset {started.NextOffset} on; Ctrl-C ends it.");
     }
 
+    /// <summary>Says why nothing comes, and when something can come again.</summary>
+    private static void Report(ConnectionStateChangedEventArgs change, ref bool isLost)
+    {
+        if (change is { State: ConnectionState.Reconnecting, Reason: { } reason })
+        {
+            Console.Error.WriteLine($"lightq: {(isLost ? "no connection" : "the connection was lost")}, trying again: {Failure.OneLine(reason.Message)}");
+            isLost = true;
+        }
+        else if (change.State == ConnectionState.Connected && isLost)
+        {
+            Console.Error.WriteLine("lightq: connected again.");
+            isLost = false;
+        }
+    }
+
     private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended)
     {
         var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -80,7 +95,9 @@ internal sealed record SubscribeJob
                     subscribed.TrySetResult();
             },
         };
+        bool isLost = false;
         await using var client = new LightQClient(Client);
+        client.ConnectionStateChanged += (_, change) => Report(change, ref isLost);
         await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options).GetAsyncEnumerator(ended.Token);
         long left = Count;
         while (left > 0)

@@ -49,9 +49,14 @@ internal static class ClientTls
         }
         catch (Exception e) when (e is CryptographicException or ArgumentException or NotSupportedException)
         {
-            throw Refuse("key", keyFile, $"holds no unencrypted private key in PEM that goes with the certificate in '{file}'", e);
+            throw Refuse("key", keyFile, WhatIsWrong(File.ReadAllText(keyFile), file, keyFile), e);
         }
     }
+
+    private static string WhatIsWrong(string key, string file, string keyFile) =>
+        !key.Contains("PRIVATE KEY-----", StringComparison.Ordinal) ? $"holds no private key in PEM{(keyFile == file ? ": name the file that does with key=FILE" : "")}"
+        : key.Contains("ENCRYPTED", StringComparison.Ordinal) ? "holds a private key with a password, which clients do not take: 'openssl pkey' writes it without"
+        : $"holds a private key that is damaged, or does not go with the certificate in '{file}'";
 
     private static X509Certificate2Collection ReadPem(string name, string file)
     {

@@ -1,15 +1,19 @@
 using LightQ.Server.Hosting;
+using LightQ.Server.Tls;
 
 namespace LightQ.Server.Configuration;
 
 /// <summary>What a running server takes over of another configuration.</summary>
 internal static class ConfigurationReload
 {
-    /// <summary>The options with the live settings of others, and what is different.</summary>
+    /// <summary>The options with the live settings of others, and what is different. Reads the certificate files if others are named.</summary>
     /// <exception cref="ServerStartException">A server would not start with them, or not with what is taken over.</exception>
-    public static (LightQServerOptions Options, IReadOnlyList<SettingReload> Settings) Merge(LightQServerOptions running, LightQServerOptions configured)
+    public static (LightQServerOptions Options, IReadOnlyList<SettingReload> Settings) Merge(LightQServerOptions running, LightQServerOptions configured, DateTimeOffset now)
     {
         StartChecks.Check(configured);
+        // Other files are used by the next start, which is not the time to find out that they cannot be.
+        if (configured.Tls != running.Tls && configured.Tls.CertificateFile is not null)
+            _ = CertificateFiles.Load(configured.Tls, now);
         LightQServerOptions merged = running;
         var changes = new List<SettingReload>();
         foreach (ServerSetting setting in ServerSettings.All)

@@ -29,7 +29,8 @@ internal sealed class AccessInterceptor(Authenticator authenticator, AccessContr
                 ? authenticator.OfToken(token, Origin.Control(context))
                 : throw new BrokerException(ErrorCode.Unauthenticated, "The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
         }
-        return authenticator.OfNothing(CallPrincipal.ChannelOf(context)) ?? throw new BrokerException(
-            ErrorCode.Unauthenticated, "This broker requires a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
+        PeerChannel peer = CallPrincipal.ChannelOf(context);
+        return authenticator.OfNothing(peer) ?? throw new BrokerException(
+            ErrorCode.Unauthenticated, $"{Authenticator.LoginDemandOf(peer)} a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
     }
 }

@@ -48,7 +48,8 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
         {
             Settings = { report.Settings.Select(s => new ChangedSetting { Key = s.Setting.Key, From = s.From, To = s.To, Applied = s.IsApplied }) },
             Refusal = report.Refusal ?? "",
-            Certificate = !report.HasCertificate ? CertificateReload.None : report.IsCertificateUsable ? CertificateReload.Applied : CertificateReload.Refused,
+            Certificate = !report.HasCertificate ? CertificateReload.None : report.CertificateProblem is null ? CertificateReload.Applied : CertificateReload.Refused,
+            CertificateProblem = report.CertificateProblem ?? "",
         };
     }
 

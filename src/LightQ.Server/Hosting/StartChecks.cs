@@ -10,8 +10,8 @@ internal static class StartChecks
     /// <exception cref="ServerStartException">They do.</exception>
     public static void Check(LightQServerOptions options)
     {
-        CheckExposure(options);
         CheckTls(options.Tls);
+        CheckExposure(options);
         int[] ports = [.. new[] { options.DataPort, options.ControlPort, options.WebPort }.Where(p => p != 0)];
         if (ports.Distinct().Count() != ports.Length)
             throw Refuse($"DataPort, ControlPort and WebPort are {options.DataPort}, {options.ControlPort} and {options.WebPort}: each needs a port of its own.");

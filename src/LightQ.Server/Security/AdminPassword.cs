@@ -11,7 +11,10 @@ internal static class AdminPassword
     /// <summary>The file's name.</summary>
     public const string FileName = "admin-password";
 
-    private const int PasswordBytes = 32, ShortPassword = 8;
+    /// <summary>One with fewer characters is easily guessed.</summary>
+    public const int ShortPassword = 8;
+
+    private const int PasswordBytes = 32;
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
     /// <summary>Reads the password; the first time, makes one.</summary>
@@ -35,7 +38,7 @@ internal static class AdminPassword
                 ServerLog.PasswordShort(logger, path, ShortPassword);
             return password.Length != 0
                 ? password
-                : throw new ServerStartException(ServerStartFailure.DataDirectory, $"'{path}' is empty: write a password into it, or delete it to have a new one made.");
+                : throw new ServerStartException(ServerStartFailure.Configuration, $"'{path}' is empty: write a password into it, or delete it to have a new one made.");
         }
         catch (UnauthorizedAccessException e)
         {

@@ -74,7 +74,7 @@ internal sealed class Authenticator
         switch (mechanism)
         {
             case HelloFrame.Anonymous:
-                return OfNothing(peer) ?? throw Refuse("This broker requires a user and password, or a token.");
+                return OfNothing(peer) ?? throw Refuse($"{LoginDemandOf(peer)} a user and password, or a token.");
             case HelloFrame.Token:
                 Principal owner = OfToken(credentials, Origin.Data(peer));
                 _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, owner.ToString(), Origin.Data(peer), Detail: "token"));
@@ -94,13 +94,17 @@ internal sealed class Authenticator
     public Principal? OfNothing(PeerChannel peer) =>
         OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null);
 
+    /// <summary>Why a client that shows nothing has to log in; how follows.</summary>
+    public static string LoginDemandOf(PeerChannel peer) =>
+        peer.CertificateNames is { Count: > 0 } ? $"The client certificate names {Printable(peer)}, and no user has one of these names; so this broker requires" : "This broker requires";
+
     /// <summary>The user that a verified certificate names.</summary>
     /// <exception cref="BrokerException">There is no certificate, or it names no user.</exception>
     public Principal AuthenticateExternal(PeerChannel peer)
     {
         if (OfCertificate(peer) is not { } principal)
         {
-            string names = string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
+            string names = Printable(peer);
             _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, names, Origin.Data(peer), Detail: "certificate"));
             throw Refuse(names.Length == 0 ? "There is no client certificate on this connection." : $"The client certificate names {names}, and no user has one of these names.");
         }
@@ -205,6 +209,8 @@ internal sealed class Authenticator
     private Principal? OwnerOf(AccessToken token) => token.User == Admin
         ? Principal.Admin(token.Hash)
         : _broker.Users.Table.Users.TryGetValue(token.User, out User? user) ? Principal.OfToken(user, token.Hash) : null;
+
+    private static string Printable(PeerChannel peer) => string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
 
     private Principal? OfCertificate(PeerChannel peer)
     {

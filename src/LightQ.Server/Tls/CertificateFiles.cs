@@ -75,7 +75,7 @@ internal static class CertificateFiles
         }
         catch (CryptographicException e)
         {
-            throw Refuse(CertificateSetting, file, password is null ? "is a PFX that needs a password: name a file with it by Tls:PasswordFile" : "is a PFX that its password does not open, or a damaged one", e);
+            throw Refuse(CertificateSetting, file, password is null ? "is a PFX that needs a password: name a file with it by Tls:PasswordFile" : "is a PFX that the password in Tls:PasswordFile does not open, or a damaged one", e);
         }
         X509Certificate2 certificate = found.FirstOrDefault(c => c.HasPrivateKey) ?? throw Refuse(CertificateSetting, file, "is a PFX without a private key");
         found.Remove(certificate);
@@ -144,7 +144,7 @@ internal static class CertificateFiles
             throw Refuse(setting, file, "holds a key that needs a password: name a file with it by Tls:PasswordFile");
         return Import(RSA.Create(), text, encrypted ? password : null)
             ?? Import(ECDsa.Create(), text, encrypted ? password : null)
-            ?? throw Refuse(setting, file, encrypted ? "holds a key that its password does not open, or a damaged one" : "holds a key that is damaged, is neither RSA nor ECDSA, or is on a curve that this machine does not know");
+            ?? throw Refuse(setting, file, encrypted ? "holds a key that the password in Tls:PasswordFile does not open, or a damaged one" : "holds a key that is damaged, is neither RSA nor ECDSA, or is on a curve that this machine does not know");
     }
 
     private static AsymmetricAlgorithm? Import(AsymmetricAlgorithm key, string text, string? password)
@@ -185,9 +185,13 @@ internal static class CertificateFiles
         {
             throw Refuse(setting, file, "does not exist", e);
         }
+        catch (UnauthorizedAccessException e) when (Directory.Exists(file))
+        {
+            throw Refuse(setting, file, "is a directory", e);
+        }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Refuse(setting, file, $"cannot be read: {e.Message}", e);
+            throw Refuse(setting, file, $"cannot be read: {e.Message.TrimEnd('.')}", e);
         }
     }
 

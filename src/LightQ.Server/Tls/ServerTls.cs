@@ -21,6 +21,7 @@ internal sealed class ServerTls
     private readonly Lock _reading = new();
     private volatile ServerCertificate _current;
     private long _lastLook;
+    private bool _isKept;
 
     /// <summary>Reads the certificate.</summary>
     /// <exception cref="ServerStartException">It cannot be used.</exception>
@@ -55,8 +56,8 @@ internal sealed class ServerTls
     }
 
     /// <summary>Reads the files again, changed or not.</summary>
-    /// <returns>Whether they can be used; otherwise the log says why, and what was in force stays so.</returns>
-    public bool Reload()
+    /// <returns>Why they cannot be used, in which case what was in force stays so; null when they can.</returns>
+    public string? Reload()
     {
         lock (_reading)
         {
@@ -118,19 +119,24 @@ internal sealed class ServerTls
         }
     }
 
-    private bool Read()
+    private string? Read()
     {
         try
         {
             _current = CertificateFiles.Load(_options, _time.GetUtcNow());
-            ServerLog.CertificateInForce(_logger, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
+            if (_isKept)
+                ServerLog.CertificateInForceAgain(_logger, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
+            else
+                ServerLog.CertificateInForce(_logger, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
+            _isKept = false;
             Changed?.Invoke();
-            return true;
+            return null;
         }
         catch (ServerStartException e)
         {
             ServerLog.CertificateKept(_logger, e.Message, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
-            return false;
+            _isKept = true;
+            return e.Message;
         }
     }
 }

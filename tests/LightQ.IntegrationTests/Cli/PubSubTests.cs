@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text.Json;
+using LightQ.IntegrationTests.Faults;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -109,6 +110,28 @@ public sealed class PubSubTests
         await LightQTool.EndAsync(subscriber);
 
         Assert.Equal((0, ""), (subscriber.ExitCode, await subscriber.StandardError.ReadToEndAsync(Cancelled)));
+    }
+
+    [Fact]
+    [Trait("Tier", "C")]
+    public async Task A_subscription_that_has_lost_its_broker_says_so_and_when_it_is_back()
+    {
+        FaultRun.RequireTier("It starts a broker twice.");
+        using var directory = new TemporaryDirectory();
+        await using var broker = new FaultBroker(directory.Path);
+        await broker.StartAsync();
+        string url = FormattableString.Invariant($"lightq://127.0.0.1:{broker.DataPort}?control={broker.ControlPort}");
+        (await LightQTool.RunAsync(url, "topic", "create", "t", "--kind", "durable")).Succeeded();
+        using Process subscriber = LightQTool.Start(url, "sub", "t");
+        await SubscribersAsync(url, "t", 1);
+
+        await broker.KillAsync();
+        Assert.StartsWith("lightq: the connection was lost, trying again: ", await subscriber.StandardError.ReadLineAsync(Cancelled), StringComparison.Ordinal);
+        await broker.StartAsync();
+        Assert.Equal("lightq: connected again.", await subscriber.StandardError.ReadLineAsync(Cancelled));
+
+        subscriber.Kill();
+        await LightQTool.EndAsync(subscriber);
     }
 
     [Fact]

@@ -89,13 +89,31 @@ public sealed class ReloadTests : IDisposable
         using TestCertificate next = files.Authority.IssueServer();
         next.Write(Path.GetDirectoryName(files.CertificateFile)!, "broker");
 
-        Assert.True((await server.Server.ReloadAsync()).IsCertificateUsable);
+        Assert.Null((await server.Server.ReloadAsync()).CertificateProblem);
         Assert.NotEqual(before, next.Certificate.Thumbprint);
         Assert.Equal(next.Certificate.Thumbprint, await TlsReloadTests.ShownAsync(server.DataPort));
 
         File.WriteAllText(files.KeyFile, "no key");
-        Assert.False((await server.Server.ReloadAsync()).IsCertificateUsable);
+        await using var client = new LightQClient(files.ClientOptions(server));
+        ReloadResult result = await client.Operations.ReloadAsync(Cancelled);
+        Assert.Equal((false, $"Tls:KeyFile: '{files.KeyFile}' holds no private key in PEM."), (result.Certificate, result.CertificateProblem));
         Assert.Equal(next.Certificate.Thumbprint, await TlsReloadTests.ShownAsync(server.DataPort));
+    }
+
+    [Fact]
+    public async Task Other_certificate_files_that_the_next_start_could_not_use_are_refused()
+    {
+        using var files = new TlsFiles();
+        (string, string) certificate = ("Tls:CertificateFile", files.CertificateFile);
+        await using TestServer server = await StartAsync(certificate, ("Tls:KeyFile", files.KeyFile));
+        Write(certificate, ("Tls:KeyFile", files.CertificateFile));
+        Assert.Equal($"Tls:KeyFile: '{files.CertificateFile}' holds no private key in PEM.", (await server.Server.ReloadAsync()).Refusal);
+        Write(certificate, ("Tls:KeyFile", files.KeyFile), ("Tls:ClientCaFile", "missing.crt"));
+        Assert.Equal("Tls:ClientCaFile: 'missing.crt' does not exist.", (await server.Server.ReloadAsync()).Refusal);
+        Write(certificate, ("Tls:KeyFile", files.KeyFile), ("Tls:ClientCaFile", files.CaFile));
+        ReloadReport report = await server.Server.ReloadAsync();
+        Assert.Null(report.Refusal);
+        Assert.All(report.Settings, s => Assert.False(s.IsApplied));
     }
 
     [Fact]

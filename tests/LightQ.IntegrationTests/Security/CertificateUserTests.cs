@@ -34,7 +34,12 @@ public sealed class CertificateUserTests
             Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => client.Users.WhoAmIAsync(Cancel))).Code);
         }
         await using var stranger = new LightQClient(files.ClientOptions(server, nobody));
-        Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => stranger.ConnectAsync(Cancel))).Code);
+        foreach (Task refused in (Task[])[stranger.ConnectAsync(Cancel), stranger.Users.WhoAmIAsync(Cancel)])
+        {
+            LightQException error = await Assert.ThrowsAsync<LightQException>(() => refused);
+            Assert.Equal(ErrorCode.Unauthenticated, error.Code);
+            Assert.StartsWith("The client certificate names nobody, and no user has one of these names", error.Message, StringComparison.Ordinal);
+        }
         await using var without = new LightQClient(files.ClientOptions(server));
         Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => without.ConnectAsync(Cancel))).Code);
     }

@@ -174,14 +174,16 @@ public sealed class TlsRefusalTests
     {
         using var files = new TlsFiles();
         using TestCertificate one = files.Authority.IssueClient("one"), other = files.Authority.IssueClient("other");
-        string own = files.Write("one.crt", one.Pem), key = files.Write("other.key", other.KeyPem), text = files.Write("text", "hello");
+        string own = files.Write("one.crt", one.Pem), key = files.Write("other.key", other.KeyPem), secret = files.Write("secret.key", one.EncryptedKeyPem("p")), text = files.Write("text", "hello");
         var options = new LightQClientOptions { Tls = true };
         (LightQClientOptions Options, string Words)[] cases =
         [
             (options with { CertificateAuthorityFile = "/missing/ca.crt" }, "ca: the file '/missing/ca.crt' does not exist."),
             (options with { CertificateAuthorityFile = text }, $"ca: the file '{text}' holds no certificate in PEM."),
-            (options with { ClientCertificateFile = own }, $"key: the file '{own}' holds no unencrypted private key in PEM that goes with the certificate in '{own}'."),
-            (options with { ClientCertificateFile = own, ClientKeyFile = key }, $"key: the file '{key}' holds no unencrypted private key in PEM that goes with the certificate in '{own}'."),
+            (options with { ClientCertificateFile = own }, $"key: the file '{own}' holds no private key in PEM: name the file that does with key=FILE."),
+            (options with { ClientCertificateFile = own, ClientKeyFile = text }, $"key: the file '{text}' holds no private key in PEM."),
+            (options with { ClientCertificateFile = own, ClientKeyFile = key }, $"key: the file '{key}' holds a private key that is damaged, or does not go with the certificate in '{own}'."),
+            (options with { ClientCertificateFile = own, ClientKeyFile = secret }, $"key: the file '{secret}' holds a private key with a password, which clients do not take: 'openssl pkey' writes it without."),
             (options with { ClientCertificateFile = own, ClientKeyFile = "/missing/key" }, "key: the file '/missing/key' cannot be read."),
         ];
         foreach ((LightQClientOptions wrong, string words) in cases)

@@ -38,6 +38,29 @@ public sealed class EventTests
         Assert.Equal(["Connecting ", "Connected ", "ShuttingDown 60 s restart", "Reconnecting ShuttingDown", "Connected "], told);
     }
 
+    [Fact]
+    public async Task A_broker_that_refuses_who_was_connected_is_told_once_for_each_reason()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        var told = new ConcurrentQueue<string>();
+        client.ConnectionStateChanged += (_, change) => told.Enqueue($"{change.State} {change.Reason?.Code}");
+        Task connecting = client.ConnectAsync(Cancel);
+        using (await broker.AcceptAsync())
+            await connecting;
+        foreach (ErrorCode code in (ErrorCode[])[ErrorCode.TlsFailed, ErrorCode.TlsFailed, ErrorCode.ResourceExhausted])
+        {
+            using var refused = new FakeConnection(await broker.AcceptRawAsync());
+            await refused.ReadAsync(FrameType.Hello);
+            await refused.WriteAsync(new ErrorFrame(code, "no"));
+        }
+        using FakeConnection next = await broker.AcceptAsync();
+        string[] expected = ["Connecting ", "Connected ", "Reconnecting Unavailable", "Reconnecting TlsFailed", "Reconnecting ResourceExhausted", "Connected "];
+        while (told.Count < expected.Length)
+            await Task.Delay(1, Cancel);
+        Assert.Equal(expected, told);
+    }
+
     [Theory]
     [InlineData(null)]
     [InlineData("billing")]

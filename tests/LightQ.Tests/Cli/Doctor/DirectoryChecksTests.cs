@@ -79,16 +79,29 @@ public sealed class DirectoryChecksTests : IDisposable
         if (OperatingSystem.IsWindows())
             return; // It has no such permissions.
         string password = Path.Combine(_root, "admin-password");
-        File.WriteAllText(password, "secret");
+        File.WriteAllText(password, "secret words");
         File.SetUnixFileMode(password, (UnixFileMode)0b110_000_000);
         Assert.Equal(CheckResult.Ok, Check("admin password", _root).Result);
         Assert.DoesNotContain(new DirectoryChecks(_root).Run(), f => f.Check == "permissions");
         File.SetUnixFileMode(password, (UnixFileMode)0b110_100_000);
         Finding open = Check("admin password", _root);
         Assert.Equal((CheckResult.Failed, $"chmod 600 '{password}', and delete it to have a new one made at the next start."), (open.Result, open.Fix));
-        Assert.DoesNotContain("secret", open.Found, StringComparison.Ordinal);
+        Assert.DoesNotContain("secret words", open.Found, StringComparison.Ordinal);
         File.SetUnixFileMode(_root, (UnixFileMode)0b111_111_000);
         Assert.Equal(CheckResult.Warning, Check("permissions", _root).Result);
+    }
+
+    [Theory]
+    [InlineData("", CheckResult.Failed)]
+    [InlineData("seven..\n", CheckResult.Warning)]
+    [InlineData("eight...\n", CheckResult.Ok)]
+    public void A_password_that_is_missing_or_short_is_told(string password, object result)
+    {
+        string file = Path.Combine(_root, "admin-password");
+        File.WriteAllText(file, password);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(file, (UnixFileMode)0b110_000_000);
+        Assert.Equal(result, Check("admin password", _root).Result);
     }
 
     public void Dispose() => Directory.Delete(_root, recursive: true);

@@ -50,7 +50,7 @@ public sealed class CertificateFilesTests : IDisposable
         (TlsOptions Options, string Message)[] cases =
         [
             (new() { CertificateFile = missing, KeyFile = key }, $"Tls:CertificateFile: '{missing}' does not exist."),
-            (new() { CertificateFile = _directory, KeyFile = key }, $"Tls:CertificateFile: '{_directory}' cannot be read: "),
+            (new() { CertificateFile = _directory, KeyFile = key }, $"Tls:CertificateFile: '{_directory}' is a directory."),
             (new() { CertificateFile = text, KeyFile = key }, $"Tls:CertificateFile: '{text}' is no certificate; allowed: PEM or PFX."),
             (new() { CertificateFile = Write("empty", ""), KeyFile = key }, "empty' is empty."),
             (new() { CertificateFile = key, KeyFile = key }, $"Tls:CertificateFile: '{key}' holds no certificate."),
@@ -62,10 +62,10 @@ public sealed class CertificateFilesTests : IDisposable
             (new() { CertificateFile = file, KeyFile = Write("rsa.key", rsa.KeyPem) }, $"rsa.key' holds a key that does not go with the certificate in '{file}'."),
             (new() { CertificateFile = file, KeyFile = Write("bad.key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n") }, "bad.key' holds a key that is damaged, is neither RSA nor ECDSA, or is on a curve that this machine does not know."),
             (new() { CertificateFile = file, KeyFile = secret }, $"Tls:KeyFile: '{secret}' holds a key that needs a password: name a file with it by Tls:PasswordFile."),
-            (new() { CertificateFile = file, KeyFile = secret, PasswordFile = password }, $"Tls:KeyFile: '{secret}' holds a key that its password does not open, or a damaged one."),
+            (new() { CertificateFile = file, KeyFile = secret, PasswordFile = password }, $"Tls:KeyFile: '{secret}' holds a key that the password in Tls:PasswordFile does not open, or a damaged one."),
             (new() { CertificateFile = file, KeyFile = secret, PasswordFile = missing }, $"Tls:PasswordFile: '{missing}' does not exist."),
             (new() { CertificateFile = pfx }, $"Tls:CertificateFile: '{pfx}' is a PFX that needs a password: name a file with it by Tls:PasswordFile."),
-            (new() { CertificateFile = pfx, PasswordFile = password }, $"Tls:CertificateFile: '{pfx}' is a PFX that its password does not open, or a damaged one."),
+            (new() { CertificateFile = pfx, PasswordFile = password }, $"Tls:CertificateFile: '{pfx}' is a PFX that the password in Tls:PasswordFile does not open, or a damaged one."),
             (new() { CertificateFile = Write("client.crt", client.Pem), KeyFile = Write("client.key", client.KeyPem) }, "is not for servers"),
             (new() { CertificateFile = file, KeyFile = key, ClientCaFile = missing }, $"Tls:ClientCaFile: '{missing}' does not exist."),
             (new() { CertificateFile = file, KeyFile = key, ClientCaFile = text }, $"Tls:ClientCaFile: '{text}' holds no certificate in PEM."),

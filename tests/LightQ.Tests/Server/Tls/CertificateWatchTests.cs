@@ -71,7 +71,7 @@ public sealed class CertificateWatchTests : IDisposable
         await using CertificateWatch watch = Watch(tls);
         _time.Advance(TimeSpan.FromSeconds(5));
         Replace(worse);
-        Assert.True(tls.Reload());
+        Assert.Null(tls.Reload());
         _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Single(_log.Of(LogLevel.Warning));
         _time.Advance(TimeSpan.FromDays(1.1)); // One more when it ends.

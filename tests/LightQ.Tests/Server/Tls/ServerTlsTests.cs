@@ -49,9 +49,11 @@ public sealed class ServerTlsTests : IDisposable
         string error = Assert.Single(_log.Lines, l => l.Level == LogLevel.Error).Message;
         Assert.Contains("holds a key that does not go with the certificate", error, StringComparison.Ordinal);
         Assert.Contains("stays in force", error, StringComparison.Ordinal);
+        Assert.DoesNotContain(_log.Lines, l => l.Level == LogLevel.Warning);
         Replace(second, 2);
         _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
+        Assert.StartsWith("The certificate files can be used again: ", Assert.Single(_log.Lines, l => l.Level == LogLevel.Warning).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -60,10 +62,10 @@ public sealed class ServerTlsTests : IDisposable
         using TestCertificate first = Issue(), second = Issue();
         ServerTls tls = Open(first);
         second.Write(_directory, "broker");
-        Assert.True(tls.Reload());
+        Assert.Null(tls.Reload());
         Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
         File.Delete(PathOf("broker.key"));
-        Assert.False(tls.Reload());
+        Assert.Equal($"Tls:KeyFile: '{PathOf("broker.key")}' does not exist.", tls.Reload());
         Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
     }
 
