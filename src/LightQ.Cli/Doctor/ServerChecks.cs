@@ -98,7 +98,10 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         try
         {
             ServerCertificate loaded = CertificateFiles.Load(options.Tls, time.GetUtcNow());
-            return Expiry(check, loaded.Certificate, time.GetUtcNow());
+            Finding expiry = Expiry(check, loaded.Certificate, time.GetUtcNow());
+            return expiry.Result != CheckResult.Ok || loaded.Certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Any()
+                ? expiry
+                : Finding.Warning(check, $"{loaded.Certificate.Subject} has no subject alternative name", "Issue one with the names and addresses by which clients connect: clients check those (docs/tls.md).");
         }
         catch (ServerStartException e)
         {

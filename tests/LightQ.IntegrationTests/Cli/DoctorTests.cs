@@ -75,6 +75,8 @@ public sealed class DoctorTests
         Assert.Equal(CheckResult.Ok, Certificate(files.Options).Result);
         Assert.Equal(CheckResult.Warning, Certificate(soon.Options).Result);
         Assert.Equal(CheckResult.Failed, Certificate(ended.Options).Result);
+        using var nameless = new TlsFiles(a => a.IssueServer(names: [], lastDay: 90));
+        Assert.EndsWith("has no subject alternative name", Certificate(nameless.Options).Found, StringComparison.Ordinal);
         Assert.Equal(CheckResult.Failed, Certificate(files.Options with { KeyFile = soon.KeyFile }).Result);
         Assert.Equal(CheckResult.Failed, Certificate(files.Options with { KeyFile = files.KeyFile + ".gone" }).Result);
         if (!OperatingSystem.IsWindows())
