@@ -150,7 +150,7 @@ public sealed class StartTests
     {
         using var folder = new TemporaryDirectory();
         File.WriteAllText(folder.File("admin-password"), "\n");
-        ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = folder.Path }, ServerStartFailure.DataDirectory, 69);
+        ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = folder.Path }, ServerStartFailure.Configuration, 78);
         Assert.Contains("admin-password", error.Message, StringComparison.Ordinal);
     }
 
