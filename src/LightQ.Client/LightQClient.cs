@@ -60,8 +60,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells of every change of <see cref="State"/>, one after the other and in order, on the thread pool; the client goes on when the handler returns. Told once more, with the same state and the reason, when a
-    /// broker is there and refuses an attempt, for example for a certificate. What a handler throws is logged.
+    /// Tells of every change of <see cref="State"/>, one after the other and in order, on the thread pool; the client goes on when the handler returns. Told again, with the same state, when an
+    /// attempt to connect is refused by a broker that is there, for example for a certificate, and the attempt before it failed with another code. What a handler throws is logged.
     /// </summary>
     public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged
     {

@@ -17,7 +17,7 @@ internal sealed class BrokerLink : IAsyncDisposable
     private Connection? _current;
     private int _failedAttempts;
     private uint _lastMember;
-    private ErrorCode? _refusal;
+    private ErrorCode? _lastFailure;
 
     public BrokerLink(LightQClientOptions options, ClientEvents events, ILogger logger)
     {
@@ -142,7 +142,7 @@ internal sealed class BrokerLink : IAsyncDisposable
                 break;
             }
             first = false;
-            (_failedAttempts, _refusal) = (0, null);
+            (_failedAttempts, _lastFailure) = (0, null);
             Begin(connection);
             LightQException reason = await connection.Ended.ConfigureAwait(false);
             End(reason);
@@ -229,9 +229,9 @@ internal sealed class BrokerLink : IAsyncDisposable
         TimeSpan delay = Delay(Options, _failedAttempts++, Random.Shared.NextDouble());
         ClientLog.AttemptFailed(Logger, Options.ToString(), reason.Code, reason.Message, delay.TotalMilliseconds);
         // A broker that is not there may come; one that refuses is what somebody has to know.
-        if (reason.Code != ErrorCode.Unavailable && reason.Code != _refusal)
+        if (reason.Code != ErrorCode.Unavailable && reason.Code != _lastFailure)
             _events.OnState(_events.State, reason);
-        _refusal = reason.Code;
+        _lastFailure = reason.Code;
         await Task.Delay(delay, Options.ConnectionTime, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 

@@ -35,21 +35,26 @@ internal static class ClientTls
     {
         X509Certificate2Collection chain = ReadPem("cert", file);
         chain.RemoveAt(0);
+        string pem, key;
         try
         {
-            X509Certificate2 certificate = X509Certificate2.CreateFromPemFile(file, keyFile);
-            // Windows hands TLS no key that is only in memory.
-            if (OperatingSystem.IsWindows())
-                certificate = X509CertificateLoader.LoadPkcs12(certificate.Export(X509ContentType.Pfx), null);
-            return SslStreamCertificateContext.Create(certificate, chain, offline: true);
+            (pem, key) = (File.ReadAllText(file), File.ReadAllText(keyFile));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw Refuse("key", keyFile, "cannot be read", e);
         }
+        try
+        {
+            X509Certificate2 certificate = X509Certificate2.CreateFromPem(pem, key);
+            // Windows hands TLS no key that is only in memory.
+            if (OperatingSystem.IsWindows())
+                certificate = X509CertificateLoader.LoadPkcs12(certificate.Export(X509ContentType.Pfx), null);
+            return SslStreamCertificateContext.Create(certificate, chain, offline: true);
+        }
         catch (Exception e) when (e is CryptographicException or ArgumentException or NotSupportedException)
         {
-            throw Refuse("key", keyFile, WhatIsWrong(File.ReadAllText(keyFile), file, keyFile), e);
+            throw Refuse("key", keyFile, WhatIsWrong(key, file, keyFile), e);
         }
     }
 

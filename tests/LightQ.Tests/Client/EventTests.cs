@@ -44,7 +44,13 @@ public sealed class EventTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var told = new ConcurrentQueue<string>();
-        client.ConnectionStateChanged += (_, change) => told.Enqueue($"{change.State} {change.Reason?.Code}");
+        var resumed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        client.ConnectionStateChanged += (_, change) =>
+        {
+            told.Enqueue($"{change.State} {change.Reason?.Code}");
+            if (change.State == ConnectionState.Connected && told.Count > 2)
+                resumed.SetResult();
+        };
         Task connecting = client.ConnectAsync(Cancel);
         using (await broker.AcceptAsync())
             await connecting;
@@ -55,10 +61,8 @@ public sealed class EventTests
             await refused.WriteAsync(new ErrorFrame(code, "no"));
         }
         using FakeConnection next = await broker.AcceptAsync();
-        string[] expected = ["Connecting ", "Connected ", "Reconnecting Unavailable", "Reconnecting TlsFailed", "Reconnecting ResourceExhausted", "Connected "];
-        while (told.Count < expected.Length)
-            await Task.Delay(1, Cancel);
-        Assert.Equal(expected, told);
+        await resumed.Task.WaitAsync(Cancel);
+        Assert.Equal(["Connecting ", "Connected ", "Reconnecting Unavailable", "Reconnecting TlsFailed", "Reconnecting ResourceExhausted", "Connected "], told);
     }
 
     [Theory]
