@@ -60,6 +60,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             segment.Owner = this;
         }
         Attend();
+        foreach (IGrouping<string, JournalDamage> file in recovered.Damage.GroupBy(damage => damage.File))
+            _log.NoteDamage(file.Key, [.. file]);
         environment.Scrubber.Add(_log);
     }
 

@@ -8,6 +8,9 @@ namespace LightQ.Storage;
 /// <param name="Detail">What is wrong.</param>
 public sealed record JournalDamage(string File, long FirstOffset, long LastOffset, long Bytes, string Detail)
 {
+    /// <summary>The detail of damage that was seen in the bytes.</summary>
+    internal const string OtherBytes = "the bytes there are not what was written";
+
     /// <summary>Whether any of the offsets from one to another are hit.</summary>
     public bool Touches(long firstOffset, long lastOffset) => FirstOffset <= lastOffset && firstOffset <= LastOffset;
 }

@@ -257,7 +257,7 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
     private void WriteCheckpoint(bool clean)
     {
         LogEnd durable = _log.Durable.Read();
-        _checkpoints.Write(new Checkpoint(0, _log.Options.Incarnation, _log.StartOffset, durable, _log.Epoch, clean));
+        _checkpoints.Write(new Checkpoint(0, _log.Options.Incarnation, _log.StartOffset, durable, _log.Epoch, clean, _log.Key));
         _checkpointPosition = durable.Position;
     }
 

@@ -52,6 +52,22 @@ internal static class Mutation
         false;
 #endif
 
+    /// <summary>Every header with a valid checksum counts as one that the log appended.</summary>
+    public static bool NoMac =>
+#if MUTANT_NOMAC
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>The log ends at the first payload that is wrong, whatever had been synced behind it.</summary>
+    public static bool CutAtPayload =>
+#if MUTANT_CUTATPAYLOAD
+        true;
+#else
+        false;
+#endif
+
     /// <summary>Files get their length and no blocks.</summary>
     public static bool SparseSegment =>
 #if MUTANT_SPARSESEGMENT

@@ -14,7 +14,7 @@ namespace LightQ.Protocol.Batches;
 /// 20 u32 recordCount  24 u32 offsetSpan  28 u32 uncompressedLength (records, without padding)
 /// 32 u64 baseOffset   B    40 i64 appendTime B (unix microseconds)  48 i64 timestamp (producer's clock)
 /// 56 u64 producerId   64 u64 baseSequence   72 u32 producerEpoch
-/// 76 u32 leaderEpoch  B    80 u32 previousCrc B    84 u32 durableBack B    88 u64 0
+/// 76 u32 leaderEpoch  B    80 u32 previousCrc B    84 u32 durableBack B    88 u64 mac B
 /// 96 extensions, see <see cref="BatchExtension"/>, up to headerLength; then the records or what a codec made of them
 /// </code>
 /// </remarks>
@@ -104,8 +104,8 @@ public static class BatchLayout
     /// <summary>Offset of the distance to the durable end.</summary>
     public const int DurableBack = 84;
 
-    /// <summary>Offset of the reserved word.</summary>
-    public const int Reserved = 88;
+    /// <summary>Offset of the code by which a journal knows its own batches.</summary>
+    public const int Mac = 88;
 
     /// <summary>Rounds up to <see cref="Alignment"/>.</summary>
     public static int Align(int length) => (length + (Alignment - 1)) & ~(Alignment - 1);

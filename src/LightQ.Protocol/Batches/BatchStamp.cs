@@ -6,4 +6,5 @@ namespace LightQ.Protocol.Batches;
 /// <param name="LeaderEpoch">The log's epoch.</param>
 /// <param name="PreviousCrc">Header checksum of the batch before in the same segment, or the segment header's for the first.</param>
 /// <param name="DurableBack"><paramref name="BaseOffset"/> minus the durable end at that moment, saturating.</param>
-public readonly record struct BatchStamp(long BaseOffset, long AppendTime, uint LeaderEpoch, uint PreviousCrc, uint DurableBack);
+/// <param name="Mac">Message authentication code of the batch's place under the log's own key; 0 where no journal keeps it. Only the log can check it.</param>
+public readonly record struct BatchStamp(long BaseOffset, long AppendTime, uint LeaderEpoch, uint PreviousCrc, uint DurableBack, ulong Mac = 0);

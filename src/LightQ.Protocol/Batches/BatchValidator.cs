@@ -109,7 +109,7 @@ public static class BatchValidator
         ReadOnlySpan<byte> header = batch.Bytes;
         bool stamped = (batch.BaseOffset | batch.AppendTime) != 0
             || (batch.LeaderEpoch | batch.PreviousCrc | batch.DurableBack) != 0
-            || BinaryPrimitives.ReadUInt64LittleEndian(header[BatchLayout.Reserved..]) != 0;
+            || BinaryPrimitives.ReadUInt64LittleEndian(header[BatchLayout.Mac..]) != 0;
         return stamped ? "the batch has fields set that only the broker may set" : "";
     }
 }

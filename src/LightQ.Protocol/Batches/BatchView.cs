@@ -99,6 +99,9 @@ public readonly ref struct BatchView
     /// <summary><see cref="BaseOffset"/> minus the durable end when it was appended, saturating.</summary>
     public uint DurableBack => BinaryPrimitives.ReadUInt32LittleEndian(_bytes[BatchLayout.DurableBack..]);
 
+    /// <summary>The code by which a journal knows its own batches; 0 where no journal keeps it.</summary>
+    public ulong Mac => BinaryPrimitives.ReadUInt64LittleEndian(_bytes[BatchLayout.Mac..]);
+
     /// <summary>The bytes behind the header, padding included.</summary>
     /// <exception cref="ProtocolException">The header's lengths contradict each other, or the view holds less than the batch.</exception>
     public ReadOnlySpan<byte> Payload

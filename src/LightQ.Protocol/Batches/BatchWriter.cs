@@ -72,6 +72,7 @@ public static class BatchWriter
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.LeaderEpoch..], stamp.LeaderEpoch);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.PreviousCrc..], stamp.PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.DurableBack..], stamp.DurableBack);
+        BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.Mac..], stamp.Mac);
         return WriteHeaderCrc(batch[..BinaryPrimitives.ReadUInt16LittleEndian(batch[BatchLayout.HeaderLength..])]);
     }
 

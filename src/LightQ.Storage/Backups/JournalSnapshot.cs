@@ -54,7 +54,7 @@ public sealed class JournalSnapshot
         await CopyProducersAsync(directory, sink, cancellationToken).ConfigureAwait(false);
         await sink.WriteFileAsync($"{directory}/{EpochFile.Name}", EpochFile.Encode(_log.Epochs), cancellationToken).ConfigureAwait(false);
         long start = Math.Min(Math.Max(_startOffset, oldest?.BaseOffset ?? 0), _end.Offset);
-        var checkpoint = new Checkpoint(1, _log.Options.Incarnation, start, _end, _log.Epoch, Clean: true);
+        var checkpoint = new Checkpoint(1, _log.Options.Incarnation, start, _end, _log.Epoch, Clean: true, _log.Key);
         await sink.WriteFileAsync($"{directory}/{CheckpointFile.Name}", CheckpointFile.Encode(checkpoint), cancellationToken).ConfigureAwait(false);
         return true;
     }

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Checksums;
 using LightQ.Storage.Files;
+using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 
@@ -12,10 +13,11 @@ internal static class GapBatch
 
     /// <summary>Fills the hole.</summary>
     /// <param name="file">The segment's new file.</param>
+    /// <param name="segment">Whose file it is.</param>
     /// <param name="position">Where in it the hole begins.</param>
     /// <param name="hole">The hole.</param>
     /// <param name="epoch">The log's epoch.</param>
-    public static void Write(IStorageFile file, long position, in LogHole hole, uint epoch)
+    public static void Write(IStorageFile file, in SegmentHeader segment, long position, in LogHole hole, uint epoch)
     {
         int length = checked((int)hole.Bytes);
         uint payloadCrc = 0;
@@ -26,11 +28,12 @@ internal static class GapBatch
             file.Write(zeros, position + at);
         }
         Span<byte> header = stackalloc byte[BatchLayout.HeaderSize];
-        WriteHeader(header, hole, length, payloadCrc, epoch);
+        var stamp = new BatchStamp(hole.Start.Offset, hole.Start.AppendTime, epoch, hole.Start.ChainCrc, 0);
+        WriteHeader(header, hole, length, payloadCrc, segment.Key.Sign(segment.Ordinal, position, length, stamp));
         file.Write(header, position);
     }
 
-    private static void WriteHeader(Span<byte> header, in LogHole hole, int length, uint payloadCrc, uint epoch)
+    private static void WriteHeader(Span<byte> header, in LogHole hole, int length, uint payloadCrc, in BatchStamp stamp)
     {
         header.Clear();
         BinaryPrimitives.WriteInt32LittleEndian(header, length);
@@ -40,7 +43,6 @@ internal static class GapBatch
         BinaryPrimitives.WriteUInt16LittleEndian(header[BatchLayout.HeaderLength..], BatchLayout.HeaderSize);
         BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)BatchKind.Gap << 4);
         BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.OffsetSpan..], checked((uint)hole.Offsets));
-        var stamp = new BatchStamp(hole.Start.Offset, hole.Start.AppendTime, epoch, hole.Start.ChainCrc, 0);
         BatchWriter.Stamp(header, stamp);
         if (hole.NextCrc is not { } crc)
             return;

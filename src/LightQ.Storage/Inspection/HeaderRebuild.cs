@@ -16,17 +16,27 @@ internal static class HeaderRebuild
     /// <summary>The header, or null when nothing leads to it.</summary>
     /// <param name="file">The segment's file.</param>
     /// <param name="files">The file system.</param>
-    /// <param name="identity">Topic and incarnation; the rest is ignored.</param>
+    /// <param name="identity">Topic, incarnation and key; the rest is ignored.</param>
     /// <param name="before">The end of the segment before; null when that is not known.</param>
     /// <param name="behind">A place further on whose log position is known; null when there is none.</param>
     /// <param name="isAlone">Whether no other file counts log positions with this one.</param>
     public static SegmentHeader? TryFind(FoundSegment file, IFileSystem files, SegmentHeader identity, LogEnd? before, LogEnd? behind, bool isAlone)
+    {
+        SegmentHeader? found = TryFindWith(file, files, identity, before, behind, isAlone);
+        // An older version wrote segments without a key into the same log. Their batches say so themselves.
+        return found ?? (identity.Key.IsNone ? null : TryFindWith(file, files, identity with { Key = default }, before, behind, isAlone, keyless: true));
+    }
+
+    private static SegmentHeader? TryFindWith(
+        FoundSegment file, IFileSystem files, SegmentHeader identity, LogEnd? before, LogEnd? behind, bool isAlone, bool keyless = false)
     {
         // Positions count from the segment's first byte until its place in the log is known.
         using IStorageFile open = files.Open(file.Path, OpenMode.Read);
         var segment = new Segment(files, file.Path, identity with { Ordinal = file.Ordinal, BasePosition = 0 }, file.FileBytes, open);
         var window = new FileWindow(open, WindowBytes);
         bool isFirstWhole = BatchScan.TryReadHeader(window, segment, 0, segment.Limit, out BatchView first);
+        if (keyless && (!isFirstWhole || first.Mac != 0))
+            return null;
         if (!isFirstWhole)
         {
             // The first batch went with the page: only the segment before can say where this one begins.
@@ -38,8 +48,14 @@ internal static class HeaderRebuild
             return After(identity, file.Ordinal, end, later.LeaderEpoch);
         }
         (long baseOffset, uint epoch, uint wantedCrc) = (first.BaseOffset, first.LeaderEpoch, first.PreviousCrc);
-        if (before is { } known && After(identity, file.Ordinal, known, epoch) is var candidate && candidate.Crc() == wantedCrc && candidate.BaseOffset == baseOffset)
-            return candidate;
+        bool isKeyLost = identity.Key.IsNone && first.Mac != 0; // Then the page is one without a key, and the codes mean nothing.
+        if (before is { } known && After(identity, file.Ordinal, known, epoch) is var candidate && candidate.BaseOffset == baseOffset)
+        {
+            if (candidate.Crc() == wantedCrc)
+                return candidate;
+            if (isKeyLost && known == default)
+                return WithCrc(candidate, wantedCrc);
+        }
         long? position = isAlone ? 0 : behind is { } anchor ? anchor.Position - DistanceTo(anchor, window, segment, baseOffset, wantedCrc) : null;
         if (position is not { } basePosition || (before is not null && !isAlone))
             return null;
@@ -48,7 +64,7 @@ internal static class HeaderRebuild
     }
 
     private static SegmentHeader After(SegmentHeader identity, long ordinal, LogEnd end, uint epoch) => new(
-        identity.TopicId, identity.Incarnation, ordinal, end.Offset, end.Position, end.AppendTime, epoch, end.ChainCrc);
+        identity.TopicId, identity.Incarnation, ordinal, end.Offset, end.Position, end.AppendTime, epoch, end.ChainCrc, identity.Key);
 
     private static SegmentHeader WithCrc(SegmentHeader header, uint crc)
     {

@@ -108,7 +108,7 @@ public sealed class JournalRepair
     {
         SegmentHeader first = _survey.Segments.Count > 0 ? _survey.Segments[0].Header : _survey.Identity;
         Checkpoint state = _survey.Checkpoint
-            ?? new Checkpoint(0, first.Incarnation, first.BaseOffset, _survey.End, Report.Epoch, Clean: false);
+            ?? new Checkpoint(0, first.Incarnation, first.BaseOffset, _survey.End, Report.Epoch, Clean: false, first.Key);
         CheckpointFile checkpoints = CheckpointFile.Open(_files, _directory, out _, out _);
         checkpoints.Write(state with { Clean = false });
     }

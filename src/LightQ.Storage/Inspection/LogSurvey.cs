@@ -12,6 +12,8 @@ internal sealed class LogSurvey
     /// <summary>Most segments that may be missing between others: each is looked for.</summary>
     private const int MostMissing = 1000;
 
+    private const int TailBytes = 1 << 20;
+
     private readonly string _directory;
     private readonly IFileSystem _files;
     private readonly Action<string> _progress;
@@ -60,7 +62,8 @@ internal sealed class LogSurvey
     {
         List<FoundSegment> found = FoundSegment.In(directory, files);
         SegmentHeader? first = found.Find(f => f.Header is { } h && (topicId is null || h.TopicId == topicId))?.Header;
-        var identity = new SegmentHeader(topicId ?? first?.TopicId ?? Guid.Empty, checkpoint?.Incarnation ?? first?.Incarnation ?? 0, 0, 0, 0, 0, checkpoint?.Epoch ?? 0, 0);
+        LogKey key = checkpoint is { Key.IsNone: false } known ? known.Key : found.FindLast(f => f.Header is { Key.IsNone: false })?.Header?.Key ?? default;
+        var identity = new SegmentHeader(topicId ?? first?.TopicId ?? Guid.Empty, checkpoint?.Incarnation ?? first?.Incarnation ?? 0, 0, 0, 0, 0, checkpoint?.Epoch ?? 0, 0, key);
         var survey = new LogSurvey(directory, files, checkpoint, found, identity, proofOnly: false, progress);
         survey.Run();
         return survey;
@@ -69,7 +72,7 @@ internal sealed class LogSurvey
     /// <summary>Surveys one generation of a journal of records.</summary>
     public static LogSurvey OfRecords(string directory, IFileSystem files, FoundSegment generation, Action<string> progress)
     {
-        var survey = new LogSurvey(directory, files, null, [generation], new SegmentHeader(Guid.Empty, 1, 0, 0, 0, 0, 0, 0), proofOnly: true, progress);
+        var survey = new LogSurvey(directory, files, null, [generation], new SegmentHeader(Guid.Empty, 1, 0, 0, 0, 0, 0, 0, generation.Header?.Key ?? default), proofOnly: true, progress);
         survey.Run();
         return survey;
     }
@@ -83,8 +86,7 @@ internal sealed class LogSurvey
             // Behind the last segment lies what was made ahead. It counts only if its bytes show that it was used.
             foreach (FoundSegment file in _found.Where(f => f.Ordinal > last && !f.IsBlank))
             {
-                using IStorageFile open = _files.Open(file.Path, OpenMode.Read);
-                if (TailRepair.FindProof(open, SegmentHeader.PageSize, _checkpoint?.Durable.Offset ?? -1, out _) >= 0 || _checkpoint is null)
+                if (FindProof(file) > (_checkpoint?.Durable.Offset ?? -1) || _checkpoint is null)
                     return file.Ordinal;
                 Note(file.Name, "the header page is torn: a segment that was about to begin. The next start sets it aside.");
             }
@@ -198,10 +200,30 @@ internal sealed class LogSurvey
         LogEnd at = start;
         if (_checkpoint is { } known && known.Durable.Ordinal == segment.Header.Ordinal && known.Durable.Position > start.Position)
             at = walk.RunTo(start, known.Durable);
-        LogEnd end = walk.RunToEnd(at, long.MaxValue, e => TailRepair.FindProof(segment.File, segment.FilePosition(e.Position), e.Offset, out _) >= 0);
-        if (!_proofOnly && BatchScan.TryReadHeader(new FileWindow(segment.File, BatchLayout.MaxHeaderSize), segment, end.Position, segment.Limit, out BatchView torn) && torn.BaseOffset == end.Offset)
-            Add(new JournalFinding(FindingKind.Note, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, torn.NextOffset - 1, "a torn batch: the next start cuts it. It had not been acknowledged as durable."));
-        return end;
+        long proofBehind = _proofOnly ? -1 : _found.Where(f => f.Ordinal > segment.Header.Ordinal).Select(FindProof).DefaultIfEmpty(-1).Max();
+        LogTail tail = LogTail.Find(new FileWindow(segment.File, TailBytes), segment, at, _checkpoint?.Durable.Offset ?? 0, proofBehind);
+        string name = Path.GetFileName(segment.Path);
+        if (!tail.IsCorrupt)
+        {
+            LogEnd end = walk.RunTo(at, tail.End);
+            if (!_proofOnly && BatchScan.TryReadHeader(new FileWindow(segment.File, BatchLayout.MaxHeaderSize), segment, end.Position, segment.Limit, out BatchView torn) && torn.BaseOffset == end.Offset)
+                Add(new JournalFinding(FindingKind.Note, name, segment.FilePosition(end.Position), end.Offset, torn.NextOffset - 1, "a torn batch: the next start cuts it. It had not been acknowledged as durable."));
+            return end;
+        }
+        LogEnd reached = walk.RunToEnd(at, long.MaxValue, e => e.Offset < tail.DurableOffset);
+        if (reached.Offset < tail.DurableOffset)
+        {
+            Damage(name, segment.FilePosition(reached.Position), reached.Offset, tail.DurableOffset - 1, "what had been synced is missing, and nothing says where the log goes on");
+            Refusal ??= $"{name}: nothing says where the log goes on behind offset {reached.Offset - 1}; restore the file from a copy, or delete the topic.";
+        }
+        return reached;
+    }
+
+    /// <summary>What a file without a valid header page proves to have been synced; -1 for nothing.</summary>
+    private long FindProof(FoundSegment file)
+    {
+        using IStorageFile open = _files.Open(file.Path, OpenMode.Read);
+        return TailRepair.FindProof(open, _identity with { Ordinal = file.Ordinal }, SegmentHeader.PageSize, out _);
     }
 
     /// <summary>No segment where one must be.</summary>
@@ -231,7 +253,7 @@ internal sealed class LogSurvey
 
     private void AddMissing(long ordinal, LogEnd begin, LogEnd to)
     {
-        var header = new SegmentHeader(_identity.TopicId, _identity.Incarnation, ordinal, begin.Offset, begin.Position, begin.AppendTime, _identity.Epoch, begin.ChainCrc);
+        var header = new SegmentHeader(_identity.TopicId, _identity.Incarnation, ordinal, begin.Offset, begin.Position, begin.AppendTime, _identity.Epoch, begin.ChainCrc, _identity.Key);
         LogEnd start = begin with { Ordinal = ordinal, ChainCrc = header.Crc() };
         if (_identity.TopicId == Guid.Empty && !_proofOnly)
             Refusal ??= "No file says which topic this was.";

@@ -26,7 +26,7 @@ internal static class RepairedSegment
             segment.Header.Write(page);
             file.Write(page, 0);
             foreach (LogHole hole in segment.Holes)
-                GapBatch.Write(file, segment.FilePosition(hole.Start.Position), hole, epoch);
+                GapBatch.Write(file, segment.Header, segment.FilePosition(hole.Start.Position), hole, epoch);
             file.Sync();
         }
         files.Rename(temporary, path);

@@ -50,7 +50,8 @@ public sealed unsafe class MappedJournalWriter : IDisposable
         if (_log.Segments is [.., var last])
         {
             _segment = new MappedSegment(last.Path, writable: true);
-            (_basePosition, _limit) = (last.BasePosition, last.Limit);
+            // A segment without a key takes no more batches.
+            (_basePosition, _limit) = (last.BasePosition, last.Header.Key.IsNone ? _end.Position : last.Limit);
             EndAt(_end.Position);
         }
         else
@@ -106,8 +107,9 @@ public sealed unsafe class MappedJournalWriter : IDisposable
             Roll();
         long offset = _end.Offset;
         long time = Math.Max(_end.AppendTime, UnixMicroseconds.From(TimeProvider.System.GetUtcNow()));
-        uint crc = BatchWriter.Stamp(batch, new BatchStamp(offset, time, _epoch, _end.ChainCrc, (uint)Math.Min(offset - _durable.Offset, uint.MaxValue)));
         long position = _end.Position;
+        var stamp = new BatchStamp(offset, time, _epoch, _end.ChainCrc, (uint)Math.Min(offset - _durable.Offset, uint.MaxValue));
+        uint crc = BatchWriter.Stamp(batch, _log.Key.Sign(_end.Ordinal, FilePosition(position), batch.Length, stamp));
         byte* place = At(position);
         batch[sizeof(ulong)..].CopyTo(new Span<byte>(place + sizeof(ulong), batch.Length - sizeof(ulong)));
         EndAt(position + batch.Length);
@@ -150,7 +152,9 @@ public sealed unsafe class MappedJournalWriter : IDisposable
         _lock.Dispose();
     }
 
-    private byte* At(long position) => _segment!.At(position - _basePosition + SegmentHeader.PageSize);
+    private byte* At(long position) => _segment!.At(FilePosition(position));
+
+    private long FilePosition(long position) => position - _basePosition + SegmentHeader.PageSize;
 
     /// <summary>Readers stop there: what an older file has left behind it is not seen.</summary>
     private void EndAt(long position)
@@ -173,7 +177,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
             _durable = _end;
             _segment.Dispose();
         }
-        var header = new SegmentHeader(_options.TopicId, _options.Incarnation, _end.Ordinal + 1, _end.Offset, _end.Position, _end.AppendTime, _epoch, _end.ChainCrc);
+        var header = new SegmentHeader(_options.TopicId, _options.Incarnation, _end.Ordinal + 1, _end.Offset, _end.Position, _end.AppendTime, _epoch, _end.ChainCrc, _log.Key);
         Span<byte> page = stackalloc byte[SegmentHeader.Size];
         uint crc = header.Write(page);
         (_segment, _basePosition, _limit) = (next, _end.Position, _end.Position + next.FileBytes - SegmentHeader.PageSize);
@@ -211,7 +215,7 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     }
 
     private void WriteCheckpoint(bool clean) =>
-        _log.Checkpoints.Write(new Checkpoint(0, _options.Incarnation, _log.StartOffset, _durable, _epoch, clean));
+        _log.Checkpoints.Write(new Checkpoint(0, _options.Incarnation, _log.StartOffset, _durable, _epoch, clean, _log.Key));
 
     private string PathOf(long ordinal) => Path.Combine(_options.Directory, SegmentName.Of(ordinal, SegmentName.Log));
 }

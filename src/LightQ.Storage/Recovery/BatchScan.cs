@@ -30,28 +30,60 @@ internal static class BatchScan
     /// <returns>False when the batch is not what must come next, or the limit is reached.</returns>
     public static bool TryNext(FileWindow window, Segment segment, long limit, bool payloads, IRecoveredBatchVisitor? visitor, ref LogEnd at)
     {
-        if (!TryReadHeader(window, segment, at.Position, limit, out BatchView header))
-            return false;
-        if (header.BaseOffset != at.Offset || header.PreviousCrc != at.ChainCrc || header.AppendTime < at.AppendTime)
+        if (!TryFollow(window, segment, limit, at, out BatchView header, out LogEnd next))
             return false;
         visitor?.OnBatch(header);
-        var next = new LogEnd(at.Position + header.Length, header.NextOffset, header.AppendTime, at.Ordinal, header.HeaderCrc);
-        if (payloads && header.Kind != BatchKind.Gap && !HasPayload(window, segment, at.Position, header.Length, header.HeaderLength, header.PayloadCrc))
+        if (payloads && !HasPayload(window, segment, at.Position, header))
             return false;
         segment.Index?.Note(at.Offset, next.AppendTime, at.Position);
         at = next;
         return true;
     }
 
-    /// <summary>The header at a log position, if there is a valid one whose batch ends at or before the limit.</summary>
+    /// <summary>Goes behind one batch even if its payload is wrong.</summary>
+    /// <param name="window">The segment's file.</param>
+    /// <param name="segment">The segment.</param>
+    /// <param name="limit">Log position to stop at.</param>
+    /// <param name="at">Where it begins; then where the next one begins.</param>
+    /// <param name="proven">Everything below this offset had been synced when the batch was appended; -1 if it does not say.</param>
+    /// <param name="isWhole">Whether its payload is what was written.</param>
+    /// <returns>False when the header is not what must come next, or the limit is reached.</returns>
+    public static bool TryPass(FileWindow window, Segment segment, long limit, ref LogEnd at, out long proven, out bool isWhole)
+    {
+        (proven, isWhole) = (-1, false);
+        if (!TryFollow(window, segment, limit, at, out BatchView header, out LogEnd next))
+            return false;
+        proven = ProvenBy(header);
+        isWhole = HasPayload(window, segment, at.Position, header);
+        segment.Index?.Note(at.Offset, next.AppendTime, at.Position);
+        at = next;
+        return true;
+    }
+
+    /// <summary>Everything below this offset had been synced when the batch was appended; -1 if its header does not say.</summary>
+    public static long ProvenBy(in BatchView header) => header.DurableBack == uint.MaxValue ? -1 : header.BaseOffset - header.DurableBack;
+
+    private static bool TryFollow(FileWindow window, Segment segment, long limit, in LogEnd at, out BatchView header, out LogEnd next)
+    {
+        next = default;
+        if (!TryReadHeader(window, segment, at.Position, limit, out header))
+            return false;
+        if (header.BaseOffset != at.Offset || header.PreviousCrc != at.ChainCrc || header.AppendTime < at.AppendTime)
+            return false;
+        next = new LogEnd(at.Position + header.Length, header.NextOffset, header.AppendTime, at.Ordinal, header.HeaderCrc);
+        return true;
+    }
+
+    /// <summary>The header at a log position, if this log appended a batch there and it ends at or before the limit.</summary>
     public static bool TryReadHeader(FileWindow window, Segment segment, long position, long limit, out BatchView header)
     {
         header = default;
         int most = (int)Math.Min(BatchLayout.MaxHeaderSize, limit - position);
         if (most < BatchLayout.HeaderSize)
             return false;
-        ReadOnlySpan<byte> bytes = window.Get(segment.FilePosition(position), most);
-        return IsHeader(bytes, limit - position, out header);
+        long filePosition = segment.FilePosition(position);
+        return IsHeader(window.Get(filePosition, most), limit - position, out header)
+            && segment.Header.Key.Verify(segment.Header.Ordinal, filePosition, header);
     }
 
     /// <summary>The header at the front of bytes, if there is a valid one whose batch they hold as a whole.</summary>
@@ -75,8 +107,12 @@ internal static class BatchScan
     /// <summary>Whether bytes are the payload that a header's checksum is of.</summary>
     public static bool IsPayload(ReadOnlySpan<byte> payload, uint crc) => Mutation.NoCrc || Crc32C.Compute(payload) == crc;
 
-    private static bool HasPayload(FileWindow window, Segment segment, long position, int length, int headerLength, uint crc)
+    /// <summary>Reads the payload, which ends the header's view. Nobody reads the payload of a gap.</summary>
+    private static bool HasPayload(FileWindow window, Segment segment, long position, in BatchView header)
     {
+        if (header.Kind == BatchKind.Gap)
+            return true;
+        (int length, int headerLength, uint crc) = (header.Length, header.HeaderLength, header.PayloadCrc);
         ReadOnlySpan<byte> batch = window.Get(segment.FilePosition(position), length);
         return batch.Length == length && IsPayload(batch[headerLength..], crc);
     }

@@ -1,12 +1,13 @@
 using System.Buffers.Binary;
 using LightQ.Protocol.Checksums;
+using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Recovery;
 
 /// <summary>What was certain about a log at one moment.</summary>
 /// <remarks>
-/// One slot of 4 KiB, of which 96 bytes are used. Little-endian.
+/// One slot of 4 KiB, of which 112 bytes are used. Little-endian.
 /// <code>
 ///  0 u64 magic           "LQCHKPNT"
 ///  8 u32 version
@@ -21,22 +22,31 @@ namespace LightQ.Storage.Recovery;
 /// 72 u32 chainCrc        ... and this checksum
 /// 76 u32 epoch
 /// 80 u32 flags           bit 0: nothing follows the durable end; the log was closed, or is at rest
-/// 84 12  zero
+/// 84 u32 keyCrc          CRC-32C of the key
+/// 88 8   zero
+/// 96 16  key             of the log, see <see cref="LogKey"/>
 /// </code>
+/// Version 1 ends at byte 84 and has no key. The first checksum is in its place and of the same bytes in every version, so that each program can tell a later one.
 /// </remarks>
-internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, long StartOffset, LogEnd Durable, uint Epoch, bool Clean)
+internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, long StartOffset, LogEnd Durable, uint Epoch, bool Clean, LogKey Key)
 {
     public const int SlotSize = 4096;
+
+    /// <summary>Bytes that the first checksum is of.</summary>
     public const int Size = 96;
 
     private const ulong Magic = 0x544E_504B_4843_514C;
-    private const uint Version = 1;
+    private const uint Version = 2;
+    private const uint KeylessVersion = 1;
+    private const int KeyCrcAt = 84;
+    private const int KeyAt = 96;
     private const uint CleanFlag = 1;
 
     public void Write(Span<byte> slot)
     {
-        Span<byte> bytes = slot[..Size];
+        Span<byte> bytes = slot[..Size], key = slot.Slice(KeyAt, LogKey.Size);
         bytes.Clear();
+        Key.Write(key);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, Magic);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[8..], Version);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes[16..], Generation);
@@ -49,6 +59,7 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[72..], Durable.ChainCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[76..], Epoch);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[80..], Clean ? CleanFlag : 0);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes[KeyCrcAt..], Crc32C.Compute(key));
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[12..], ComputeCrc(bytes));
     }
 
@@ -61,8 +72,16 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
         if (BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != ComputeCrc(bytes))
             return false;
         uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
-        if (version != Version)
-            throw new JournalFormatException($"The checkpoint has format version {version}; this program knows version {Version}.");
+        if (version is not (Version or KeylessVersion))
+            throw new JournalFormatException($"The checkpoint has format version {version}; this program knows versions {KeylessVersion} and {Version}.");
+        LogKey key = default;
+        if (version == Version)
+        {
+            ReadOnlySpan<byte> keyBytes = slot[KeyAt..];
+            if (keyBytes.Length < LogKey.Size || Crc32C.Compute(keyBytes[..LogKey.Size]) != BinaryPrimitives.ReadUInt32LittleEndian(bytes[KeyCrcAt..]))
+                return false;
+            key = LogKey.Read(keyBytes);
+        }
         var durable = new LogEnd(
             BinaryPrimitives.ReadInt64LittleEndian(bytes[48..]),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[40..]),
@@ -75,7 +94,8 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
             BinaryPrimitives.ReadInt64LittleEndian(bytes[32..]),
             durable,
             BinaryPrimitives.ReadUInt32LittleEndian(bytes[76..]),
-            (BinaryPrimitives.ReadUInt32LittleEndian(bytes[80..]) & CleanFlag) != 0);
+            (BinaryPrimitives.ReadUInt32LittleEndian(bytes[80..]) & CleanFlag) != 0,
+            key);
         return true;
     }
 

@@ -21,6 +21,9 @@ internal sealed class JournalRecovery
 
     private readonly Checkpoint? _lastCheckpoint;
     private readonly bool _hasDamagedSlot;
+    private readonly List<JournalDamage> _damage = [];
+    private readonly HashSet<long> _damagedPositions = [];
+    private LogKey _key;
 
     private JournalRecovery(JournalOptions options, IFileSystem files)
     {
@@ -38,6 +41,7 @@ internal sealed class JournalRecovery
     {
         (_segments, _blank) = SegmentFiles.Find(_options, _files);
         Checkpoint? checkpoint = _lastCheckpoint;
+        _key = KeyOf(checkpoint);
         List<(uint Epoch, long FirstOffset)>? epochs = EpochFile.Read(_files, _options.Directory);
         SetExpiredAside(checkpoint);
         CheckSequence(checkpoint);
@@ -48,20 +52,24 @@ internal sealed class JournalRecovery
         LogEnd end = clean ? checkpoint!.Value.Durable : FindEnd(checkpoint);
         if (_segments.Count > 0)
             _segments[^1].EndPosition = end.Position;
-        if (!clean && _segments.Count > 0)
-            RepairTail(end);
         RemoveLeftovers();
         epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset); // Syncs the directory too, unless the stop was a clean one.
         if (visitor is not null)
             WalkProducers(visitor, end);
+        if (_key.IsNone)
+            _key = LogKey.Create(); // A new log, or one that an older version wrote.
 
         long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
         start = Math.Min(start, end.Offset);
         if (!clean || start != checkpoint!.Value.StartOffset || _expired.Count > 0)
-            _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true)); // At rest until somebody publishes.
+            _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true, _key)); // At rest until somebody publishes.
         RemoveExpired();
-        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept, _checkpoints);
+        return new RecoveredLog(_segments, start, end, epochs, _isEpochKept, _checkpoints, _key, _damage);
     }
+
+    private LogKey KeyOf(Checkpoint? checkpoint) => checkpoint is { Key.IsNone: false, Key: var key }
+        ? key
+        : _segments.FindLast(segment => !segment.Header.Key.IsNone)?.Header.Key ?? default;
 
     /// <summary>Whether the log ends where its checkpoint says: it was closed, or was at rest. A slot that is lost, or old files put back, must not hide what is behind.</summary>
     private bool IsClean(Checkpoint? checkpoint)
@@ -109,34 +117,84 @@ internal sealed class JournalRecovery
             throw Corrupt(_segments[0].Header.Ordinal - 1, 0, start.StartOffset, _segments[0].BaseOffset - 1, "a segment is missing");
     }
 
-    /// <summary>Scans from the checkpoint, or from the start without one, to the first batch that is not valid.</summary>
+    /// <summary>Scans from the checkpoint, or from the start without one, and cuts a torn tail.</summary>
     private LogEnd FindEnd(Checkpoint? checkpoint)
     {
         if (_segments.Count == 0)
             return checkpoint?.Durable ?? default;
         int first = 0;
-        LogEnd end = StartOf(_segments[0]);
+        LogEnd at = StartOf(_segments[0]);
         if (checkpoint is { Durable.Ordinal: > 0 } known)
         {
             int index = _segments.FindIndex(segment => segment.Header.Ordinal == known.Durable.Ordinal);
             if (index >= 0)
-                (first, end) = (index, known.Durable);
+                (first, at) = (index, known.Durable);
         }
-        for (int i = first; i < _segments.Count; i++)
+        for (int i = first; i < _segments.Count - 1; i++, at = StartOf(_segments[i]))
+            PassSealed(_segments[i], _segments[i + 1], at);
+        return CutTail(_segments[^1], at, checkpoint);
+    }
+
+    /// <summary>The next segment was begun, so this one had been synced: its batches are all in their places, whatever became of their payloads.</summary>
+    private void PassSealed(Segment segment, Segment next, LogEnd at)
+    {
+        var window = new FileWindow(segment.File, ScanBytes);
+        for (LogEnd before = at; BatchScan.TryPass(window, segment, segment.EndPosition, ref at, out _, out bool isWhole); before = at)
         {
-            Segment segment = _segments[i];
-            bool isLast = i == _segments.Count - 1;
-            if (i > first)
-                end = StartOf(segment);
-            end = BatchScan.Run(new FileWindow(segment.File, ScanBytes), segment, end, isLast ? segment.Limit : segment.EndPosition, payloads: true);
-            if (!isLast && (end.Position != segment.EndPosition || end.Offset != _segments[i + 1].BaseOffset || end.ChainCrc != _segments[i + 1].Header.PreviousCrc))
-            {
-                // The next segment was begun, so this one had been synced.
-                Keep(segment.Path);
-                throw Corrupt(segment.Header.Ordinal, segment.FilePosition(end.Position), end.Offset, _segments[i + 1].BaseOffset - 1, "a batch is not valid");
-            }
+            if (!isWhole)
+                Note(segment, new DamagedBatch(before, at));
         }
-        return end;
+        if (at.Position == segment.EndPosition && at.Offset == next.BaseOffset && at.ChainCrc == next.Header.PreviousCrc)
+            return;
+        Keep(segment.Path);
+        throw Corrupt(segment.Header.Ordinal, segment.FilePosition(at.Position), at.Offset, next.BaseOffset - 1, "a batch is not valid");
+    }
+
+    private LogEnd CutTail(Segment last, LogEnd at, Checkpoint? checkpoint)
+    {
+        LogTail tail = LogTail.Find(new FileWindow(last.File, ScanBytes), last, at, checkpoint?.Durable.Offset ?? 0, FindProofInBlank());
+        if (tail.IsCorrupt)
+        {
+            Keep(last.Path);
+            throw Corrupt(
+                last.Header.Ordinal, last.FilePosition(tail.End.Position), tail.End.Offset, tail.DurableOffset - 1,
+                "a batch is not valid, and what follows shows that it had been durable");
+        }
+        foreach (DamagedBatch damaged in tail.Damaged)
+            Note(last, damaged);
+        if (tail.Damaged.Count > 0)
+        {
+            // What proves that these had been synced may lie behind the end. It must not be forgotten if this start is killed behind the cut.
+            last.File.Sync();
+            long start = checkpoint?.StartOffset ?? _segments[0].BaseOffset;
+            _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, tail.End, checkpoint?.Epoch ?? last.Header.Epoch, Clean: false, _key));
+        }
+        if (!Mutation.NoZeroAfterCut)
+            TailRepair.Cut(last.File, last.FilePosition(tail.End.Position), tail.UsedEnd);
+        return tail.End;
+    }
+
+    /// <summary>What the segment proves that was about to begin, when its header page did not get to the disk and its batches did.</summary>
+    private long FindProofInBlank()
+    {
+        long proof = -1;
+        foreach (long ordinal in _blank)
+        {
+            using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
+            proof = Math.Max(proof, TailRepair.FindProof(file, new SegmentHeader { Ordinal = ordinal, Key = _key }, SegmentHeader.PageSize, out _));
+        }
+        return proof;
+    }
+
+    private void Note(Segment segment, DamagedBatch damaged)
+    {
+        _damagedPositions.Add(damaged.Start.Position);
+        string file = Path.GetFileName(segment.Path);
+        long lastOffset = damaged.Next.Offset - 1, bytes = damaged.Next.Position - damaged.Start.Position;
+        if (_damage is [.., var last] && last.File == file && last.LastOffset + 1 == damaged.Start.Offset)
+            _damage[^1] = last with { LastOffset = lastOffset, Bytes = last.Bytes + bytes };
+        else
+            _damage.Add(new JournalDamage(file, damaged.Start.Offset, lastOffset, bytes, JournalDamage.OtherBytes));
     }
 
     /// <summary>The segment that is appended to has its index in memory: what a file of it knows, and what a scan adds.</summary>
@@ -145,25 +203,6 @@ internal sealed class JournalRecovery
         last.Index = new SegmentIndex(last.BasePosition, last.FileBytes);
         if (checkpoint is { } known && known.Durable.Ordinal == last.Header.Ordinal)
             SegmentIndexFile.TryRead(_files, PathOf(last.Header.Ordinal, SegmentName.Index), last.Index, last.Crc, last.BasePosition, known.Durable.Position);
-    }
-
-    private void RepairTail(LogEnd end)
-    {
-        Segment last = _segments[^1];
-        long tail = last.FilePosition(end.Position);
-        long proof = TailRepair.FindProof(last.File, tail, end.Offset, out long usedEnd);
-        foreach (long ordinal in _blank)
-        {
-            using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
-            proof = Math.Max(proof, TailRepair.FindProof(file, SegmentHeader.PageSize, end.Offset, out _));
-        }
-        if (proof >= 0)
-        {
-            Keep(last.Path);
-            throw Corrupt(last.Header.Ordinal, last.FilePosition(end.Position), end.Offset, proof, "a batch is not valid, and one behind it shows that it had been durable");
-        }
-        if (!Mutation.NoZeroAfterCut)
-            TailRepair.Cut(last.File, tail, usedEnd);
     }
 
     private void RemoveLeftovers()
@@ -245,7 +284,7 @@ internal sealed class JournalRecovery
         for (int i = first; i < _segments.Count; i++)
         {
             Segment segment = _segments[i];
-            var behind = new VisitorBehind(visitor, from, segment);
+            var behind = new VisitorBehind(visitor, from, segment, _damagedPositions);
             LogEnd reached = BatchScan.Run(new FileWindow(segment.File, WalkBytes), segment, StartOf(segment), segment.EndPosition, payloads: false, behind);
             if (reached.Position != segment.EndPosition)
             {

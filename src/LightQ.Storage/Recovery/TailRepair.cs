@@ -1,6 +1,7 @@
 using System.Buffers;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
+using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Recovery;
 
@@ -12,17 +13,17 @@ internal static class TailRepair
     /// <summary>A header that begins in a chunk may end behind it.</summary>
     private const int WindowBytes = ChunkBytes + BatchLayout.MaxHeaderSize;
 
-    /// <summary>Looks for a valid batch behind the end which shows that something at the end had been durable.</summary>
+    /// <summary>Looks behind a place for batches of this log, which say how far it had been synced when they were appended.</summary>
     /// <remarks>
-    /// One write of several batches may reach the disk out of order, so a valid batch alone proves nothing. But each says how far
-    /// the log was durable when it was appended. Batches with an offset at or below the end are left-overs of a recycled file.
+    /// One write of several batches may reach the disk out of order, so a batch alone proves nothing. What clients published cannot pass
+    /// for one: it lacks the code under the log's key. In a segment of format version 1 only offset and checksum tell.
     /// </remarks>
     /// <param name="file">The segment.</param>
-    /// <param name="from">Where the valid batches end in it.</param>
-    /// <param name="endOffset">The offset that the next batch would have.</param>
+    /// <param name="header">The segment's ordinal and the log's key; the rest is ignored, and need not be known.</param>
+    /// <param name="from">Where to begin in it.</param>
     /// <param name="usedEnd">Behind the last byte that is not zero, or <paramref name="from"/>.</param>
-    /// <returns>The highest offset that is known to be behind the damage, or -1 when there is no proof.</returns>
-    public static long FindProof(IStorageFile file, long from, long endOffset, out long usedEnd)
+    /// <returns>Everything below this offset had been synced; -1 when there is no proof.</returns>
+    public static long FindProof(IStorageFile file, in SegmentHeader header, long from, out long usedEnd)
     {
         long proof = -1;
         usedEnd = from;
@@ -47,8 +48,8 @@ internal static class TailRepair
                     continue;
                 ReadOnlySpan<byte> here = bytes[start..];
                 here = here[..Math.Min(here.Length, BatchLayout.MaxHeaderSize)];
-                if (BatchScan.IsHeader(here, fileBytes - chunk - start, out BatchView batch) && Proves(batch, endOffset))
-                    proof = Math.Max(proof, batch.NextOffset - 1);
+                if (BatchScan.IsHeader(here, fileBytes - chunk - start, out BatchView batch) && header.Key.Verify(header.Ordinal, chunk + start, batch))
+                    proof = Math.Max(proof, BatchScan.ProvenBy(batch));
             }
         }
         ArrayPool<byte>.Shared.Return(buffer);
@@ -63,7 +64,4 @@ internal static class TailRepair
             file.Write(zeros.AsSpan(0, (int)Math.Min(zeros.Length, usedEnd - position)), position);
         file.Sync();
     }
-
-    private static bool Proves(in BatchView batch, long endOffset) =>
-        batch.BaseOffset > endOffset && batch.DurableBack != uint.MaxValue && batch.BaseOffset - batch.DurableBack > endOffset;
 }

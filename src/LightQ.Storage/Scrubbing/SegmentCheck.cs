@@ -82,7 +82,7 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
         var walk = new LogWalk(alone, new BatchTally());
         walk.RunTo(new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc), end);
         budget -= end.Position - segment.BasePosition;
-        return walk.Holes.ConvertAll(hole => new JournalDamage(Name, hole.Start.Offset, hole.NextOffset - 1, hole.Bytes, "the bytes there are not what was written"));
+        return walk.Holes.ConvertAll(hole => new JournalDamage(Name, hole.Start.Offset, hole.NextOffset - 1, hole.Bytes, JournalDamage.OtherBytes));
     }
 
     private void Report(List<JournalDamage> found)

@@ -18,8 +18,9 @@ namespace LightQ.Storage.Segments;
 /// 64 i64 previousTime    append time of the batch before; 0 = none
 /// 72 u32 epoch           the log's epoch when the segment began
 /// 76 u32 previousCrc     header checksum of the batch before, in the segment before; 0 = none
-/// 80 16  zero
+/// 80 16  key             of the log, see <see cref="LogKey"/>; zero in version 1
 /// </code>
+/// Version 1 is that of segments without a key. They are read as ever, and never appended to: the next batch begins a segment of version 2.
 /// A log position counts bytes of batches since the log began: it only grows, and names a byte in a segment as
 /// position - basePosition + 4096.
 /// </remarks>
@@ -31,13 +32,15 @@ internal readonly record struct SegmentHeader(
     long BasePosition,
     long PreviousTime,
     uint Epoch,
-    uint PreviousCrc)
+    uint PreviousCrc,
+    LogKey Key = default)
 {
     public const int PageSize = 4096;
     public const int Size = 96;
 
     private const ulong Magic = 0x544E_4D47_4553_514C;
-    private const uint Version = 1;
+    private const uint Version = 2;
+    private const uint KeylessVersion = 1;
 
     private const int VersionAt = 8;
     private const int CrcAt = 12;
@@ -49,6 +52,7 @@ internal readonly record struct SegmentHeader(
     private const int PreviousTimeAt = 64;
     private const int EpochAt = 72;
     private const int PreviousCrcAt = 76;
+    private const int KeyAt = 80;
 
     /// <summary>Writes the page's used part.</summary>
     /// <returns>Its checksum.</returns>
@@ -57,7 +61,7 @@ internal readonly record struct SegmentHeader(
         Span<byte> header = page[..Size];
         header.Clear();
         BinaryPrimitives.WriteUInt64LittleEndian(header, Magic);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[VersionAt..], Version);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[VersionAt..], Key.IsNone ? KeylessVersion : Version);
         TopicId.TryWriteBytes(header[TopicAt..]);
         BinaryPrimitives.WriteUInt64LittleEndian(header[IncarnationAt..], Incarnation);
         BinaryPrimitives.WriteInt64LittleEndian(header[OrdinalAt..], Ordinal);
@@ -66,6 +70,7 @@ internal readonly record struct SegmentHeader(
         BinaryPrimitives.WriteInt64LittleEndian(header[PreviousTimeAt..], PreviousTime);
         BinaryPrimitives.WriteUInt32LittleEndian(header[EpochAt..], Epoch);
         BinaryPrimitives.WriteUInt32LittleEndian(header[PreviousCrcAt..], PreviousCrc);
+        Key.Write(header[KeyAt..]);
         uint crc = ComputeCrc(header);
         BinaryPrimitives.WriteUInt32LittleEndian(header[CrcAt..], crc);
         return crc;
@@ -89,8 +94,8 @@ internal readonly record struct SegmentHeader(
         if (BinaryPrimitives.ReadUInt32LittleEndian(page[CrcAt..]) != ComputeCrc(page))
             return false;
         uint version = BinaryPrimitives.ReadUInt32LittleEndian(page[VersionAt..]);
-        if (version != Version)
-            throw new JournalFormatException($"The segment has format version {version}; this program knows version {Version}.");
+        if (version is not (Version or KeylessVersion))
+            throw new JournalFormatException($"The segment has format version {version}; this program knows versions {KeylessVersion} and {Version}.");
         header = new SegmentHeader(
             new Guid(page.Slice(TopicAt, 16)),
             BinaryPrimitives.ReadUInt64LittleEndian(page[IncarnationAt..]),
@@ -99,8 +104,9 @@ internal readonly record struct SegmentHeader(
             BinaryPrimitives.ReadInt64LittleEndian(page[BasePositionAt..]),
             BinaryPrimitives.ReadInt64LittleEndian(page[PreviousTimeAt..]),
             BinaryPrimitives.ReadUInt32LittleEndian(page[EpochAt..]),
-            BinaryPrimitives.ReadUInt32LittleEndian(page[PreviousCrcAt..]));
-        return true;
+            BinaryPrimitives.ReadUInt32LittleEndian(page[PreviousCrcAt..]),
+            LogKey.Read(page[KeyAt..]));
+        return version == KeylessVersion == header.Key.IsNone;
     }
 
     private static uint ComputeCrc(ReadOnlySpan<byte> header) =>

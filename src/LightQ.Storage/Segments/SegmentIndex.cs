@@ -28,6 +28,18 @@ internal sealed class SegmentIndex
         _nextPosition = position + Spacing;
     }
 
+    /// <summary>Forgets what was noted from a log position on, because recovery cuts it. Nobody may look up meanwhile.</summary>
+    public void CutAt(long position)
+    {
+        int kept = _count;
+        while (kept > 0 && _entries[kept - 1].Position >= position)
+            kept--;
+        if (kept == _count)
+            return;
+        _count = kept;
+        _nextPosition = position;
+    }
+
     /// <summary>The last entry at or before an offset.</summary>
     public bool TryFindOffset(long offset, out SegmentIndexEntry found)
     {

@@ -86,13 +86,21 @@ public sealed class RecordJournal : IDisposable
         }
         Segment newest = generations[^1];
         newest.EndPosition = newest.Limit;
+        List<ReadOnlyMemory<byte>>? keyless = newest.Header.Key.IsNone ? [] : null;
         try
         {
-            LogEnd end = Replay(directory, newest, replay);
+            LogEnd end = Replay(directory, newest, keyless is null ? replay : record =>
+            {
+                replay(record);
+                keyless.Add(record.ToArray());
+            });
             files.SyncDirectory(directory); // A process killed after the rename may have left a name that is not on the disk.
             foreach (Segment old in generations[..^1])
                 files.Delete(old.Path);
-            return new RecordJournal(directory, files, newest, end);
+            var journal = new RecordJournal(directory, files, newest, end);
+            if (keyless is not null)
+                _ = journal.TryCompact(keyless); // An older version wrote it. With a full disk the next start does this.
+            return journal;
         }
         catch
         {
@@ -107,13 +115,14 @@ public sealed class RecordJournal : IDisposable
         ArgumentNullException.ThrowIfNull(records);
         using var content = new MemoryStream();
         byte[] page = new byte[SegmentHeader.PageSize];
-        var end = new LogEnd(0, 0, 0, 1, HeaderOf(1, default).Write(page));
+        SegmentHeader header = HeaderOf(1, default);
+        var end = new LogEnd(0, 0, 0, 1, header.Write(page));
         content.Write(page);
         byte[] batch = new byte[4096];
         foreach (ReadOnlyMemory<byte> record in records)
-            content.Write(batch, 0, Encode(end, out end, ref batch, 0, record.Span, BatchKind.Data));
+            content.Write(batch, 0, Encode(header, end, out end, ref batch, 0, record.Span, BatchKind.Data));
         if (end.Offset != 0)
-            content.Write(batch, 0, Encode(end, out end, ref batch, end.Offset, [], BatchKind.Control));
+            content.Write(batch, 0, Encode(header, end, out end, ref batch, end.Offset, [], BatchKind.Control));
         return content.ToArray();
     }
 
@@ -257,7 +266,7 @@ public sealed class RecordJournal : IDisposable
     private static void Put(
         Segment segment, ref LogEnd end, ref long fileBytes, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind = BatchKind.Data)
     {
-        int length = Encode(end, out LogEnd next, ref batch, durableOffset, record, kind);
+        int length = Encode(segment.Header, end, out LogEnd next, ref batch, durableOffset, record, kind);
         long position = segment.FilePosition(end.Position);
         if (position + length > fileBytes)
         {
@@ -271,7 +280,7 @@ public sealed class RecordJournal : IDisposable
 
     /// <summary>Makes the batch of one record.</summary>
     /// <returns>Its length.</returns>
-    private static int Encode(in LogEnd end, out LogEnd next, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind)
+    private static int Encode(in SegmentHeader header, in LogEnd end, out LogEnd next, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(record.Length, MaxRecordBytes, nameof(record));
         int needed = BatchLayout.HeaderSize + RecordWriter.SizeOf(record.Length) + BatchLayout.Alignment;
@@ -281,13 +290,15 @@ public sealed class RecordJournal : IDisposable
         long time = Math.Max(end.AppendTime, (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond);
         int length = BatchWriter.Complete(batch, recordBytes, kind == BatchKind.Data ? 1 : 0, default, time, kind, offsetSpan: 1);
         uint back = (uint)Math.Min(end.Offset - durableOffset, uint.MaxValue);
-        uint crc = BatchWriter.Stamp(batch.AsSpan(0, length), new BatchStamp(end.Offset, time, 1, end.ChainCrc, back));
+        long filePosition = end.Position - header.BasePosition + SegmentHeader.PageSize;
+        BatchStamp stamp = header.Key.Sign(header.Ordinal, filePosition, length, new BatchStamp(end.Offset, time, 1, end.ChainCrc, back));
+        uint crc = BatchWriter.Stamp(batch.AsSpan(0, length), stamp);
         next = new LogEnd(end.Position + length, end.Offset + 1, time, end.Ordinal, crc);
         return length;
     }
 
     private static SegmentHeader HeaderOf(long generation, in LogEnd end) =>
-        new(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc);
+        new(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc, LogKey.Create());
 
     private static Segment Make(IFileSystem files, string directory, long generation, ref LogEnd end, long fileBytes, IEnumerable<ReadOnlyMemory<byte>> records)
     {
@@ -326,15 +337,14 @@ public sealed class RecordJournal : IDisposable
     {
         var window = new FileWindow(segment.File, ScanBytes);
         var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
-        LogEnd end = BatchScan.Run(window, segment, start, segment.Limit, payloads: true);
-        long tail = segment.FilePosition(end.Position);
-        long proof = TailRepair.FindProof(segment.File, tail, end.Offset, out long usedEnd);
-        if (proof >= 0)
+        LogTail tail = LogTail.Find(window, segment, start, durableOffset: 0);
+        LogEnd end = tail.Damaged is [var first, ..] ? first.Start : tail.End; // A record that is lost is no gap: what follows builds on it.
+        if (tail.DurableOffset > end.Offset)
         {
             throw new JournalCorruptException(
-                directory, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, proof, "a record is not valid, and one behind it had been durable");
+                directory, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, tail.DurableOffset - 1, "a record is not valid, and one behind it had been durable");
         }
-        TailRepair.Cut(segment.File, tail, usedEnd);
+        TailRepair.Cut(segment.File, segment.FilePosition(end.Position), tail.UsedEnd);
         for (long position = segment.BasePosition; position < end.Position;)
         {
             int length = BinaryPrimitives.ReadInt32LittleEndian(window.Get(segment.FilePosition(position), sizeof(int)));

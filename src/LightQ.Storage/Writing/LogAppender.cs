@@ -16,6 +16,7 @@ internal sealed class LogAppender
     private SegmentIndex? _index;
     private long _nextOffset;
     private long _position;
+    private long _segmentStart;
     private long _limit;
     private long _ordinal;
     private long _fileBytes;
@@ -32,7 +33,8 @@ internal sealed class LogAppender
         (_nextOffset, _position, _ordinal, _lastTime, _chainCrc) = (end.Offset, end.Position, end.Ordinal, end.AppendTime, end.ChainCrc);
         if (log.Segments.Last is { } active)
         {
-            _limit = active.Limit;
+            _segmentStart = active.BasePosition - SegmentHeader.PageSize;
+            _limit = active.Header.Key.IsNone ? _position : active.Limit; // A segment without a key takes no more batches.
             _fileBytes = active.FileBytes;
             _index = active.Index;
         }
@@ -70,7 +72,8 @@ internal sealed class LogAppender
         long back = baseOffset - _log.Durable.Offset;
         Span<byte> entry = claim.Span;
         batch.CopyTo(entry);
-        _chainCrc = BatchWriter.Stamp(entry, new BatchStamp(baseOffset, _lastTime, _log.Epoch, _chainCrc, (uint)Math.Min(back, uint.MaxValue)));
+        var stamp = new BatchStamp(baseOffset, _lastTime, _log.Epoch, _chainCrc, (uint)Math.Min(back, uint.MaxValue));
+        _chainCrc = BatchWriter.Stamp(entry, _log.Key.Sign(_ordinal, _position - _segmentStart, entry.Length, stamp));
         _index?.Note(baseOffset, _lastTime, _position);
         logPosition = _position + batch.Length;
         Volatile.Write(ref _position, logPosition);
@@ -84,12 +87,13 @@ internal sealed class LogAppender
         int bytes = SegmentGrowth.Next(_fileBytes, _log.Options);
         JournalOptions options = _log.Options;
         var header = new SegmentHeader(
-            options.TopicId, options.Incarnation, _ordinal + 1, _nextOffset, _position, _lastTime, _log.Epoch, _chainCrc);
+            options.TopicId, options.Incarnation, _ordinal + 1, _nextOffset, _position, _lastTime, _log.Epoch, _chainCrc, _log.Key);
         _index = new SegmentIndex(_position, bytes);
         _rolls.Enqueue(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke())); // Before the first batch behind it is published.
         _ordinal++;
         _fileBytes = bytes;
-        _limit = _position + bytes - SegmentHeader.PageSize;
+        _segmentStart = _position - SegmentHeader.PageSize;
+        _limit = _segmentStart + bytes;
         _chainCrc = header.Crc();
     }
 }

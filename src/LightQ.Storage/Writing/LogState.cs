@@ -32,6 +32,7 @@ internal sealed class LogState
         OpenedAt = recovered.End.Position;
         _startOffset = recovered.StartOffset;
         _isEpochKept = recovered.IsEpochKept;
+        Key = recovered.Key;
     }
 
     public JournalOptions Options
@@ -43,6 +44,9 @@ internal sealed class LogState
     public IFileSystem Files { get; }
 
     public uint Epoch => Epochs[^1].Epoch;
+
+    /// <summary>What batches are signed with.</summary>
+    public LogKey Key { get; }
 
     /// <summary>Which epoch began at which offset, oldest first.</summary>
     public IReadOnlyList<(uint Epoch, long FirstOffset)> Epochs { get; }

@@ -32,7 +32,8 @@ internal sealed class StoredSegment : IStorageFile
         foreach (byte[] batch in batches)
         {
             Span<byte> stored = bytes.AsSpan(at, batch.Length);
-            chain = BatchWriter.Stamp(stored, new BatchStamp(offset, Sample.Time, 1, chain, 0));
+            int filePosition = SegmentHeader.PageSize + at - HeaderSize;
+            chain = BatchWriter.Stamp(stored, header.Key.Sign(header.Ordinal, filePosition, batch.Length, new BatchStamp(offset, Sample.Time, 1, chain, 0)));
             offset += new BatchView(stored).OffsetSpan;
             at += batch.Length;
         }

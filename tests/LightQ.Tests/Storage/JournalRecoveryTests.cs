@@ -152,31 +152,92 @@ public sealed class JournalRecoveryTests
     }
 
     [Fact]
-    public async Task Damage_to_what_had_been_durable_refuses_to_open_and_names_the_range()
+    public async Task A_broken_header_of_what_had_been_durable_refuses_to_open_and_names_the_range()
     {
         await using var host = new JournalHost();
         host.Open();
         for (int i = 0; i < 5; i++)
             host.AppendDurable(i, 1);
         await host.KillAsync();
-        Damage(host, batch: 2);
+        Damage(host, batch: 2, at: 40);
         byte[] before = await File.ReadAllBytesAsync(host.PathOf(host.FileNames("*.seg")[0]), TestContext.Current.CancellationToken);
         JournalCorruptException error = Assert.Throws<JournalCorruptException>(() => host.Open());
-        Assert.Equal((2, 4), (error.FirstOffset, error.LastOffset));
+        Assert.Equal((2, 3), (error.FirstOffset, error.LastOffset)); // The last batch says that those in front of it had been synced.
         Assert.Equal(before, await File.ReadAllBytesAsync(host.PathOf(error.File), TestContext.Current.CancellationToken));
         Assert.Equal(before, await File.ReadAllBytesAsync(host.PathOf(Path.Combine("quarantine", error.File)), TestContext.Current.CancellationToken));
     }
 
     [Fact]
-    public async Task Damage_in_a_sealed_segment_is_found_when_there_is_no_checkpoint_to_start_from()
+    public async Task A_broken_header_in_a_sealed_segment_is_found_when_there_is_no_checkpoint_to_start_from()
     {
         await using var host = new JournalHost();
         host.Open();
         host.AppendDurable(0, 300);
         await host.KillAsync();
-        Damage(host, batch: 3);
+        Damage(host, batch: 3, at: 40);
         JournalCorruptException error = Assert.Throws<JournalCorruptException>(() => host.Open());
         Assert.Equal(3, error.FirstOffset);
+    }
+
+    /// <summary>In the last segment and in a sealed one: the batch is lost, those around it and behind it are not.</summary>
+    [Theory]
+    [InlineData(5)]
+    [InlineData(300)]
+    public async Task A_wrong_payload_of_what_had_been_durable_is_a_gap_that_is_told_at_once(int batches)
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        for (int i = 0; i < batches; i++)
+        {
+            host.Append(i, producerId: 5);
+            host.WaitDurable();
+        }
+        await host.KillAsync();
+        Damage(host, batch: 2);
+        Damage(host, batch: 3);
+        var visitor = new Visitor();
+        Assert.Equal(batches, host.Open(visitor).EndOffset);
+        JournalDamage damage = Assert.Single(host.Journal.Damage);
+        Assert.Equal((2, 3, 2 * TestBatch.Make(0).Length), (damage.FirstOffset, damage.LastOffset, damage.Bytes));
+        Assert.Equal([damage], host.Damage);
+        Assert.Equal(Enumerable.Range(0, batches).Except([2, 3]), visitor.Numbers); // Of no producer that may believe them stored.
+
+        using (JournalReader reader = host.Reader())
+        {
+            var numbers = new List<int>();
+            var gaps = new List<(long, long)>();
+            for (ReadResult result = ReadResult.Run; result != ReadResult.AtEnd;)
+            {
+                result = host.Next(reader, 4096, out LogRun run);
+                if (result == ReadResult.Gap)
+                    gaps.Add((reader.Gap.FirstOffset, reader.Gap.LastOffset));
+                foreach (BatchView batch in new BatchRun(result == ReadResult.Run ? run.Span : default))
+                    numbers.Add(TestBatch.NumberOf(batch));
+                if (result == ReadResult.Run)
+                    reader.Advance();
+            }
+            Assert.Equal(Enumerable.Range(0, batches).Except([2, 3]), numbers);
+            Assert.Equal([(2, 3)], gaps);
+        }
+        host.AppendDurable(batches, 10);
+        await host.KillAsync();
+        Assert.Equal(batches + 10, host.Open().EndOffset);
+    }
+
+    /// <summary>Of the last commit nothing shows that it had been synced, so the log ends at its first batch that is not whole.</summary>
+    [Fact]
+    public async Task A_wrong_payload_of_the_last_commit_ends_the_log()
+    {
+        await using var host = new JournalHost();
+        host.Open();
+        for (int i = 0; i < 5; i++)
+            host.AppendDurable(i, 1);
+        await host.KillAsync();
+        Damage(host, batch: 4);
+        Assert.Equal(4, host.Open().EndOffset);
+        Assert.Empty(host.Journal.Damage);
+        host.AppendDurable(10, 1);
+        Assert.Equal([0, 1, 2, 3, 10], host.ReadAll());
     }
 
     [Fact]
@@ -284,11 +345,11 @@ public sealed class JournalRecoveryTests
         Assert.Equal(Enumerable.Range(0, 200), visitor.Numbers);
     }
 
-    private static void Damage(JournalHost host, int batch)
+    private static void Damage(JournalHost host, int batch, int at = 120)
     {
         int length = TestBatch.Make(0).Length;
         using var file = new FileStream(host.PathOf(host.FileNames("*.seg")[0]), FileMode.Open);
-        file.Position = 4096 + (batch * length) + 120;
+        file.Position = 4096 + (batch * length) + at;
         int value = file.ReadByte();
         file.Position--;
         file.WriteByte((byte)(value ^ 0x10));

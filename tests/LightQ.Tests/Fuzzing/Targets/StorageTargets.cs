@@ -17,6 +17,7 @@ internal static class StorageTargets
     private const int MaxSegment = 1024;
     private static readonly HashSet<Type> Refusals = [typeof(JournalFormatException), typeof(JournalCorruptException)];
     private static readonly SegmentHeader Header = new(Guid.Empty, 1, 3, 1000, 5000, Sample.Time - 1, 1, 77);
+    private static readonly SegmentHeader Keyed = Header with { Key = new LogKey(5, 6) };
 
     public static IEnumerable<FuzzTarget> All()
     {
@@ -34,7 +35,7 @@ internal static class StorageTargets
             Name = "checkpoints",
             What = "a checkpoint's slot",
             Parse = Checkpoints,
-            Seeds = [Slot(new Checkpoint(4, 1, 10, new LogEnd(5000, 1000, Sample.Time, 3, 77), 2, Clean: true)), Slot(default)],
+            Seeds = [Slot(new Checkpoint(4, 1, 10, new LogEnd(5000, 1000, Sample.Time, 3, 77), 2, Clean: true, new LogKey(5, 6))), Slot(default)],
             Seal = (buffer, length) => Seals.Split(buffer.AsSpan(0, Math.Min(length, Checkpoint.Size))),
             Refusals = Refusals,
             MaxLength = 128,
@@ -72,7 +73,7 @@ internal static class StorageTargets
             Name = "segments",
             What = "a segment with its batches: where it ends, what is cut",
             Parse = new Segments(new StoredSegment(MaxSegment)).Parse,
-            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header)],
+            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header), StoredSegment.Of(Keyed, Sample.Batch(), Sample.BatchOf(1, 2))],
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
@@ -83,7 +84,7 @@ internal static class StorageTargets
             Name = "record-journal",
             What = "a journal of records, replayed",
             Parse = new RecordJournals(new StoredSegment(MaxSegment)).Parse,
-            Seeds = [StoredSegment.Of(Header, Sample.BatchOf(10), Sample.BatchOf(0), Sample.BatchOf(50)), StoredSegment.Of(Header, Sample.Batch())],
+            Seeds = [StoredSegment.Of(Header, Sample.BatchOf(10), Sample.BatchOf(0), Sample.BatchOf(50)), StoredSegment.Of(Header, Sample.Batch()), StoredSegment.Of(Keyed, Sample.Batch())],
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
@@ -105,7 +106,7 @@ internal static class StorageTargets
             Name = "inspections",
             What = "a segment, as journal verify and repair see it",
             Parse = new Inspections(new StoredSegment(MaxSegment)).Parse,
-            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header, Sample.BatchOf(4))],
+            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header, Sample.BatchOf(4)), StoredSegment.Of(Keyed, Sample.BatchOf(4))],
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
@@ -146,7 +147,7 @@ internal static class StorageTargets
 
     private static byte[] Slot(Checkpoint checkpoint)
     {
-        byte[] slot = new byte[Checkpoint.Size];
+        byte[] slot = new byte[Checkpoint.Size + LogKey.Size];
         checkpoint.Write(slot);
         return slot;
     }
@@ -155,7 +156,7 @@ internal static class StorageTargets
     {
         if (!Checkpoint.TryRead(input, out Checkpoint checkpoint))
             return false;
-        Span<byte> again = stackalloc byte[Checkpoint.Size];
+        Span<byte> again = stackalloc byte[Checkpoint.Size + LogKey.Size];
         checkpoint.Write(again);
         ThrowUnless(Checkpoint.TryRead(again, out Checkpoint read) && read == checkpoint, "a checkpoint that is written reads back as the same");
         return true;
@@ -246,21 +247,23 @@ internal static class StorageTargets
         {
             if (file.Load(input) is not { } segment)
                 return false;
-            LogEnd end = Scan(segment);
-            long tail = segment.FilePosition(end.Position);
-            ThrowUnless(tail >= SegmentHeader.PageSize && tail <= file.Length && end.Offset >= segment.BaseOffset, "a segment's end lies within it");
-            if (TailRepair.FindProof(file, tail, end.Offset, out long usedEnd) >= 0)
+            LogTail found = Find(segment, durableOffset: 0);
+            long tail = segment.FilePosition(found.End.Position);
+            ThrowUnless(tail >= SegmentHeader.PageSize && tail <= file.Length && found.End.Offset >= segment.BaseOffset, "a segment's end lies within it");
+            if (found.IsCorrupt)
                 return false;
-            TailRepair.Cut(file, tail, usedEnd);
+            ThrowUnless(found.Damaged.All(d => d.Start.Offset < found.DurableOffset && d.Next.Position <= found.End.Position), "what is damaged had been synced");
+            TailRepair.Cut(file, tail, found.UsedEnd);
             ThrowUnless(file.WrittenEnd <= file.Length && !file.Batches[(int)(tail - SegmentHeader.PageSize)..].ContainsAnyExcept((byte)0), "behind the end is nothing after a cut");
-            ThrowUnless(Scan(segment) == end, "a cut leaves what is before it");
+            LogTail again = Find(segment, found.DurableOffset); // Recovery keeps that in a checkpoint before it cuts.
+            ThrowUnless(again.End == found.End && again.Damaged.SequenceEqual(found.Damaged), "a cut leaves what is before it");
             return true;
         }
 
-        private LogEnd Scan(Segment segment)
+        private LogTail Find(Segment segment, long durableOffset)
         {
             var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
-            return BatchScan.Run(new FileWindow(file, _window), segment, start, segment.Limit, payloads: true);
+            return LogTail.Find(new FileWindow(file, _window), segment, start, durableOffset);
         }
     }
 

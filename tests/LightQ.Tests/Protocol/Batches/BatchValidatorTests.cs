@@ -134,8 +134,8 @@ public sealed class BatchValidatorTests
     [InlineData(BatchLayout.LeaderEpoch)]
     [InlineData(BatchLayout.PreviousCrc)]
     [InlineData(BatchLayout.DurableBack)]
-    [InlineData(BatchLayout.Reserved)]
-    [InlineData(BatchLayout.Reserved + 4)]
+    [InlineData(BatchLayout.Mac)]
+    [InlineData(BatchLayout.Mac + 4)]
     public void A_field_that_only_the_broker_may_set_is_malformed(int offset) =>
         Refused(ErrorCode.MalformedBatch, "only the broker may set", Sample.WithUInt32(Sample.Batch(), offset, 1));
 

@@ -95,7 +95,7 @@ public sealed class DamagedFileTests
             yield return new Damage($"another topic's batch over {here.BaseOffset}", disk => Put(disk, here, other));
             byte[] life = (byte[])here.Bytes.Clone();
             var view = new BatchView(here.Bytes);
-            BatchWriter.Stamp(life, new BatchStamp(view.BaseOffset, view.AppendTime, view.LeaderEpoch + 1, view.PreviousCrc ^ 1, view.DurableBack));
+            BatchWriter.Stamp(life, new BatchStamp(view.BaseOffset, view.AppendTime, view.LeaderEpoch + 1, view.PreviousCrc ^ 1, view.DurableBack, view.Mac));
             yield return new Damage($"another life's batch over {here.BaseOffset}", disk => Put(disk, here, life));
         }
     }

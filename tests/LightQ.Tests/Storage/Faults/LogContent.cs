@@ -48,7 +48,7 @@ internal static class LogContent
             return false;
         published[..BatchLayout.HeaderSize].CopyTo(header);
         var view = new BatchView(delivered);
-        BatchWriter.Stamp(header, new BatchStamp(view.BaseOffset, view.AppendTime, view.LeaderEpoch, view.PreviousCrc, view.DurableBack));
+        BatchWriter.Stamp(header, new BatchStamp(view.BaseOffset, view.AppendTime, view.LeaderEpoch, view.PreviousCrc, view.DurableBack, view.Mac));
         return header.SequenceEqual(delivered[..BatchLayout.HeaderSize]);
     }
 }

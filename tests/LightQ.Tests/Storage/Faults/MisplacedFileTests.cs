@@ -93,7 +93,7 @@ public sealed class MisplacedFileTests
     {
         if (!bytes[..size].ContainsAnyExcept((byte)0))
             return;
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes[8..], 2);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes[8..], 3);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[12..], Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..size]));
     }
 

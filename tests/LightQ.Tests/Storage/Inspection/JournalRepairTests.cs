@@ -180,13 +180,13 @@ public sealed class JournalRepairTests
         {
             for (int page = 0; page < (name == "checkpoint" ? 8192 : 4096); page += 4096)
             {
-                b[page + 8] = 2;
+                b[page + 8] = 3;
                 if (name != "epochs" && b.AsSpan(page, 96).ContainsAnyExcept((byte)0))
                     BitConverter.TryWriteBytes(b.AsSpan(page + 12), Crc32C.Append(Crc32C.Compute(b.AsSpan(page, 12)), b.AsSpan(page + 16, 80)));
             }
         });
         JournalRepair repair = journal.Plan();
-        Assert.Contains("version 2", repair.Refusal, StringComparison.Ordinal);
+        Assert.Contains("version 3", repair.Refusal, StringComparison.Ordinal);
         Assert.Throws<InvalidOperationException>(() => repair.Execute(DateTimeOffset.UnixEpoch));
     }
 
