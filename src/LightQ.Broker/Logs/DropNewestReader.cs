@@ -26,9 +26,9 @@ internal sealed class DropNewestReader(RingLog log, Action<StreamClose> end, Run
             StopHolding();
     }
 
-    protected override ReadResult TryReadKept(out LogRun run)
+    protected override ReadResult TryReadKept(out LogRun run, out LogGap gap)
     {
-        run = default;
+        (run, gap) = (default, default);
         if (!_kept.TryDequeue(out (byte[] Buffer, int Length, long FirstOffset, long NextOffset) oldest))
             return ReadResult.AtEnd;
         _lent = oldest.Buffer;

@@ -23,9 +23,9 @@ internal sealed class SpillingReader : YieldingReader
 
     protected override void MakeRoom(long position) => Evacuate(position);
 
-    protected override ReadResult TryReadKept(out LogRun run)
+    protected override ReadResult TryReadKept(out LogRun run, out LogGap gap)
     {
-        ReadResult result = _queue.TryTake(out run);
+        ReadResult result = _queue.TryTake(out run, out gap);
         return result == ReadResult.Failed ? ReadResult.Pending : result; // The end is on its way, with the reason.
     }
 

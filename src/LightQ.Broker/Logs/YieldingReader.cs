@@ -59,9 +59,13 @@ internal abstract class YieldingReader : LogReader
             {
                 if (_hasEnded)
                     return ReadResult.AtEnd;
-                ReadResult kept = TryReadKept(out LogRun found);
+                ReadResult kept = TryReadKept(out LogRun found, out gap);
                 if (kept != ReadResult.AtEnd)
+                    {
+                    if (kept == ReadResult.Gap)
+                        _next = new LogCursor(gap.LastOffset + 1, -1);
                     return kept == ReadResult.Run ? Lend(found, out run) : kept;
+                }
                 from = _held;
                 end = Math.Min(Bound?.Position ?? long.MaxValue, _log.Ring.Published);
                 isAtBound = from.Position >= Bound?.Position;
@@ -132,10 +136,10 @@ internal abstract class YieldingReader : LogReader
     /// <summary>Sees that nothing before <paramref name="position"/> is held any more. The caller holds append lock and lock.</summary>
     protected abstract void MakeRoom(long position);
 
-    /// <summary>Takes the oldest run that was kept outside the ring. The caller holds the lock.</summary>
-    protected virtual ReadResult TryReadKept(out LogRun run)
+    /// <summary>Takes the oldest run that was kept outside the ring, or the gap that is left of it. The caller holds the lock.</summary>
+    protected virtual ReadResult TryReadKept(out LogRun run, out LogGap gap)
     {
-        run = default;
+        (run, gap) = (default, default);
         return ReadResult.AtEnd;
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using LightQ.Protocol;
 using LightQ.Protocol.Checksums;
 
 namespace LightQ.Storage.Spilling;
@@ -67,10 +68,11 @@ public sealed class SpillQueue : IDisposable
 
     /// <summary>Takes the oldest run; the one before is given back.</summary>
     /// <param name="run">The run, lent until the next call of this or <see cref="Release"/>.</param>
-    /// <returns>Pending when it has to be read first; AtEnd when the queue is empty.</returns>
-    public ReadResult TryTake(out LogRun run)
+    /// <param name="gap">The run's offsets, when the disk did not give back what was written to it.</param>
+    /// <returns>Pending when it has to be read first; Gap when it is lost, and the next call goes on behind it; AtEnd when the queue is empty.</returns>
+    public ReadResult TryTake(out LogRun run, out LogGap gap)
     {
-        run = default;
+        (run, gap) = (default, default);
         lock (_lock)
         {
             ReleaseLent();
@@ -84,11 +86,17 @@ public sealed class SpillQueue : IDisposable
                 return ReadResult.Pending;
             }
             _runs.Dequeue();
-            _lent = oldest;
             Volatile.Write(ref _bytes, _bytes - oldest.Length);
             _store.Release(oldest.Length);
             if (_runs.TryPeek(out SpilledRun? next) && next.Buffer is null)
                 Want(next);
+            if (oldest.IsLost)
+            {
+                Drop(oldest);
+                gap = new LogGap(oldest.FirstOffset, oldest.NextOffset - 1, GapReason.Corrupt);
+                return ReadResult.Gap;
+            }
+            _lent = oldest;
             run = new LogRun(oldest.Memory, oldest.FirstOffset, oldest.NextOffset);
             return ReadResult.Run;
         }
@@ -168,11 +176,7 @@ public sealed class SpillQueue : IDisposable
         SpillFile file = run.File!;
         byte[] buffer = ArrayPool<byte>.Shared.Rent(run.Length);
         Span<byte> bytes = buffer.AsSpan(0, run.Length);
-        if (file.File.Read(bytes, run.Position) != run.Length || Crc32C.Compute(bytes) != run.Crc)
-        {
-            ArrayPool<byte>.Shared.Return(buffer);
-            throw new InvalidSpillException(file.Path, run.Position, run.Length);
-        }
+        bool isLost = file.File.Read(bytes, run.Position) != run.Length || Crc32C.Compute(bytes) != run.Crc;
         if (--file.Runs == 0)
             Remove(file);
         lock (_lock)
@@ -182,7 +186,7 @@ public sealed class SpillQueue : IDisposable
                 ArrayPool<byte>.Shared.Return(buffer);
                 return;
             }
-            (run.Buffer, run.IsReadBack) = (buffer, true);
+            (run.Buffer, run.IsReadBack, run.IsLost) = (buffer, true, isLost);
             _wanted = null;
         }
         _ready();

@@ -18,6 +18,9 @@ internal sealed class SpilledRun(byte[] buffer, int length, long firstOffset, lo
     /// <summary>Whether the buffer was filled from the file, and so is outside the bound of what the disk has not taken.</summary>
     public bool IsReadBack { get; set; }
 
+    /// <summary>Whether the file did not give back what was written to it.</summary>
+    public bool IsLost { get; set; }
+
     /// <summary>Whether the spill thread uses the buffer now.</summary>
     public bool IsWriting { get; set; }
 

@@ -29,22 +29,24 @@ public abstract class SlowPolicyTest : EngineTest
     private protected static long Next(List<Item> items) => items.Count == 0 ? 0 : items[^1].Last + 1;
 
     /// <summary>Takes what there is, with the disk's help.</summary>
-    private protected List<Item> Take(Subscription subscription)
+    /// <param name="subscription">Whose.</param>
+    /// <param name="gaps">Why messages may be missing.</param>
+    private protected List<Item> Take(Subscription subscription, GapReason gaps = GapReason.Dropped)
     {
         var items = new List<Item>();
-        while (TakeOne(subscription, items) || Spills.RunOnce())
+        while (TakeOne(subscription, items, gaps: gaps) || Spills.RunOnce())
             continue;
         return items;
     }
 
-    private protected static bool TakeOne(Subscription subscription, List<Item> items, Action<ReadOnlyMemory<byte>>? onRun = null)
+    private protected static bool TakeOne(Subscription subscription, List<Item> items, Action<ReadOnlyMemory<byte>>? onRun = null, GapReason gaps = GapReason.Dropped)
     {
         using (TurnScope.Enter())
         {
             switch (subscription.TryTake(out Delivery delivery))
             {
                 case DeliveryResult.Gap:
-                    Assert.Equal(GapReason.Dropped, delivery.Gap.Reason);
+                    Assert.Equal(gaps, delivery.Gap.Reason);
                     items.Add(new Item(delivery.Gap.FirstOffset, delivery.Gap.LastOffset, true));
                     return true;
                 case DeliveryResult.Run:
