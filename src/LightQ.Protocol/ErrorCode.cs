@@ -15,7 +15,7 @@ public enum ErrorCode : ushort
     /// <summary>The bytes do not follow the frame layout, or a field has a value outside its range. The connection closes.</summary>
     MalformedFrame = 2,
 
-    /// <summary>A batch header is damaged or contradicts itself. The producer stream breaks.</summary>
+    /// <summary>A batch is damaged or contradicts itself. The producer stream breaks.</summary>
     MalformedBatch = 3,
 
     /// <summary>The peer speaks no common version, or requires a feature this side lacks. The connection closes.</summary>

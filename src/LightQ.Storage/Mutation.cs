@@ -83,4 +83,12 @@ internal static class Mutation
 #else
         false;
 #endif
+
+    /// <summary>Batches are appended whatever their payload's checksum says.</summary>
+    public static bool NoPayloadCheck =>
+#if MUTANT_NOPAYLOADCHECK
+        true;
+#else
+        false;
+#endif
 }

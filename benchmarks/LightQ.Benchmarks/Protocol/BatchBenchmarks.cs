@@ -60,7 +60,7 @@ public class BatchBenchmarks
     public uint ValidateAndStamp()
     {
         _fresh.AsSpan(0, BatchLayout.HeaderSize).CopyTo(_scratch);
-        return BatchValidator.CheckPublished(_scratch, BatchBytes, out _, out _) == ErrorCode.None
+        return BatchValidator.CheckPublished(_scratch, BatchBytes, out BatchView view, out _) == ErrorCode.None && view.VerifyPayload()
             ? BatchWriter.Stamp(_scratch, new BatchStamp(1000, 2, 3, 4, 5))
             : throw new InvalidOperationException("The batch was refused.");
     }

@@ -47,7 +47,7 @@ public class SmallBatchBenchmarks
         foreach (BatchView batch in new BatchRun(_run))
         {
             ReadOnlySpan<byte> bytes = _run.AsSpan(at, batch.Length);
-            if (BatchValidator.CheckPublished(bytes, bytes.Length, out _, out _) != ErrorCode.None)
+            if (BatchValidator.CheckPublished(bytes, bytes.Length, out BatchView view, out _) != ErrorCode.None || !view.VerifyPayload())
                 throw new InvalidOperationException("The batch was refused.");
             bytes.CopyTo(_scratch.AsSpan(at));
             crc = BatchWriter.Stamp(_scratch.AsSpan(at, bytes.Length), new BatchStamp(at, 2, 3, crc, 5));

@@ -64,6 +64,8 @@ public sealed class ProducerStream : OutputStream
     /// <returns>False when the client sent more than its window allows: the connection must close.</returns>
     public bool Publish(ReadOnlySpan<byte> run)
     {
+        // Before the lock: whoever takes the acks of what came earlier does not wait for checksums.
+        bool isValid = CheckAll(run, out int valid, out ErrorCode error, out string reason);
         lock (_acks)
         {
             if (_broken || IsReleased)
@@ -72,7 +74,7 @@ public sealed class ProducerStream : OutputStream
             _windowUsed += run.Length;
             if (_windowUsed > _window && !wasIdle)
                 return false;
-            if (!CheckAll(run, out int valid, out ErrorCode error, out string reason))
+            if (!isValid)
             {
                 AppendOrWait(run[..valid]);
                 Break(run[valid..], error, reason);
@@ -155,10 +157,15 @@ public sealed class ProducerStream : OutputStream
 
     private bool CheckOne(ReadOnlySpan<byte> run, out int length, out ErrorCode error, out string reason)
     {
+        length = 0;
         error = BatchValidator.CheckPublished(run, _partition.MaxBatchBytes, out BatchView batch, out reason);
-        if (error == ErrorCode.None && (batch.Flags & BatchLayout.HasDueTime) != 0 && _partition.Delays is null)
+        if (error != ErrorCode.None)
+            return false;
+        if ((batch.Flags & BatchLayout.HasDueTime) != 0 && _partition.Delays is null)
             (error, reason) = (ErrorCode.NotSupported, $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later");
-        length = error == ErrorCode.None ? batch.Length : 0;
+        else if (!Mutation.NoPayloadCheck && !batch.VerifyPayload())
+            (error, reason) = (ErrorCode.MalformedBatch, "the batch's payload does not match its checksum");
+        length = batch.Length;
         return error == ErrorCode.None;
     }
 

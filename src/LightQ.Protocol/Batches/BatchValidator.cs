@@ -2,12 +2,12 @@ using System.Buffers.Binary;
 
 namespace LightQ.Protocol.Batches;
 
-/// <summary>What a broker checks of a producer's batch before it appends it. Never looks at the payload.</summary>
+/// <summary>What a broker checks of a producer's batch before it appends it: first the header, here, and then what <see cref="BatchView.VerifyPayload"/> says.</summary>
 public static class BatchValidator
 {
     private const int SmallestRecord = 8;
 
-    /// <summary>Checks the first batch of a run that a producer sent.</summary>
+    /// <summary>Checks the header of the first batch of a run that a producer sent.</summary>
     /// <param name="run">The rest of a Publish body.</param>
     /// <param name="maxBatchBytes">The topic's limit.</param>
     /// <param name="batch">The batch, when the result is <see cref="ErrorCode.None"/>.</param>

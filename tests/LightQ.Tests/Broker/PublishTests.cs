@@ -129,6 +129,26 @@ public sealed class PublishTests : EngineTest
         Assert.Equal(1, Log.EndOffset);
     }
 
+    [Theory]
+    [InlineData(BatchLayout.HeaderSize)]
+    [InlineData(BatchLayout.HeaderSize + 150)]
+    [InlineData(BatchLayout.HeaderSize + 2 * 108 - 1)]
+    public void A_batch_whose_payload_is_not_what_its_checksum_says_is_refused_and_harms_no_other_producer(int damaged)
+    {
+        ProducerStream producer = OpenProducer(1), other = OpenProducer(2);
+        byte[] bad = Batch(1, 2);
+        bad[damaged] ^= 0x10;
+
+        Publish(producer, [.. Batch(0, 1), .. bad, .. Batch(3, 1)]);
+        Publish(other, Batch(0, 1));
+
+        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 2, ErrorCode.MalformedBatch, -1)], Output(producer).Ranges);
+        Assert.Equal(ErrorCode.MalformedBatch, producer.CloseRequested?.Code);
+        Assert.Contains("checksum", producer.CloseRequested?.Message, StringComparison.Ordinal);
+        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 1)], Output(other).Ranges);
+        Assert.Equal(2, Log.EndOffset);
+    }
+
     [Fact]
     public void A_named_producers_duplicate_is_acknowledged_with_its_first_offset_and_not_stored_again()
     {

@@ -140,7 +140,7 @@ public sealed class BatchValidatorTests
         Refused(ErrorCode.MalformedBatch, "only the broker may set", Sample.WithUInt32(Sample.Batch(), offset, 1));
 
     [Fact]
-    public void The_payload_is_not_looked_at_when_published_but_its_checksum_tells()
+    public void The_header_holds_whatever_the_payload_is_and_the_payloads_checksum_tells()
     {
         byte[] batch = Sample.Batch();
         batch[^20] ^= 1;

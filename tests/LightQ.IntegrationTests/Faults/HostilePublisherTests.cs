@@ -1,0 +1,111 @@
+using System.Globalization;
+using System.Text;
+using LightQ.Client;
+using LightQ.IntegrationTests.DataPlane;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Frames;
+using LightQ.Protocol.Records;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Faults;
+
+/// <summary>Somebody who may publish, and lies in his batches, beside producers that do everything right: what these were told is stored is there after kill -9.</summary>
+[Collection(FaultCollection.Name)]
+public sealed class HostilePublisherTests
+{
+    private const string Topic = "t";
+    private const int Messages = 20;
+    private const uint Hostile = 1, Healthy = 2;
+
+    /// <summary>What is damaged in an otherwise valid batch: its payload, as it is, when it is delayed, when it says that it is compressed.</summary>
+    public static TheoryData<string> Batches => ["plain", "delayed", "compressed"];
+
+    [Theory]
+    [MemberData(nameof(Batches))]
+    public async Task A_wrong_payload_checksum_is_refused_and_what_others_published_in_the_same_commit_stays(string kind)
+    {
+        using var directory = new TemporaryDirectory();
+        await using var broker = new FaultBroker(directory.Path);
+        await broker.StartAsync();
+        await CreateTopicAsync(broker);
+        await using (RawClient client = await RawClient.ConnectAsync(broker.DataPort))
+        {
+            await client.OpenProducerAsync(Topic, Hostile);
+            await client.OpenProducerAsync(Topic, Healthy);
+            byte[] damaged = Damaged(kind);
+
+            // One write, one receive, one commit: the damaged batch in front.
+            await client.SendAsync((byte[])[.. RawClient.PublishFrame(Hostile, damaged), .. Enumerable.Range(0, Messages).SelectMany(i => RawClient.PublishFrame(Healthy, Batch(i)))]);
+
+            List<AckRange> refused = [];
+            long acknowledged = 0;
+            while (acknowledged < Messages || refused.Count == 0)
+            {
+                (FrameHeader header, byte[] body) = await client.ReadAsync();
+                if (header.Type != FrameType.PublishAck)
+                    continue;
+                foreach (AckRange range in Ranges(body))
+                {
+                    if (header.Stream == Hostile)
+                        refused.Add(range);
+                    else
+                        acknowledged += range.Count;
+                }
+            }
+            Assert.Equal([new AckRange(0, 1, ErrorCode.MalformedBatch, -1)], refused);
+        }
+        await broker.KillAsync();
+        await broker.StartAsync();
+
+        Assert.Equal(Enumerable.Range(0, Messages).Select(Text), await ReadAsync(broker, Messages));
+    }
+
+    private static async Task CreateTopicAsync(FaultBroker broker)
+    {
+        await using LightQClient client = broker.Connect();
+        await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = TopicKind.Durable }, TestContext.Current.CancellationToken);
+    }
+
+    private static async Task<List<string>> ReadAsync(FaultBroker broker, int count)
+    {
+        var found = new List<string>();
+        await using LightQClient client = broker.Connect();
+        Assert.Equal(count, (await client.Stats.GetTopicAsync(Topic, TestContext.Current.CancellationToken)).EndOffset);
+        await foreach (Message message in client.ConsumeAsync(Topic, new ConsumeOptions { Start = StartPosition.Earliest }).WithCancellation(TestContext.Current.CancellationToken))
+        {
+            found.Add(message.GetText());
+            if (found.Count == count)
+                break;
+        }
+        return found;
+    }
+
+    private static AckRange[] Ranges(byte[] body)
+    {
+        var frame = new PublishAckFrame(body);
+        var ranges = new AckRange[frame.Count];
+        for (int i = 0; i < ranges.Length; i++)
+            ranges[i] = frame[i];
+        return ranges;
+    }
+
+    private static byte[] Damaged(string kind)
+    {
+        BatchTiming timing = kind == "delayed" ? new BatchTiming(UnixMicroseconds.From(DateTimeOffset.UtcNow.AddMinutes(1)), 0) : default;
+        byte[] batch = Batch(0, timing, kind == "compressed" ? BatchCodec.Brotli : BatchCodec.None);
+        batch[^9] ^= 1;
+        return batch;
+    }
+
+    private static string Text(int number) => string.Create(CultureInfo.InvariantCulture, $"message {number}");
+
+    private static byte[] Batch(int number, in BatchTiming timing = default, BatchCodec codec = BatchCodec.None)
+    {
+        byte[] body = Encoding.UTF8.GetBytes(Text(number));
+        int length = RecordWriter.SizeOf(body.Length);
+        byte[] batch = new byte[timing.HeaderLength + length + BatchLayout.Alignment];
+        RecordWriter.Write(batch.AsSpan(timing.HeaderLength), body);
+        return batch[..BatchWriter.Complete(batch, length, 1, length, codec, timing, new BatchOrigin(0, 0, (ulong)number), UnixMicroseconds.From(DateTimeOffset.UtcNow))];
+    }
+}
