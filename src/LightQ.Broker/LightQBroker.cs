@@ -419,7 +419,8 @@ public sealed class LightQBroker : IAsyncDisposable
     private void RecoverTopics()
     {
         Topic[] topics = [.. _catalog.Topics.Select(e => new Topic(e.Name, e.Id, e.Created, e.Settings, e.Credentials?.ToCredentials()))];
-        _opener.Recover(topics);
+        IReadOnlyDictionary<ulong, CatalogRecord.ProducerEntry> producers = _catalog.ProducersById();
+        _opener.Recover(topics, (topic, id, epoch) => producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known) && known.TopicId == topic && epoch <= known.Epoch);
         foreach (Topic topic in topics)
             Serve(topic);
     }

@@ -91,4 +91,12 @@ internal static class Mutation
 #else
         false;
 #endif
+
+    /// <summary>An anonymous producer's batches may carry the id of a named one.</summary>
+    public static bool AnyProducerId =>
+#if MUTANT_ANYPRODUCERID
+        true;
+#else
+        false;
+#endif
 }

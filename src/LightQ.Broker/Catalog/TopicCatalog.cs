@@ -112,6 +112,18 @@ internal sealed class TopicCatalog : IDisposable
         }
     }
 
+    /// <summary>The named producers by their ids.</summary>
+    public IReadOnlyDictionary<ulong, CatalogRecord.ProducerEntry> ProducersById()
+    {
+        lock (_lock)
+        {
+            var producers = new Dictionary<ulong, CatalogRecord.ProducerEntry>(_producers.Count);
+            foreach (CatalogRecord.ProducerEntry entry in _producers.Values)
+                producers[entry.Id] = entry;
+            return producers;
+        }
+    }
+
     /// <summary>Whether a topic has the named producer, or room for it.</summary>
     public bool HasRoom(Guid topic, string name, int mostNames)
     {

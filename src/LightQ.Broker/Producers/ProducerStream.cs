@@ -163,11 +163,16 @@ public sealed class ProducerStream : OutputStream
             return false;
         if ((batch.Flags & BatchLayout.HasDueTime) != 0 && _partition.Delays is null)
             (error, reason) = (ErrorCode.NotSupported, $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later");
+        else if (!IsOwn(batch) && !Mutation.AnyProducerId)
+            (error, reason) = (ErrorCode.MalformedBatch, "the batch's producer id and epoch are not those that this stream was given; without a producer name both are 0");
         else if (!Mutation.NoPayloadCheck && !batch.VerifyPayload())
             (error, reason) = (ErrorCode.MalformedBatch, "the batch's payload does not match its checksum");
         length = batch.Length;
         return error == ErrorCode.None;
     }
+
+    /// <summary>Whether a batch says that it is this stream's producer's. Recovery finds out from headers what named producers have published. Which epoch of its own a named one may say depends on the log.</summary>
+    private bool IsOwn(in BatchView batch) => _state is null ? batch is { ProducerId: 0, ProducerEpoch: 0 } : batch.ProducerId == _state.Id;
 
     private bool CheckAll(ReadOnlySpan<byte> run, out int valid, out ErrorCode error, out string reason)
     {
@@ -301,9 +306,7 @@ public sealed class ProducerStream : OutputStream
     private ErrorCode CheckNamed(in BatchView batch, out long offset)
     {
         offset = -1;
-        if (_state!.Epoch != _producerEpoch)
-            return ErrorCode.Fenced;
-        return batch.ProducerId != _state.Id ? ErrorCode.MalformedBatch : _state.Check(batch, out offset);
+        return _state!.Epoch != _producerEpoch ? ErrorCode.Fenced : _state.Check(batch, out offset);
     }
 
     private void Break(ReadOnlySpan<byte> refused, ErrorCode error, string reason)
@@ -324,7 +327,6 @@ public sealed class ProducerStream : OutputStream
         ErrorCode.Fenced => "a newer producer of this name has taken over",
         ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
         ErrorCode.SequenceOverlap => "the batch overlaps what is stored of this producer without being equal to it, or is older than the broker remembers",
-        ErrorCode.MalformedBatch => "the batch's producer id is not the one this stream was given",
         ErrorCode.UnknownProducer => "the batch's producer epoch was never given out",
         ErrorCode.DiskFull => "the disk is full; publishing resumes when space returns",
         _ => "the topic's log has failed",

@@ -84,12 +84,16 @@ internal sealed class ProducerTable
     }
 
     /// <summary>Reads what <see cref="Save"/> wrote; the journal has verified its checksum.</summary>
+    /// <param name="bytes">What was written.</param>
+    /// <param name="isProducer">Whether there is a producer of an id that may have an epoch; others are passed over.</param>
     /// <exception cref="JournalFormatException">It contradicts its length.</exception>
-    public void Load(ReadOnlySpan<byte> bytes)
+    public void Load(ReadOnlySpan<byte> bytes, Func<ulong, uint, bool> isProducer)
     {
         while (bytes.Length >= EntryHeader)
         {
-            ProducerState state = Open(BinaryPrimitives.ReadUInt64LittleEndian(bytes), BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]));
+            ulong id = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
+            uint epoch = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
+            ProducerState? state = isProducer(id, epoch) ? Open(id, epoch) : null;
             long lastAppend = BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]);
             int batches = BinaryPrimitives.ReadInt32LittleEndian(bytes[20..]);
             bytes = bytes[EntryHeader..];
@@ -97,7 +101,7 @@ internal sealed class ProducerTable
                 throw Contradiction();
             for (int i = 0; i < batches; i++, bytes = bytes[RememberedSize..])
             {
-                state.Remember(
+                state?.Remember(
                     BinaryPrimitives.ReadUInt64LittleEndian(bytes),
                     BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]),
                     BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]),

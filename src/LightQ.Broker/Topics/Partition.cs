@@ -105,8 +105,8 @@ public sealed class Partition : IHousekept
     /// <summary>What recovery need not find out from batches: named producers, and what is not due yet. Under the append lock.</summary>
     internal byte[] SaveState() => Delays?.Save() is { Length: > 0 } delays ? [.. delays, .. NamedProducers.Save()] : NamedProducers.Save();
 
-    /// <summary>Reads what <see cref="SaveState"/> wrote.</summary>
-    internal void LoadState(ReadOnlySpan<byte> state) => NamedProducers.Load(Delays is null ? state : Delays.Load(state));
+    /// <summary>Reads what <see cref="SaveState"/> wrote; of producers what <see cref="ProducerTable.Load"/> says.</summary>
+    internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, bool> isProducer) => NamedProducers.Load(Delays is null ? state : Delays.Load(state), isProducer);
 
     /// <summary>Whether readers are served before the producer's ack.</summary>
     /// <remarks>

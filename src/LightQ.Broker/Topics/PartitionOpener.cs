@@ -18,7 +18,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
     /// <exception cref="IOException">One of them cannot be made.</exception>
     public void Create(Topic topic)
     {
-        TopicOpening opening = Open([topic], isNew: true)[0];
+        TopicOpening opening = Open([topic], isNew: true, static (_, _, _) => false)[0];
         if (opening.Failure is not { } failure)
             return;
         Remove(topic.Id);
@@ -27,7 +27,8 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     /// <summary>Recovers the partitions of topics that the catalog knows.</summary>
     /// <param name="topics">The topics. One with a partition that cannot be opened is left without any, and says why: a part of its keys would be missing.</param>
-    public void Recover(IReadOnlyList<Topic> topics) => Open(topics, isNew: false);
+    /// <param name="isProducer">Whether a topic has a named producer of an id, and may have given it an epoch. What else a log says of producers is nobody's.</param>
+    public void Recover(IReadOnlyList<Topic> topics, Func<Guid, ulong, uint, bool> isProducer) => Open(topics, isNew: false, isProducer);
 
     /// <summary>Removes what is left of a topic: its journals are deleted, or were never made.</summary>
     public void Remove(Guid topicId)
@@ -37,7 +38,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             Directory.Delete(directory, recursive: true);
     }
 
-    private TopicOpening[] Open(IReadOnlyList<Topic> topics, bool isNew)
+    private TopicOpening[] Open(IReadOnlyList<Topic> topics, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
         TopicOpening[] openings = [.. topics.Select(t => new TopicOpening(t))];
         var work = new ConcurrentQueue<(TopicOpening Opening, int Index)>(
@@ -45,7 +46,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         void OpenEach()
         {
             while (work.TryDequeue(out (TopicOpening Opening, int Index) next))
-                next.Opening.Open(next.Index, (topic, index) => OpenOne(topic, (uint)index, isNew));
+                next.Opening.Open(next.Index, (topic, index) => OpenOne(topic, (uint)index, isNew, isProducer));
         }
         if (work.Count == 1)
             OpenEach();
@@ -56,13 +57,13 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         return openings;
     }
 
-    private Partition OpenOne(Topic topic, uint index, bool isNew)
+    private Partition OpenOne(Topic topic, uint index, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
         Partition partition = topic.Settings.Kind == TopicKind.Durable
             ? new Partition(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals))
             : new Partition(topic, index, time);
         partition.Log = topic.Settings.Kind == TopicKind.Durable
-            ? new JournalLog(OpenJournal(partition, isNew))
+            ? new JournalLog(OpenJournal(partition, isNew, isProducer))
             : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
         return partition;
     }
@@ -72,7 +73,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     private ulong NewIncarnation() => (ulong)UnixMicroseconds.From(time.GetUtcNow());
 
-    private Journal OpenJournal(Partition partition, bool isNew)
+    private Journal OpenJournal(Partition partition, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
         Topic topic = partition.Topic;
         TopicSettings settings = topic.Settings;
@@ -93,7 +94,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             KeepFrom = () => partition.Delays?.FirstOffset ?? long.MaxValue,
             Listener = new Listener(partition, broker().OnDamaged),
         };
-        Journal journal = Journal.Open(options, environment, new Recovery(partition));
+        Journal journal = Journal.Open(options, environment, new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
         return journal;
     }
@@ -120,14 +121,14 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         private const int WriterTurns = 4;
     }
 
-    private sealed class Recovery(Partition partition) : IRecoveredBatchVisitor
+    private sealed class Recovery(Partition partition, Func<ulong, uint, bool> isProducer) : IRecoveredBatchVisitor
     {
-        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.LoadState(snapshot);
+        public void OnSnapshot(ReadOnlySpan<byte> snapshot) => partition.LoadState(snapshot, isProducer);
 
         public void OnBatch(in BatchView header)
         {
             partition.Delays?.OnRecovered(header);
-            if (header.ProducerId != 0)
+            if (header.ProducerId != 0 && isProducer(header.ProducerId, header.ProducerEpoch))
             {
                 partition.NamedProducers.Open(header.ProducerId, header.ProducerEpoch)
                     .Remember(header.BaseSequence, (uint)header.RecordCount, header.BaseOffset, header.AppendTime);

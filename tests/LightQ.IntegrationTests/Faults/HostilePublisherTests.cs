@@ -61,6 +61,53 @@ public sealed class HostilePublisherTests
         Assert.Equal(Enumerable.Range(0, Messages).Select(Text), await ReadAsync(broker, Messages));
     }
 
+    [Fact]
+    public async Task A_forged_producer_id_is_refused_and_the_named_producer_goes_on_after_kill_9_where_it_was()
+    {
+        using var directory = new TemporaryDirectory();
+        await using var broker = new FaultBroker(directory.Path);
+        await broker.StartAsync();
+        await CreateTopicAsync(broker);
+        await using (RawClient client = await RawClient.ConnectAsync(broker.DataPort))
+        {
+            ProducerOpenedFrame named = await OpenNamedAsync(client);
+            await client.OpenProducerAsync(Topic, Hostile);
+            await PublishAsync(client, named, 0, Messages / 2);
+
+            // What any consumer can see of the named producer is enough to continue in its name.
+            var forged = new BatchOrigin(named.ProducerId, named.ProducerEpoch, Messages / 2);
+            await client.SendAsync(RawClient.PublishFrame(Hostile, RawClient.Batch(0, 10, records: 30, forged)));
+
+            Assert.Equal([new AckRange(Messages / 2, 30, ErrorCode.MalformedBatch, -1)], Ranges(await client.ReadAsync(FrameType.PublishAck)));
+        }
+        await broker.KillAsync();
+        await broker.StartAsync();
+
+        await using (RawClient client = await RawClient.ConnectAsync(broker.DataPort))
+        {
+            ProducerOpenedFrame back = await OpenNamedAsync(client);
+            Assert.Equal((ulong)Messages / 2, back.NextSequence);
+            await PublishAsync(client, back, Messages / 2, Messages);
+        }
+        Assert.Equal(Enumerable.Range(0, Messages).Select(Text), await ReadAsync(broker, Messages));
+    }
+
+    private static async Task<ProducerOpenedFrame> OpenNamedAsync(RawClient client)
+    {
+        await client.SendAsync(new OpenProducerFrame(Topic, 0, Durability.Fsync, "billing"), Healthy, Healthy);
+        return FrameCodec.Read<ProducerOpenedFrame>(await client.ReadAsync(FrameType.ProducerOpened));
+    }
+
+    /// <summary>Publishes messages of a named producer, one after the other, and hears that each is stored.</summary>
+    private static async Task PublishAsync(RawClient client, ProducerOpenedFrame opened, int first, int end)
+    {
+        for (int i = first; i < end; i++)
+        {
+            await client.SendAsync(RawClient.PublishFrame(Healthy, Batch(i, origin: new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, (ulong)i))));
+            Assert.Equal([new AckRange((ulong)i, 1, ErrorCode.None, i)], Ranges(await client.ReadAsync(FrameType.PublishAck)));
+        }
+    }
+
     private static async Task CreateTopicAsync(FaultBroker broker)
     {
         await using LightQClient client = broker.Connect();
@@ -100,12 +147,12 @@ public sealed class HostilePublisherTests
 
     private static string Text(int number) => string.Create(CultureInfo.InvariantCulture, $"message {number}");
 
-    private static byte[] Batch(int number, in BatchTiming timing = default, BatchCodec codec = BatchCodec.None)
+    private static byte[] Batch(int number, in BatchTiming timing = default, BatchCodec codec = BatchCodec.None, BatchOrigin? origin = null)
     {
         byte[] body = Encoding.UTF8.GetBytes(Text(number));
         int length = RecordWriter.SizeOf(body.Length);
         byte[] batch = new byte[timing.HeaderLength + length + BatchLayout.Alignment];
         RecordWriter.Write(batch.AsSpan(timing.HeaderLength), body);
-        return batch[..BatchWriter.Complete(batch, length, 1, length, codec, timing, new BatchOrigin(0, 0, (ulong)number), UnixMicroseconds.From(DateTimeOffset.UtcNow))];
+        return batch[..BatchWriter.Complete(batch, length, 1, length, codec, timing, origin ?? new BatchOrigin(0, 0, (ulong)number), UnixMicroseconds.From(DateTimeOffset.UtcNow))];
     }
 }

@@ -149,6 +149,39 @@ public sealed class PublishTests : EngineTest
         Assert.Equal(2, Log.EndOffset);
     }
 
+    [Theory]
+    [InlineData(42, 0)]
+    [InlineData(42, 1)]
+    [InlineData(0, 1)]
+    public void An_anonymous_producer_cannot_speak_for_a_named_one(ulong producerId, uint epoch)
+    {
+        ProducerStream named = OpenProducer(1, OpenNamed(1), epoch: 1), anonymous = OpenProducer(2);
+        Publish(named, Batch(0, 1, producerId: 42, epoch: 1));
+
+        Publish(anonymous, [.. Batch(0, 1), .. Batch(1, 30, producerId: producerId, epoch: epoch)]);
+        Publish(named, Batch(1, 1, producerId: 42, epoch: 1));
+
+        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 1), new AckRange(1, 30, ErrorCode.MalformedBatch, -1)], Output(anonymous).Ranges);
+        Assert.Equal(ErrorCode.MalformedBatch, anonymous.CloseRequested?.Code);
+        Assert.Contains("producer id and epoch", anonymous.CloseRequested?.Message, StringComparison.Ordinal);
+        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 1, ErrorCode.None, 2)], Output(named).Ranges);
+    }
+
+    [Theory]
+    [InlineData(0, 0, ErrorCode.MalformedBatch)]
+    [InlineData(43, 2, ErrorCode.MalformedBatch)]
+    [InlineData(42, 1, ErrorCode.Fenced)]
+    [InlineData(42, 3, ErrorCode.UnknownProducer)]
+    public void A_named_producers_batches_carry_its_id_and_epoch(ulong producerId, uint epoch, ErrorCode expected)
+    {
+        ProducerStream producer = OpenProducer(state: OpenNamed(2), epoch: 2);
+
+        Publish(producer, Batch(0, 1, producerId: producerId, epoch: epoch));
+
+        Assert.Equal([new AckRange(0, 1, expected, -1)], Output(producer).Ranges);
+        Assert.Equal(0, Log.EndOffset);
+    }
+
     [Fact]
     public void A_named_producers_duplicate_is_acknowledged_with_its_first_offset_and_not_stored_again()
     {
@@ -200,12 +233,27 @@ public sealed class PublishTests : EngineTest
         for (ulong i = 0; i < 5; i++)
             state.Remember(i * 2, 2, (long)i * 10, 99);
         var restored = new ProducerTable();
-        restored.Load(Partition.NamedProducers.Save());
+        restored.Load(Partition.NamedProducers.Save(), static (_, _) => true);
 
         ProducerState found = restored.Find(42)!;
 
         Assert.Equal((3u, 10UL, 99L), (found.Epoch, found.NextSequence, found.LastAppend));
         Assert.Equal(state.Batches, found.Batches);
+    }
+
+    [Fact]
+    public void Saved_states_of_producers_that_nobody_knows_are_passed_over()
+    {
+        var saved = new ProducerTable();
+        saved.Open(41, 1).Remember(0, 3, 0, 99);
+        saved.Open(42, 5).Remember(0, 2, 3, 99);
+        saved.Open(43, 6).Remember(0, 7, 5, 99);
+        var restored = new ProducerTable();
+
+        restored.Load(saved.Save(), (id, epoch) => id != 41 && epoch <= 5);
+
+        Assert.Equal([42UL], restored.Ids);
+        Assert.Equal((5u, 2UL), (restored.Find(42)!.Epoch, restored.Find(42)!.NextSequence));
     }
 
     private static List<long> ReceiveAll(Subscription subscription)

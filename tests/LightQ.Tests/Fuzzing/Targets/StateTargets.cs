@@ -143,7 +143,7 @@ internal static class StateTargets
     private static bool Producers(ReadOnlySpan<byte> input)
     {
         var table = new ProducerTable();
-        table.Load(new PendingDelays().Load(input));
+        table.Load(new PendingDelays().Load(input), static (_, _) => true);
         return !table.IsEmpty;
     }
 
