@@ -7,16 +7,19 @@ namespace LightQ.Storage.Recovery;
 /// <summary>The file <c>epochs</c>: which epoch began at which offset.</summary>
 /// <remarks>
 /// <code>
-///  0 u64 magic  8 u32 version  12 u32 crc of the rest  16 u32 count  20 u32 0
+///  0 u64 magic  8 u32 version  12 u32 crc of bytes 0-11 and all from 16 on  16 u32 count  20 u32 0
 /// 24 entries: { u32 epoch, u32 0, i64 firstOffset }
 /// </code>
+/// Every later version keeps magic, version and this checksum, which tells it from a damaged file. In version 1 the checksum is
+/// of what is behind it alone.
 /// </remarks>
 internal static class EpochFile
 {
     public const string Name = "epochs";
 
     private const ulong Magic = 0x0053_4850_4551_514C;
-    private const uint Version = 1;
+    private const uint Version = 2;
+    private const uint VersionWithoutHeaderCrc = 1;
     private const int HeaderSize = 24;
     private const int EntrySize = 16;
     private const int MaxBytes = 16 * 1024 * 1024;
@@ -35,15 +38,12 @@ internal static class EpochFile
     /// <exception cref="JournalFormatException">It is of another version.</exception>
     public static List<(uint Epoch, long FirstOffset)>? Parse(ReadOnlySpan<byte> bytes, string path)
     {
-        if (bytes.Length < HeaderSize
-            || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(bytes[16..]))
-        {
+        if (bytes.Length < HeaderSize || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic)
             return null;
-        }
-        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
-        // The version is not under the checksum: a changed bit looks like another version, and is refused as one.
-        if (version != Version)
+        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]), crc = BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]);
+        if (crc != (version == VersionWithoutHeaderCrc ? Crc32C.Compute(bytes[16..]) : ComputeCrc(bytes)))
+            return null;
+        if (version is not (VersionWithoutHeaderCrc or Version))
             throw new JournalFormatException($"'{path}' has format version {version}; this program knows version {Version}.");
         if (BinaryPrimitives.ReadUInt32LittleEndian(bytes[16..]) * (long)EntrySize != bytes.Length - HeaderSize)
             return null;
@@ -70,7 +70,9 @@ internal static class EpochFile
             BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(at + 8), firstOffset);
             at += EntrySize;
         }
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), Crc32C.Compute(bytes.AsSpan(16)));
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), ComputeCrc(bytes));
         return bytes;
     }
+
+    private static uint ComputeCrc(ReadOnlySpan<byte> bytes) => Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..]);
 }

@@ -54,8 +54,8 @@ internal static class StorageTargets
             Name = "epochs",
             What = "the file of a log's epochs",
             Parse = input => EpochFile.Parse(input, "epochs") is { } epochs && epochs.Count >= 0,
-            Seeds = [Epochs((1, 0)), Epochs((1, 0), (2, 1000), (5, 2000))],
-            Seal = (buffer, length) => Seals.Rest(buffer, length, 16),
+            Seeds = [Epochs(1, (1, 0)), Epochs(1, (1, 0), (2, 1000), (5, 2000)), Epochs(2, (1, 0), (2, 1000), (5, 2000))],
+            Seal = SealEpochs,
             Refusals = Refusals,
             MaxLength = 256,
         };
@@ -192,19 +192,27 @@ internal static class StorageTargets
         return true;
     }
 
-    private static byte[] Epochs(params (uint Epoch, long FirstOffset)[] epochs)
+    private static byte[] Epochs(byte version, params (uint Epoch, long FirstOffset)[] epochs)
     {
         byte[] bytes = new byte[24 + (16 * epochs.Length)];
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, 0x0053_4850_4551_514C);
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), 1);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), version);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(16), epochs.Length);
         for (int i = 0; i < epochs.Length; i++)
         {
             BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(24 + (16 * i)), epochs[i].Epoch);
             BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(32 + (16 * i)), epochs[i].FirstOffset);
         }
-        Seals.Rest(bytes, bytes.Length, 16);
+        SealEpochs(bytes, bytes.Length);
         return bytes;
+    }
+
+    private static void SealEpochs(byte[] buffer, int length)
+    {
+        if (length > 8 && buffer[8] == 1)
+            Seals.Rest(buffer, length, 16);
+        else
+            Seals.Split(buffer.AsSpan(0, length));
     }
 
     private static byte[] Snapshot(byte[] state)

@@ -33,6 +33,7 @@ public sealed class BitRotTests
         Assert.True(wrong.IsEmpty, $"Seed {run.Seed}: {wrong.Count} changes went unnoticed.\n{string.Join('\n', wrong.Take(20))}");
         Assert.True(run["segment Gap"] > 0 || !stopped, "No change of a sealed batch was ever reported as a gap.");
         Assert.True(run["segment Refused"] > 0, "No change of a segment was ever refused.");
+        Assert.True(run["epochs Harmless"] > 0 && run["epochs Refused"] == 0, "A damaged epochs file is to be rebuilt.");
     }
 
     private static void Rot(

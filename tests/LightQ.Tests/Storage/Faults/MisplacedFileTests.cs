@@ -67,11 +67,7 @@ public sealed class MisplacedFileTests
             WithVersion(bytes.AsSpan(Checkpoint.SlotSize), Checkpoint.Size);
             return bytes;
         }));
-        yield return ("later version", EpochFile.Name, directory => FileIn(directory, EpochFile.Name).Damage(bytes =>
-        {
-            bytes[8]++; // The checksum is of what follows.
-            return bytes;
-        }));
+        yield return ("later version", EpochFile.Name, directory => FileIn(directory, EpochFile.Name).Damage(bytes => WithVersion(bytes, bytes.Length)));
         yield return ("swapped", "first two segments", directory => Swap(directory, segments[0], segments[1]));
     }
 
@@ -88,12 +84,12 @@ public sealed class MisplacedFileTests
         return bytes;
     }
 
-    /// <summary>Header pages and checkpoints alike: version at 8, checksum of the rest at 12.</summary>
+    /// <summary>Header pages, checkpoints and epochs alike: version at 8, checksum of the rest at 12.</summary>
     private static void WithVersion(Span<byte> bytes, int size)
     {
         if (!bytes[..size].ContainsAnyExcept((byte)0))
             return;
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes[8..], 3);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes[8..], 99);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[12..], Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..size]));
     }
 

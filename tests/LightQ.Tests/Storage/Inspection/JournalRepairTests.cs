@@ -180,13 +180,17 @@ public sealed class JournalRepairTests
         {
             for (int page = 0; page < (name == "checkpoint" ? 8192 : 4096); page += 4096)
             {
-                b[page + 8] = 3;
-                if (name != "epochs" && b.AsSpan(page, 96).ContainsAnyExcept((byte)0))
-                    BitConverter.TryWriteBytes(b.AsSpan(page + 12), Crc32C.Append(Crc32C.Compute(b.AsSpan(page, 12)), b.AsSpan(page + 16, 80)));
+                int length = name == "epochs" ? b.Length : 96;
+                if (!b.AsSpan(page, length).ContainsAnyExcept((byte)0))
+                    continue;
+                b[page + 8] = 99;
+                BitConverter.TryWriteBytes(b.AsSpan(page + 12), Crc32C.Append(Crc32C.Compute(b.AsSpan(page, 12)), b.AsSpan(page + 16, length - 16)));
+                if (name == "epochs")
+                    return;
             }
         });
         JournalRepair repair = journal.Plan();
-        Assert.Contains("version 3", repair.Refusal, StringComparison.Ordinal);
+        Assert.Contains("version 99", repair.Refusal, StringComparison.Ordinal);
         Assert.Throws<InvalidOperationException>(() => repair.Execute(DateTimeOffset.UnixEpoch));
     }
 
