@@ -1,25 +1,57 @@
+using System.Globalization;
 using System.Text;
+using LightQ.Protocol.Checksums;
+using LightQ.Storage;
 
 namespace LightQ.Broker;
 
-/// <summary>The id of a data directory, in the file <c>broker-id</c>.</summary>
+/// <summary>The id of a data directory, in the file <c>broker-id</c>: 32 hexadecimal digits, a space, the CRC-32C of those digits in 8 more, a line feed.</summary>
+/// <remarks>Earlier versions wrote the 32 digits and nothing else; such a file is read as it is.</remarks>
 internal static class BrokerIdentity
 {
     /// <summary>The file's name.</summary>
     public const string FileName = "broker-id";
 
+    private const int IdDigits = 32;
+
+    /// <exception cref="DataDirectoryException">The file is damaged: another id would be taken for another broker.</exception>
     public static Guid ReadOrCreate(string directory)
     {
         string path = Path.Combine(directory, FileName);
-        if (File.Exists(path) && Guid.TryParse(File.ReadAllText(path), out Guid id))
-            return id;
-        id = Guid.NewGuid();
+        if (File.Exists(path))
+        {
+            byte[] content = File.ReadAllBytes(path);
+            return Decode(content) ?? throw new DataDirectoryException(
+                directory,
+                $"The file '{path}' is damaged: it is not 32 hexadecimal digits with their checksum. Put it back from a backup, or remove it: the broker then takes a new id, and keeps everything else.",
+                new InvalidDataException(Encoding.Latin1.GetString(content)));
+        }
+        var id = Guid.NewGuid();
         string temporary = path + ".new";
-        File.WriteAllBytes(temporary, Encode(id));
-        File.Move(temporary, path, overwrite: true);
+        using (var file = new FileStream(temporary, FileMode.Create, FileAccess.Write))
+        {
+            file.Write(Encode(id));
+            file.Flush(flushToDisk: true); // Before it gets its name, which the catalog's directory, made next, puts on the disk.
+        }
+        File.Move(temporary, path);
         return id;
     }
 
     /// <summary>The file's content.</summary>
-    public static byte[] Encode(Guid id) => Encoding.ASCII.GetBytes(id.ToString("N"));
+    public static byte[] Encode(Guid id)
+    {
+        string digits = id.ToString("N");
+        return Encoding.ASCII.GetBytes($"{digits} {ChecksumOf(digits)}\n");
+    }
+
+    /// <summary>The id that a file's content is of; null when it is damaged.</summary>
+    public static Guid? Decode(ReadOnlySpan<byte> content)
+    {
+        string text = Encoding.Latin1.GetString(content).TrimEnd();
+        if (!Guid.TryParseExact(text[..Math.Min(IdDigits, text.Length)], "N", out Guid id))
+            return null;
+        return text.Length == IdDigits || text[IdDigits..] == $" {ChecksumOf(text[..IdDigits])}" ? id : null;
+    }
+
+    private static string ChecksumOf(string digits) => Crc32C.Compute(Encoding.Latin1.GetBytes(digits)).ToString("x8", CultureInfo.InvariantCulture);
 }
