@@ -336,10 +336,10 @@ public sealed class LightQBroker : IAsyncDisposable
         {
             ThrowIfStopping();
             Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable)];
-            Topic[] failed = [.. durable.Where(t => t.Partitions.IsEmpty)];
+            Topic[] failed = [.. durable.Where(t => t.IsIncomplete)];
             if (failed.Length != 0 && !skipFailed)
                 throw new BrokerException(ErrorCode.TopicFailed, $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}");
-            Partition[] partitions = [.. durable.SelectMany(t => t.Partitions)];
+            Partition[] partitions = [.. durable.Except(failed).SelectMany(t => t.Partitions)];
             foreach (Partition partition in partitions)
                 KeepPositions(partition);
             // The order is what BrokerBackup promises.
@@ -452,6 +452,7 @@ public sealed class LightQBroker : IAsyncDisposable
         int most = _options.MaxNamedProducersPerTopic;
         if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
         {
+            topic.ThrowIfIncomplete(); // Whom a partition remembers that could not be opened is not known.
             HashSet<ulong> remembered = [];
             foreach (Partition partition in topic.Partitions)
             {

@@ -38,4 +38,7 @@ internal static partial class ClientLog
 
     [LoggerMessage(11, LogLevel.Error, "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset}).")]
     public static partial void ProcessingFailed(ILogger logger, Exception exception, ProcessErrorSource source, string topic, string group, int? partition, long? offset);
+
+    [LoggerMessage(12, LogLevel.Error, "{Topic} is consumed without partition {Partition}, which the broker does not serve ({Code}: {Reason}).")]
+    public static partial void PartitionRefused(ILogger logger, string topic, int partition, ErrorCode code, string reason);
 }

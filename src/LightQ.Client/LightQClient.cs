@@ -99,6 +99,16 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         remove => _events.SlowConsumerDetected -= value;
     }
 
+    /// <summary>
+    /// Tells that a consumer of all partitions of a topic goes on without one that the broker could not open at its start: damaged files, for example. Every later connection asks for
+    /// it again, and tells again if it is still refused. On the receiving thread: handlers must not block. What a handler throws is logged. With <see cref="GapAction.Throw"/> the enumeration ends instead.
+    /// </summary>
+    public event EventHandler<PartitionRefusedEventArgs>? PartitionRefused
+    {
+        add => _events.PartitionRefused += value;
+        remove => _events.PartitionRefused -= value;
+    }
+
     /// <summary>What the client was made with.</summary>
     public LightQClientOptions Options { get; }
 

@@ -330,8 +330,11 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             if (!_options.RequireAuth)
                 ServerLog.OpenToAll(_logger, _options.Bind);
         }
-        foreach (Topic topic in _broker!.Topics.Where(t => t.Failure.Length != 0))
-            ServerLog.TopicFailed(_logger, topic.Name, topic.Failure);
+        foreach (Partition partition in _broker!.Topics.SelectMany(t => t.Partitions))
+        {
+            if (partition.Refusal is { } refusal)
+                ServerLog.TopicFailed(_logger, partition.Topic.Name, partition.Topic.Describe(partition.Index, refusal.Detail));
+        }
         ServerLog.Ready(
             _logger, ServerVersion.Text, _listener!.EndPoint, _http!.ControlEndPoint, _http.WebEndPoint, _directory.Path, _broker.Topics.Count(), milliseconds);
     }

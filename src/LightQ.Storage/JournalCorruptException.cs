@@ -13,6 +13,7 @@ public sealed class JournalCorruptException : IOException
         Position = position;
         FirstOffset = firstOffset;
         LastOffset = lastOffset;
+        Detail = detail;
     }
 
     /// <summary>The journal's directory.</summary>
@@ -29,4 +30,7 @@ public sealed class JournalCorruptException : IOException
 
     /// <summary>The last offset known to be concerned.</summary>
     public long LastOffset { get; }
+
+    /// <summary>What is wrong there.</summary>
+    public string Detail { get; }
 }

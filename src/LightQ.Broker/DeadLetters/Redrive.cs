@@ -25,15 +25,16 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
     /// <summary>Where it is kept up to which dead letter a group's were driven back.</summary>
     public static OffsetKey KeyOf(Topic topic, string group) => new(PositionPrefix + group, topic.Id, 0);
 
-    /// <exception cref="BrokerException">The group settles automatically: it gives nothing up.</exception>
+    /// <exception cref="BrokerException">The group settles automatically: it gives nothing up. Or a partition of one of the topics could not be opened.</exception>
     /// <exception cref="IOException">The dead-letter topic cannot be read.</exception>
     public async Task<(long Redriven, long Skipped)> RunAsync(CancellationToken cancellationToken)
     {
         if (groups.Any(g => g is not ExplicitGroup))
             throw new BrokerException(ErrorCode.NotSupported, $"The group '{group}' settles automatically: it gives no messages up.");
-        if (!broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead) || dead.Partitions.IsEmpty)
+        if (!broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead))
             return (0, 0);
-        ITopicLog log = dead.Partitions[0].Log;
+        topic.ThrowIfIncomplete(); // A letter whose original cannot be looked up now would be passed over for good.
+        ITopicLog log = dead.GetPartition(0).Log;
         OffsetKey key = KeyOf(topic, group);
         positions.TryGet(key, out long next, out _);
         next = Math.Max(next, log.StartOffset);

@@ -28,6 +28,13 @@ internal static class GroupExplanation
         GroupReason Because(GroupHold hold, string text) => new(hold, partition.Index, null, null, text);
     }
 
+    /// <summary>Why nothing comes from a partition whose groups are not even loaded.</summary>
+    public static IEnumerable<GroupReason> Refusals(Partition partition)
+    {
+        if (partition.Refusal is { } refusal)
+            yield return new GroupReason(GroupHold.TopicFailed, partition.Index, null, null, $"the partition could not be opened: {refusal.Reason}");
+    }
+
     private static IEnumerable<GroupReason> Members(Group group, GroupFigures figures)
     {
         bool isHandingOver = figures.Members.Any(m => !m.IsAssigned && m.InFlight > 0);

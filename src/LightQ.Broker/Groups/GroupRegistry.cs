@@ -36,14 +36,19 @@ public sealed class GroupRegistry
         return [.. inUse.Concat(kept).Distinct().Order(StringComparer.Ordinal)];
     }
 
-    /// <summary>The group on each partition it was used on.</summary>
-    /// <exception cref="BrokerException">There is none of that name: <see cref="ErrorCode.UnknownGroup"/>.</exception>
+    /// <summary>A topic's groups, in the order of their names, as <see cref="Find"/> finds them.</summary>
+    public IEnumerable<(string Name, IReadOnlyList<Group> Groups)> Of(Topic topic) =>
+        NamesOf(topic).Select(name => (name, LoadAll(topic, name))).Where(g => g.Item2.Count != 0);
+
+    /// <summary>The group on each partition it was used on, those that could not be opened left out.</summary>
+    /// <exception cref="BrokerException">There is none of that name: <see cref="ErrorCode.UnknownGroup"/>. Or it may be on a partition that could not be opened, and is on no other.</exception>
     public IReadOnlyList<Group> Find(Topic topic, string name)
     {
-        Group[] found = [.. topic.Partitions.Select(p => Load(p, name)).OfType<Group>()];
-        return found.Length != 0
-            ? found
-            : throw new BrokerException(ErrorCode.UnknownGroup, $"The topic '{topic.Name}' has no group '{TopicName.Printable(name)}'{ListOf(topic)}.");
+        IReadOnlyList<Group> found = LoadAll(topic, name);
+        if (found.Count != 0)
+            return found;
+        topic.ThrowIfIncomplete();
+        throw new BrokerException(ErrorCode.UnknownGroup, $"The topic '{topic.Name}' has no group '{TopicName.Printable(name)}'{ListOf(topic)}.");
     }
 
     /// <summary>Starts a group again. Blocks while a time is looked up.</summary>
@@ -53,8 +58,13 @@ public sealed class GroupRegistry
     /// <param name="start">Earliest, latest, offset or timestamp.</param>
     /// <param name="value">The offset, or unix microseconds.</param>
     /// <returns>Where it now stands, by partition.</returns>
+    /// <exception cref="BrokerException">There is no such group, or one of the partitions could not be opened: then nothing has changed.</exception>
     public IReadOnlyList<long> Reset(Topic topic, string name, uint? partition, StartKind start, long value)
     {
+        if (partition is { } one)
+            topic.GetPartition(one);
+        else
+            topic.ThrowIfIncomplete();
         Group[] groups = [.. Find(topic, name).Where(g => partition is null || g.Partition.Index == partition)];
         if (groups.Length == 0)
             throw new BrokerException(ErrorCode.UnknownPartition, $"The group '{name}' was never used on partition {partition} of '{topic.Name}'.");
@@ -76,6 +86,12 @@ public sealed class GroupRegistry
             group.SetPaused(paused);
             Keep(group);
         }
+        foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
+        {
+            // It holds there, too, once the partition is mended.
+            if (Read(refused, name) is { Committed: >= 0 } state)
+                _positions.Set(KeyOf(refused, name), state.Committed, (state with { IsPaused = paused }).Encode());
+        }
         _positions.Flush();
     }
 
@@ -89,6 +105,8 @@ public sealed class GroupRegistry
             throw new BrokerException(ErrorCode.GroupInUse, $"The group '{name}' has {members} members; it can be deleted when they have left.");
         foreach (Group group in groups)
             Forget(group);
+        foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
+            _positions.Remove(KeyOf(refused, name));
         _positions.Remove(Redrive.KeyOf(topic, name));
         _positions.Flush();
     }
@@ -102,7 +120,7 @@ public sealed class GroupRegistry
     public IReadOnlyList<GroupReason> Explain(Topic topic, string name)
     {
         string? failure = _deadLetters.FailureOf(DeadLetterOffice.TopicOf(topic));
-        return [.. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure))];
+        return [.. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure)), .. topic.Partitions.SelectMany(GroupExplanation.Refusals)];
     }
 
     /// <summary>Adds a member to the group that a request names.</summary>
@@ -195,6 +213,9 @@ public sealed class GroupRegistry
         [] => "; nobody has subscribed with a group yet",
         { } names => $"; it has {string.Join(", ", names.Take(10))}{(names.Count > 10 ? ", …" : "")}",
     };
+
+    private IReadOnlyList<Group> LoadAll(Topic topic, string name) =>
+        [.. topic.Partitions.Where(p => p.Refusal is null).Select(p => Load(p, name)).OfType<Group>()];
 
     /// <summary>The group on a partition, made of what was kept if nobody uses it; null when there never was one.</summary>
     private Group? Load(Partition partition, string name)

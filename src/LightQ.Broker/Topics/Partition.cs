@@ -49,6 +49,9 @@ public sealed class Partition : IHousekept
     /// <summary>The log.</summary>
     public ITopicLog Log { get; internal set; } = null!;
 
+    /// <summary>Why it could not be opened; null for a partition that is served.</summary>
+    public PartitionRefusal? Refusal { get; internal init; }
+
     /// <summary>The counters.</summary>
     public PartitionCounters Counters { get; } = new();
 
@@ -87,6 +90,13 @@ public sealed class Partition : IHousekept
 
     /// <summary>The clock.</summary>
     internal TimeProvider Time => _time;
+
+    /// <exception cref="BrokerException">The partition could not be opened.</exception>
+    internal void ThrowIfRefused()
+    {
+        if (Refusal is { } refusal)
+            throw new BrokerException(refusal.Code, Topic.Describe(Index, refusal.Reason));
+    }
 
     internal long NextAppendTime() =>
         _lastAppendTime = Math.Max(_lastAppendTime, UnixMicroseconds.From(_time.GetUtcNow()));

@@ -26,7 +26,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
     }
 
     /// <summary>Recovers the partitions of topics that the catalog knows.</summary>
-    /// <param name="topics">The topics. One with a partition that cannot be opened is left without any, and says why: a part of its keys would be missing.</param>
+    /// <param name="topics">The topics. A partition that cannot be opened is refused, and says why; the others of its topic are served.</param>
     /// <param name="isProducer">Whether a topic has a named producer of an id, and may have given it an epoch. What else a log says of producers is nobody's.</param>
     public void Recover(IReadOnlyList<Topic> topics, Func<Guid, ulong, uint, bool> isProducer) => Open(topics, isNew: false, isProducer);
 
@@ -46,15 +46,28 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         void OpenEach()
         {
             while (work.TryDequeue(out (TopicOpening Opening, int Index) next))
-                next.Opening.Open(next.Index, (topic, index) => OpenOne(topic, (uint)index, isNew, isProducer));
+                next.Opening.Open(next.Index, (topic, index) => isNew ? OpenOne(topic, (uint)index, isNew, isProducer) : RecoverOne(topic, (uint)index, isProducer));
         }
         if (work.Count == 1)
             OpenEach();
         else
             Task.WaitAll(Enumerable.Range(0, Math.Min(Threads, work.Count)).Select(_ => Task.Factory.StartNew(OpenEach, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default)));
         foreach (TopicOpening opening in openings)
-            opening.Complete(isNew);
+            opening.Complete();
         return openings;
+    }
+
+    private Partition RecoverOne(Topic topic, uint index, Func<Guid, ulong, uint, bool> isProducer)
+    {
+        try
+        {
+            return OpenOne(topic, index, isNew: false, isProducer);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            var refusal = PartitionRefusal.Of(e);
+            return new Partition(topic, index, time) { Refusal = refusal, Log = new RefusedLog(refusal) };
+        }
     }
 
     private Partition OpenOne(Topic topic, uint index, bool isNew, Func<Guid, ulong, uint, bool> isProducer)

@@ -32,21 +32,17 @@ public sealed class Topic
     /// <summary>The topic's own user; null for a topic without one.</summary>
     public TopicCredentials? Credentials { get; internal set; }
 
-    /// <summary>The partitions; empty when the topic could not be opened.</summary>
+    /// <summary>All partitions, those that could not be opened and are refused among them.</summary>
     public ImmutableArray<Partition> Partitions { get; internal set; } = [];
 
-    /// <summary>Why the topic could not be opened, or why one of its partitions takes no more; empty while all work.</summary>
-    public string Failure
-    {
-        get => _openFailure.Length != 0 ? _openFailure : Partitions.FirstOrDefault(p => p.Log.Failure is not null) is { } failed ? Describe(failed.Index, failed.Log.Failure!) : "";
-        internal set => _openFailure = value;
-    }
+    /// <summary>Why the topic, or the first partition that does so, takes no more; empty while all work.</summary>
+    public string Failure => Partitions.FirstOrDefault(p => p.Log.Failure is not null) is { } failed ? Describe(failed.Index, failed.Log.Failure!) : "";
+
+    /// <summary>Whether a partition could not be opened. What is to hold for all keys cannot be done then.</summary>
+    public bool IsIncomplete => Partitions.Any(p => p.Refusal is not null);
 
     /// <summary>What was found damaged while the topic was served; empty when nothing was. Subscribers get a gap there.</summary>
     public IEnumerable<(uint Partition, JournalDamage Damage)> Damage => Partitions.SelectMany(p => p.Log.Damage.Select(d => (p.Index, d)));
-
-    /// <summary>How a request to a topic that could not be opened is answered.</summary>
-    internal ErrorCode FailureCode { get; set; } = ErrorCode.TopicFailed;
 
     /// <summary>Completes when the topic is deleted.</summary>
     public Task Deleted => Deletion.Task;
@@ -55,44 +51,44 @@ public sealed class Topic
     private TaskCompletionSource Deletion => LazyInitializer.EnsureInitialized(ref _deletion, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
 
     private TaskCompletionSource? _deletion;
-    private string _openFailure = "";
 
     /// <summary>Finds a partition.</summary>
-    /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or the topic could not be opened.</exception>
+    /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or it could not be opened.</exception>
     public Partition GetPartition(uint partition)
     {
-        ThrowIfNotOpened();
-        return partition < Partitions.Length
-            ? Partitions[(int)partition]
-            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has no partition {partition}; allowed: 0 to {Partitions.Length - 1}.");
+        if (partition >= Partitions.Length)
+            throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has no partition {partition}; allowed: 0 to {Partitions.Length - 1}.");
+        Partition found = Partitions[(int)partition];
+        found.ThrowIfRefused();
+        return found;
+    }
+
+    /// <summary>Demands that all partitions could be opened.</summary>
+    /// <exception cref="BrokerException">One could not.</exception>
+    internal void ThrowIfIncomplete()
+    {
+        foreach (Partition partition in Partitions)
+            partition.ThrowIfRefused();
     }
 
     /// <summary>The partition with the fewest producers; the lowest of those.</summary>
-    internal Partition LeastUsed()
-    {
-        ThrowIfNotOpened();
-        return Partitions.MinBy(p => p.Producers.Length)!;
-    }
+    /// <exception cref="BrokerException">None could be opened.</exception>
+    internal Partition LeastUsed() => Partitions.Where(p => p.Refusal is null).MinBy(p => p.Producers.Length) ?? GetPartition(0);
 
     /// <summary>The partition that a subscription is of: all of them are one only where there is one.</summary>
     internal Partition ReadBy(uint partition)
     {
         if (partition != OpenProducerFrame.AnyPartition)
             return GetPartition(partition);
-        ThrowIfNotOpened();
         return Partitions.Length == 1
-            ? Partitions[0]
+            ? GetPartition(0)
             : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has {Partitions.Length} partitions and a subscription is of one: open one stream per partition.");
     }
 
     /// <summary>A failure, with the partition where there are several.</summary>
-    internal string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
+    /// <param name="partition">Whose.</param>
+    /// <param name="failure">What it is.</param>
+    public string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
 
     internal void MarkDeleted() => Deletion.TrySetResult();
-
-    private void ThrowIfNotOpened()
-    {
-        if (Partitions.IsEmpty)
-            throw new BrokerException(FailureCode, Failure);
-    }
 }

@@ -1,15 +1,10 @@
-using LightQ.Broker.Logs;
-using LightQ.Protocol;
-using LightQ.Storage;
-
 namespace LightQ.Broker.Topics;
 
-/// <summary>A topic whose partitions are being opened, by several threads: it gets all of them or none.</summary>
+/// <summary>A topic whose partitions are being opened, by several threads.</summary>
 internal sealed class TopicOpening(Topic topic)
 {
     private readonly Partition?[] _partitions = new Partition?[topic.Settings.Partitions];
     private Exception? _failure;
-    private int _failedIndex;
 
     /// <summary>The topic.</summary>
     public Topic Topic => topic;
@@ -28,23 +23,16 @@ internal sealed class TopicOpening(Topic topic)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            if (Interlocked.CompareExchange(ref _failure, e, null) is null)
-                _failedIndex = index;
+            Interlocked.CompareExchange(ref _failure, e, null);
         }
     }
 
-    /// <summary>Gives the topic its partitions, or closes those that could be opened.</summary>
-    /// <param name="isNew">Whether the topic is being created: then their files go, too.</param>
-    public void Complete(bool isNew)
+    /// <summary>Gives the topic its partitions, or, if one could not be opened, none, and deletes the others.</summary>
+    public void Complete()
     {
-        if (Failure is not { } failure)
-        {
+        if (Failure is null)
             topic.Partitions = [.. _partitions.OfType<Partition>()];
-            return;
-        }
-        topic.Failure = topic.Describe((uint)_failedIndex, failure.Message);
-        topic.FailureCode = failure is JournalCorruptException or JournalMissingException ? ErrorCode.CorruptData : ErrorCode.TopicFailed;
-        IEnumerable<ITopicLog> opened = _partitions.OfType<Partition>().Select(p => p.Log);
-        Task.WaitAll(isNew ? opened.Select(l => l.DeleteAsync().AsTask()) : opened.Select(l => l.DisposeAsync().AsTask()));
+        else
+            Task.WaitAll(_partitions.OfType<Partition>().Select(p => p.Log.DeleteAsync().AsTask()));
     }
 }

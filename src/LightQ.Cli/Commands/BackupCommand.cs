@@ -16,7 +16,7 @@ internal static class BackupCommand
         rate.Description = "How fast at most, in bytes a second, to spare the broker's disk and network. Default: as fast as it goes.";
         Option<bool> allowDamaged = new("--allow-damaged")
         {
-            Description = "Keep damaged partitions as they are, and leave out topics that the broker could not open. Without it, a backup of a damaged broker is refused.",
+            Description = "Keep damaged partitions as they are, and leave out topics of which the broker could not open a partition. Without it, a backup of a damaged broker is refused.",
         };
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();

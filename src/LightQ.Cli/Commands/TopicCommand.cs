@@ -191,8 +191,8 @@ internal static class TopicCommand
                 topic.Kind,
                 topic.Partitions.ToString(CultureInfo.InvariantCulture),
                 topic.AckLevel,
-                topic.StartOffsets.Sum().ToString(CultureInfo.InvariantCulture),
-                topic.EndOffsets.Sum().ToString(CultureInfo.InvariantCulture),
+                topic.StartOffsets.Where(o => o >= 0).Sum().ToString(CultureInfo.InvariantCulture),
+                topic.EndOffsets.Where(o => o >= 0).Sum().ToString(CultureInfo.InvariantCulture),
                 Markup.Escape(topic.Failure ?? "ok"));
         }
         new CommandConsole().Tables.Write(table);

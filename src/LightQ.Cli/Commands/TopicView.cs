@@ -61,6 +61,9 @@ internal sealed record TopicView
     /// <summary>What was found damaged; absent when nothing was.</summary>
     public IReadOnlyList<DamagedRange>? Damage { get; init; }
 
+    /// <summary>The partitions that the broker does not serve; absent when it serves all.</summary>
+    public IReadOnlyList<RefusedPartition>? RefusedPartitions { get; init; }
+
     public static TopicView From(TopicInfo info) => new()
     {
         Name = info.Name,
@@ -85,6 +88,7 @@ internal sealed record TopicView
         EndOffsets = info.EndOffsets,
         Failure = info.Failure.Length == 0 ? null : info.Failure,
         Damage = info.Damage.Count == 0 ? null : info.Damage,
+        RefusedPartitions = info.RefusedPartitions.Count == 0 ? null : info.RefusedPartitions,
     };
 
     /// <summary>The same with the offsets and the damage of one partition.</summary>
@@ -95,6 +99,7 @@ internal sealed record TopicView
             StartOffsets = [.. StartOffsets.Skip(partition).Take(1)],
             EndOffsets = [.. EndOffsets.Skip(partition).Take(1)],
             Damage = Damage?.Where(d => d.Partition == partition).ToArray() is { Length: > 0 } damage ? damage : null,
+            RefusedPartitions = RefusedPartitions?.Where(r => r.Partition == partition).ToArray() is { Length: > 0 } refused ? refused : null,
         }
         : throw new CommandException(ExitCode.Failed, $"{Name} has no partition {partition}; allowed: 0 to {Partitions - 1}.");
 
@@ -124,8 +129,10 @@ internal sealed record TopicView
         yield return ("slow policy", SlowPolicy);
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
         foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
-            yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", $"{start} to {end}");
-        if (Failure is not null)
+            yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", end < 0 ? "refused" : $"{start} to {end}");
+        foreach (RefusedPartition refused in RefusedPartitions ?? [])
+            yield return (Partitions == 1 ? "refused" : $"refused partition {refused.Partition}", refused.Reason);
+        if (Failure is not null && RefusedPartitions is null)
             yield return ("failure", Failure);
         foreach (DamagedRange range in Damage ?? [])
             yield return ("damage", $"offsets {range.FirstOffset} to {range.LastOffset}{(Partitions == 1 ? "" : $" of partition {range.Partition}")} in {range.File}: {range.Detail}");

@@ -94,6 +94,18 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             TimeSpan roundTrip = await client.PingAsync(token);
             return Finding.Ok("broker's data plane", string.Create(CultureInfo.InvariantCulture, $"logged in, round trip {roundTrip.TotalMilliseconds:0.000} ms"));
         });
+        yield return await TryAsync("broker's topics", async token =>
+        {
+            int topics = 0;
+            List<TopicInfo> failing = [];
+            await foreach (TopicInfo topic in client.Topics.ListAsync(token))
+            {
+                topics++;
+                if (topic.Failure.Length != 0 || topic.Damage.Count != 0)
+                    failing.Add(topic);
+            }
+            return Judge(topics, failing);
+        });
         yield return await TryAsync("broker's version", async token =>
         {
             string version = (await client.Stats.GetBrokerAsync(token)).Version;
@@ -101,6 +113,16 @@ internal sealed class BrokerChecks(LightQClientOptions options)
                 ? Finding.Ok("broker's version", version)
                 : Finding.Warning("broker's version", $"{version}; this tool is {ServerVersion.Text}", "Use the tool of the broker's version, or update the broker.");
         });
+    }
+
+    private static Finding Judge(int topics, List<TopicInfo> failing)
+    {
+        const string Check = "broker's topics";
+        if (failing.Count == 0)
+            return Finding.Ok(Check, string.Create(CultureInfo.InvariantCulture, $"{topics}, all served as a whole"));
+        TopicInfo first = failing[0];
+        string what = first.Failure.Length != 0 ? Failure.OneLine(first.Failure) : "messages of it are damaged";
+        return Finding.Warning(Check, string.Create(CultureInfo.InvariantCulture, $"{failing.Count} of {topics} are not served as a whole; {first.Name}: {what}"), $"lightq topic show {first.Name} says more.");
     }
 
     private static async Task<Finding> TryAsync(string check, Func<CancellationToken, Task<Finding>> look)

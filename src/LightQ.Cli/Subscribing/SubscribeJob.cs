@@ -65,6 +65,10 @@ internal sealed record SubscribeJob
             Console.Error.WriteLine($"lightq: waiting for messages of {topic} from offset {started.NextOffset} on; Ctrl-C ends it.");
     }
 
+    /// <summary>Says which keys do not come, as a pipe would never show.</summary>
+    private static void Report(PartitionRefusedEventArgs refused) =>
+        Console.Error.WriteLine($"lightq: nothing comes from {new TopicAddress(refused.Topic, refused.Partition)}, which the broker does not serve: {Failure.OneLine(refused.Reason.Message)}");
+
     /// <summary>Says why nothing comes, and when something can come again.</summary>
     private static void Report(ConnectionStateChangedEventArgs change, ref bool isLost)
     {
@@ -83,7 +87,7 @@ internal sealed record SubscribeJob
     private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended)
     {
         var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        int told = 0;
+        int told = 0, count = int.MaxValue;
         ConsumeOptions options = Options with
         {
             OnGap = Report,
@@ -91,13 +95,24 @@ internal sealed record SubscribeJob
             {
                 Report(started);
                 writer.HasPartitions = started.PartitionCount > 1;
-                if (++told >= (Options.Partition is null ? started.PartitionCount : 1)) // On one thread, the receiving one.
-                    subscribed.TrySetResult();
+                count = Options.Partition is null ? started.PartitionCount : 1;
+                Answered();
             },
         };
+
+        void Answered() // On one thread, the receiving one.
+        {
+            if (++told >= count)
+                subscribed.TrySetResult();
+        }
         bool isLost = false;
         await using var client = new LightQClient(Client);
         client.ConnectionStateChanged += (_, change) => Report(change, ref isLost);
+        client.PartitionRefused += (_, refused) =>
+        {
+            Report(refused);
+            Answered();
+        };
         await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options).GetAsyncEnumerator(ended.Token);
         long left = Count;
         while (left > 0)

@@ -19,6 +19,8 @@ internal sealed class ClientEvents(LightQClient sender, ILogger logger)
 
     public event EventHandler<SlowConsumerEventArgs>? SlowConsumerDetected;
 
+    public event EventHandler<PartitionRefusedEventArgs>? PartitionRefused;
+
     public ConnectionState State { get; private set; }
 
     public long MessagesExpired => Volatile.Read(ref _messagesExpired);
@@ -39,6 +41,12 @@ internal sealed class ClientEvents(LightQClient sender, ILogger logger)
     {
         ClientLog.EndedAsSlow(logger, topic, reason.Message);
         Raise(SlowConsumerDetected, new SlowConsumerEventArgs(topic, partition, group, reason), nameof(SlowConsumerDetected));
+    }
+
+    public void OnPartitionRefused(string topic, int partition, string? group, LightQException reason)
+    {
+        ClientLog.PartitionRefused(logger, topic, partition, reason.Code, reason.Message);
+        Raise(PartitionRefused, new PartitionRefusedEventArgs(topic, partition, group, reason), nameof(PartitionRefused));
     }
 
     /// <summary>Runs on the thread that enumerates, where what a handler throws surfaces.</summary>

@@ -20,6 +20,7 @@ internal sealed class Consumer
     private readonly List<Subscription> _subscriptions = [];
     private DeliveryReader? _waiter;
     private LightQException? _end;
+    private bool _isOpened;
 
     public Consumer(BrokerLink link, string topic, ConsumeOptions options, ClientEvents events)
     {
@@ -56,7 +57,7 @@ internal sealed class Consumer
         try
         {
             Subscription first = Add(Options.Partition is { } partition ? (uint)partition : OpenProducerFrame.AnyPartition, Options.CreditBytes);
-            await first.FirstSubscribed.WaitAsync(cancellationToken).ConfigureAwait(false);
+            await first.FirstAnswer.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (LightQException e) when (e.Code == ErrorCode.UnknownPartition && Options.Partition is null)
         {
@@ -118,6 +119,16 @@ internal sealed class Consumer
     /// <summary>The enumeration ends with this, behind what is queued. Called under the gate; <see cref="Wake"/> after it.</summary>
     public void End(LightQException reason) => _end ??= reason;
 
+    /// <summary>Whether a partition that is answered like this leaves the others to be consumed. Called under the gate.</summary>
+    public bool Outlives(LightQException reason) => Member != 0 && Options.GapAction == GapAction.Continue && PartitionRefusal.Is(reason.Code);
+
+    /// <summary>Ends the enumeration when no partition is left. Called under the gate.</summary>
+    public void EndIfAllAreRefused()
+    {
+        if (_isOpened && _subscriptions.TrueForAll(static s => s.Refusal is not null))
+            End(_subscriptions[0].Refusal!);
+    }
+
     /// <summary>Tells whoever wants to know about a gap.</summary>
     public void Report(MessageGap gap)
     {
@@ -130,6 +141,9 @@ internal sealed class Consumer
 
     /// <summary>Tells whoever wants to know that the broker has ended a subscription as too slow. Not called under the gate.</summary>
     public void ReportSlow(int partition, LightQException reason) => _events.OnSlowConsumer(Topic, partition, Options.Group, reason);
+
+    /// <summary>Tells whoever wants to know that the broker does not serve a partition, and the others are consumed without it. Not called under the gate.</summary>
+    public void ReportRefused(int partition, LightQException reason) => _events.OnPartitionRefused(Topic, partition, Options.Group, reason);
 
     /// <summary>Ends all subscriptions and lets go of everything that is queued.</summary>
     public void Close()
@@ -153,21 +167,46 @@ internal sealed class Consumer
             if (Options.Start.Kind == StartKind.Offset)
                 throw new LightQException(ErrorCode.InvalidArgument, $"{Topic} has several partitions, each with offsets of its own: a start at an offset needs one of them, as in '{Topic}/0'.");
             Member = _link.NextMember();
-            Subscription first = Add(0, SmallestShare);
-            await first.FirstSubscribed.WaitAsync(cancellationToken).ConfigureAwait(false);
+            Subscription first = await OpenFirstAsync(cancellationToken).ConfigureAwait(false);
             int count = first.PartitionCount;
             if (count is < 1 or > ProtocolLimits.MaxPartitions)
                 throw new LightQException(ErrorCode.NotSupported, $"{Topic} has {(uint)count} partitions; this version of the client knows up to {ProtocolLimits.MaxPartitions}.");
             int share = Math.Max(SmallestShare, Options.CreditBytes / count);
-            first.Grow(share);
-            for (uint partition = 1; partition < count; partition++)
+            foreach (Subscription open in _subscriptions)
+                open.Grow(share);
+            for (uint partition = (uint)_subscriptions.Count; partition < count; partition++)
                 Add(partition, share);
-            await Task.WhenAll(_subscriptions.Select(s => s.FirstSubscribed)).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await Task.WhenAll(_subscriptions.Select(s => s.FirstAnswer)).WaitAsync(cancellationToken).ConfigureAwait(false);
+            lock (Gate)
+            {
+                _isOpened = true;
+                EndIfAllAreRefused();
+            }
         }
         catch
         {
             Close();
             throw;
+        }
+    }
+
+    /// <summary>Opens the first partition that is served: it says how many there are.</summary>
+    /// <exception cref="LightQException">None is; or the first cannot be opened for another reason.</exception>
+    private async Task<Subscription> OpenFirstAsync(CancellationToken cancellationToken)
+    {
+        for (uint partition = 0; ; partition++)
+        {
+            Subscription asked = Add(partition, SmallestShare);
+            try
+            {
+                if (await asked.FirstAnswer.WaitAsync(cancellationToken).ConfigureAwait(false) is null)
+                    return asked;
+            }
+            catch (LightQException e) when (e.Code == ErrorCode.UnknownPartition && partition > 0)
+            {
+                // There are no more, and each of them was refused.
+                throw (await _subscriptions[0].FirstAnswer.ConfigureAwait(false))!.Copy();
+            }
         }
     }
 

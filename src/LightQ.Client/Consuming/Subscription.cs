@@ -14,12 +14,14 @@ internal sealed class Subscription : ClientStream
     private readonly Lock _gate;
     private readonly BrokerLink _link;
     private readonly uint _partition;
-    private readonly TaskCompletionSource _firstSubscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Connection? _connection;
     private long _firstWantedOffset;
     private int _creditBytes;
     private Delivery _batch;
     private bool _isClosed;
+    private bool _isOpened;
+    private bool _wasOpened;
     private uint _stream;
     private Settlements? _settlements;
     private long _heldBytes;
@@ -72,8 +74,11 @@ internal sealed class Subscription : ClientStream
     /// <summary>The client's clock, in unix microseconds.</summary>
     public long Now => UnixMicroseconds.From(_link.Options.TimeProvider.GetUtcNow());
 
-    /// <summary>Completes when the broker has opened the subscription for the first time.</summary>
-    public Task FirstSubscribed => _firstSubscribed.Task;
+    /// <summary>Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one of several partitions.</summary>
+    public Task<LightQException?> FirstAnswer => _firstAnswer.Task;
+
+    /// <summary>Why the broker does not serve the partition; null while it does. Guarded by the gate.</summary>
+    public LightQException? Refusal { get; private set; }
 
     /// <summary>Messages before this offset are not wanted: a batch that begins before it comes whole.</summary>
     public long FirstWantedOffset => Volatile.Read(ref _firstWantedOffset);
@@ -82,16 +87,16 @@ internal sealed class Subscription : ClientStream
     {
         lock (_gate)
         {
-            if (_isClosed || _consumer.HasEnded || _firstSubscribed.Task.IsFaulted)
+            if (_isClosed || _consumer.HasEnded || _firstAnswer.Task.IsFaulted)
                 return;
-            _connection = connection;
+            (_connection, _isOpened) = (connection, false);
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
             _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic, isGroup, Operations) : null;
-            bool resumes = !isGroup && _firstSubscribed.Task.IsCompletedSuccessfully;
+            bool resumes = !isGroup && _wasOpened;
             StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
-            if (isGroup && _firstSubscribed.Task.IsCompleted)
+            if (isGroup && _wasOpened)
                 start = StartKind.Committed;
             connection.Outbox.Write(
                 new SubscribeFrame(
@@ -120,7 +125,7 @@ internal sealed class Subscription : ClientStream
     public override void OnFrame(Connection connection, in FrameHeader header, ReadOnlySpan<byte> body)
     {
         SubscriptionStarted? started = null;
-        LightQException? slow = null;
+        LightQException? ended = null;
         lock (_gate)
         {
             if (header.Stream != _stream || connection != _connection)
@@ -139,7 +144,7 @@ internal sealed class Subscription : ClientStream
                     OnSettled(_settlements, header.Tag, new SettledFrame(body));
                     break;
                 case FrameType.Closed:
-                    slow = OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
+                    ended = OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
                     break;
                 default:
                     throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A subscription does not get {header.Type}.");
@@ -147,8 +152,10 @@ internal sealed class Subscription : ClientStream
         }
         if (started is not null)
             Tell(started);
-        if (slow is not null)
-            _consumer.ReportSlow(Partition, slow);
+        if (ended is { Code: ErrorCode.SlowConsumer })
+            _consumer.ReportSlow(Partition, ended);
+        else if (ended is not null)
+            _consumer.ReportRefused(Partition, ended);
         Wake();
     }
 
@@ -285,7 +292,7 @@ internal sealed class Subscription : ClientStream
 
     private SubscriptionStarted? OnSubscribed(in SubscribedFrame subscribed)
     {
-        bool isResumed = _firstSubscribed.Task.IsCompleted;
+        bool isResumed = _wasOpened;
         if (isResumed && subscribed.PartitionCount != PartitionCount && Options.Partition is null)
         {
             // Some of its partitions would never be read.
@@ -303,7 +310,8 @@ internal sealed class Subscription : ClientStream
             Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
         if (_lastOffset < 0)
             _lastOffset = subscribed.NextOffset - 1;
-        _firstSubscribed.TrySetResult();
+        (_isOpened, _wasOpened, Refusal) = (true, true, null);
+        _firstAnswer.TrySetResult(null);
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed, Partition, PartitionCount);
     }
 
@@ -342,19 +350,28 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    /// <returns>Why it ended, if it was too slow.</returns>
+    /// <returns>Why it ended, if it was too slow, or why its partition is not served; of any other end the reader hears.</returns>
     private LightQException? OnStreamClosed(in ClosedFrame closed)
     {
         var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
+        (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
         _stream = 0;
         _settlements?.End(reason);
-        if (reason.IsTransient && _firstSubscribed.Task.IsCompletedSuccessfully)
+        if (!wasOpened && _consumer.Outlives(reason))
+        {
+            // Every connection asks for it again.
+            Refusal = reason;
+            _firstAnswer.TrySetResult(reason);
+            _consumer.EndIfAllAreRefused();
+            return reason;
+        }
+        if (reason.IsTransient && _wasOpened)
         {
             _link.ReopenLater(this, _connection);
             return null;
         }
-        if (_firstSubscribed.TrySetException(reason))
+        if (_firstAnswer.TrySetException(reason))
             return null; // Whoever opens it hears of it.
         _consumer.End(reason);
         if (reason.Code == ErrorCode.SlowConsumer)
@@ -369,7 +386,7 @@ internal sealed class Subscription : ClientStream
         {
             _consumer.End(reason);
         }
-        _firstSubscribed.TrySetException(reason);
+        _firstAnswer.TrySetException(reason);
         Wake();
     }
 }

@@ -40,7 +40,7 @@ internal sealed class PartitionRouter
     }
 
     /// <summary>Waits for the partition that refused last.</summary>
-    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) => _streams[Volatile.Read(ref _refused)].WaitForRoomAsync(cancellationToken);
+    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) => ServedOr(Volatile.Read(ref _refused)).WaitForRoomAsync(cancellationToken);
 
     public Task FlushAsync() => Task.WhenAll(_streams.Select(s => s.FlushAsync()));
 
@@ -74,6 +74,13 @@ internal sealed class PartitionRouter
             Volatile.Write(ref _current, next);
             return _streams[next];
         }
-        return _streams[current];
+        return ServedOr(current);
+    }
+
+    /// <summary>A partition, or, if the broker does not serve it, one that it serves.</summary>
+    private ProducerStream ServedOr(int partition)
+    {
+        ProducerStream stream = _streams[partition];
+        return stream.IsServed ? stream : Array.Find(_streams, static s => s.IsServed) ?? stream;
     }
 }

@@ -13,8 +13,8 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
     {
         try
         {
-            ProducerStream first = Open(options.Partition);
-            await first.FirstOpened.WaitAsync(cancellationToken).ConfigureAwait(false);
+            ProducerStream first = Attach(Make(options.Partition));
+            await first.FirstAnswer.WaitAsync(cancellationToken).ConfigureAwait(false);
             PartitionRouter? router = options.Partition is null && first.PartitionCount != 1
                 ? await OpenOthersAsync(first, cancellationToken).ConfigureAwait(false)
                 : null;
@@ -28,6 +28,7 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
         }
     }
 
+    /// <summary>A partition that the broker refuses is one that messages cannot be published to; the others are opened all the same.</summary>
     private async Task<PartitionRouter> OpenOthersAsync(ProducerStream first, CancellationToken cancellationToken)
     {
         if (first.KeyHashVersion != KeyRouting.Version)
@@ -36,17 +37,20 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
             throw new LightQException(ErrorCode.NotSupported, $"{topic} has {(uint)first.PartitionCount} partitions; this version of the client knows up to {ProtocolLimits.MaxPartitions}.");
         var streams = new ProducerStream[first.PartitionCount];
         for (int partition = 0; partition < streams.Length; partition++)
-            streams[partition] = partition == first.Partition ? first : Open(partition);
-        await Task.WhenAll(streams.Select(s => s.FirstOpened)).WaitAsync(cancellationToken).ConfigureAwait(false);
+            streams[partition] = partition == first.Partition ? first : Make(partition);
         var router = new PartitionRouter(streams);
         foreach (ProducerStream stream in streams)
             stream.Router = router;
+        foreach (ProducerStream stream in streams.Where(s => s != first))
+            Attach(stream);
+        await Task.WhenAll(streams.Select(s => s.FirstAnswer)).WaitAsync(cancellationToken).ConfigureAwait(false);
         return router;
     }
 
-    private ProducerStream Open(int? partition)
+    private ProducerStream Make(int? partition) => new(link, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
+
+    private ProducerStream Attach(ProducerStream stream)
     {
-        var stream = new ProducerStream(link, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
         _opened.Add(stream);
         link.Attach(stream);
         return stream;

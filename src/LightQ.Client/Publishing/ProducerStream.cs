@@ -25,10 +25,11 @@ internal sealed class ProducerStream : ClientStream
     private readonly Compressor? _compressor;
     private readonly WaitingPublishes _waiting;
     private readonly PublishOutcomes _outcomes;
-    private readonly TaskCompletionSource _firstOpened = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private LightQException? _fault;
+    private LightQException? _refusal; // Of one of several partitions, until a later connection opens it.
     private Connection? _connection;
-    private bool _isOpened;
+    private bool _isOpened, _wasOpened;
     private bool _isScheduled;
     private ProducerOpenedFrame _opened;
     private readonly ulong _instance;
@@ -54,7 +55,7 @@ internal sealed class ProducerStream : ClientStream
     /// <summary>What spans and measurements say of it.</summary>
     public PublishOperations Operations { get; }
 
-    public int Partition => (int)_opened.Partition;
+    public int Partition => (int)_partition;
 
     /// <summary>How many partitions the topic has.</summary>
     public int PartitionCount => (int)_opened.PartitionCount;
@@ -65,8 +66,11 @@ internal sealed class ProducerStream : ClientStream
     /// <summary>The router that this stream is one partition of; null when it is all of its producer, bound to a partition or not.</summary>
     public PartitionRouter? Router { get; set; }
 
-    /// <summary>Completes when the broker has opened the stream for the first time.</summary>
-    public Task FirstOpened => _firstOpened.Task;
+    /// <summary>Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one of several partitions.</summary>
+    public Task<LightQException?> FirstAnswer => _firstAnswer.Task;
+
+    /// <summary>Whether it takes messages, as far as is known.</summary>
+    public bool IsServed => Volatile.Read(ref _fault) is null && Volatile.Read(ref _refusal) is null;
 
     public override bool HasUnanswered
     {
@@ -190,14 +194,19 @@ internal sealed class ProducerStream : ClientStream
     }
 
     /// <summary>Whether the topic takes a record of so many bytes and these times.</summary>
-    public bool Fits(long recordLength, in BatchTiming timing) =>
-        recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes && recordLength + timing.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
+    /// <exception cref="LightQException">The broker has not served the partition yet, so nobody knows.</exception>
+    public bool Fits(long recordLength, in BatchTiming timing)
+    {
+        if (_opened.MaxBatchBytes == 0)
+            ThrowIfFaulted();
+        return recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes && recordLength + timing.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
+    }
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
     public bool HasRoom()
     {
         lock (_gate)
-            return _fault is null && _waiting.IsEmpty && _queue.HasRoomForBatch;
+            return IsServed && _waiting.IsEmpty && _queue.HasRoomForBatch;
     }
 
     public ValueTask WaitForRoomAsync(CancellationToken cancellationToken)
@@ -366,8 +375,8 @@ internal sealed class ProducerStream : ClientStream
 
     private void ThrowIfFaulted()
     {
-        if (_fault is not null)
-            throw _fault.Copy();
+        if ((_fault ?? _refusal) is { } reason)
+            throw reason.Copy();
     }
 
     /// <summary>Claims the right to schedule this producer, if there is something to send and nobody has it.</summary>
@@ -383,31 +392,13 @@ internal sealed class ProducerStream : ClientStream
 
     private void OnAck(in PublishAckFrame frame)
     {
-        for (int i = 0; i < frame.Count; i++)
-        {
-            AckRange range = frame[i];
-            ulong end = range.FirstSequence + range.Count;
-            while (_queue.TryTakeInFlight(end, out SendBatch batch))
-            {
-                if (batch.BaseSequence < range.FirstSequence || batch.BaseSequence + (ulong)batch.Count > end)
-                {
-                    _outcomes.Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
-                    throw new ProtocolException(ErrorCode.OutOfOrder, $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent.");
-                }
-                if (range.Error != ErrorCode.None)
-                {
-                    Break(batch, range.Error, $"The broker refused messages of {Topic}: {Refusal.Describe(range.Error)}.");
-                    return;
-                }
-                long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
-                _outcomes.Accept(batch, new PublishAck(offset, batch.Count, frame.Durability, Partition));
-            }
-        }
+        if (_outcomes.Take(frame, Partition, out ErrorCode error) is { } refused)
+            Break(refused, error, $"The broker refused messages of {Topic}: {Refusal.Describe(error)}.");
     }
 
     private void OnOpened(in ProducerOpenedFrame opened)
     {
-        if (_firstOpened.Task.IsCompleted && opened.PartitionCount != _opened.PartitionCount && _options.Partition is null)
+        if (_wasOpened && opened.PartitionCount != _opened.PartitionCount && _options.Partition is null)
         {
             Leave();
             _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The topic was deleted before the ack.");
@@ -418,12 +409,13 @@ internal sealed class ProducerStream : ClientStream
         bool sameLog = !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
         (_opened, _partition, Operations.Partition) = (opened, opened.Partition, (int)opened.Partition);
         _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes);
-        if (_firstOpened.Task.IsCompleted)
+        if (_wasOpened)
             Resume(opened.NextSequence, sameLog);
         else
             _queue.NextSequence = opened.NextSequence;
-        _isOpened = _isReturning = true;
-        _firstOpened.TrySetResult();
+        _isOpened = _wasOpened = _isReturning = true;
+        _refusal = null;
+        _firstAnswer.TrySetResult(null);
     }
 
     /// <summary>After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything else.</summary>
@@ -444,11 +436,19 @@ internal sealed class ProducerStream : ClientStream
         (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
         ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
-        if (_firstOpened.TrySetException(reason) || !reason.IsTransient)
+        bool isRefused = !wasOpened && Router is not null && PartitionRefusal.Is(reason.Code);
+        if (isRefused || _firstAnswer.TrySetException(reason) || !reason.IsTransient)
         {
             // What was sent before a lost connection may be stored; of an open stream the broker's reason is the outcome.
             if (!wasOpened && reason.Code is not (ErrorCode.TopicDeleted or ErrorCode.UnknownTopic))
                 _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+            if (isRefused)
+            {
+                // The other partitions go on, and every connection asks for this one again.
+                (_refusal, _) = (reason, _firstAnswer.TrySetResult(reason));
+                _outcomes.RejectAll(reason.Code, reason.Message);
+                return;
+            }
             FaultProducer(reason, reason.Code);
             return;
         }
@@ -494,7 +494,7 @@ internal sealed class ProducerStream : ClientStream
     {
         _fault ??= reason;
         _isOpened = false;
-        _firstOpened.TrySetException(reason);
+        _firstAnswer.TrySetException(reason);
         _outcomes.RejectAll(code, reason.Message);
     }
 }

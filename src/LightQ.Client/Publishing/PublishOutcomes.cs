@@ -1,11 +1,40 @@
 using LightQ.Client.Telemetry;
 using LightQ.Protocol;
+using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Publishing;
 
 /// <summary>Tells publishers what became of their messages, and whoever measures. Guarded by their producer's gate.</summary>
 internal sealed class PublishOutcomes(PublishQueue queue, WaitingPublishes waiting, FlushWaiters flushes, PublishOperations operations)
 {
+    /// <summary>Takes what an ack says of the batches in flight, up to the first that was refused.</summary>
+    /// <returns>That one, which has no outcome yet; null when all of them are stored.</returns>
+    public SendBatch? Take(in PublishAckFrame frame, int partition, out ErrorCode error)
+    {
+        error = ErrorCode.None;
+        for (int i = 0; i < frame.Count; i++)
+        {
+            AckRange range = frame[i];
+            ulong end = range.FirstSequence + range.Count;
+            while (queue.TryTakeInFlight(end, out SendBatch batch))
+            {
+                if (batch.BaseSequence < range.FirstSequence || batch.BaseSequence + (ulong)batch.Count > end)
+                {
+                    Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
+                    throw new ProtocolException(ErrorCode.OutOfOrder, $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent.");
+                }
+                if (range.Error != ErrorCode.None)
+                {
+                    error = range.Error;
+                    return batch;
+                }
+                long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
+                Accept(batch, new PublishAck(offset, batch.Count, frame.Durability, partition));
+            }
+        }
+        return null;
+    }
+
     /// <summary>One batch is stored.</summary>
     public void Accept(SendBatch batch, in PublishAck ack)
     {

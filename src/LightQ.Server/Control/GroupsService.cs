@@ -29,7 +29,7 @@ internal sealed class GroupsService(LightQBroker broker, AccessControl access, I
             : broker.Topics.Where(t => access.Sees(principal, t.Name)).OrderBy(t => t.Name, StringComparer.Ordinal);
         return Task.FromResult(new ListGroupsResponse
         {
-            Groups = { topics.SelectMany(t => broker.Groups.NamesOf(t).Select(name => GroupMapping.ToProto(t, name, broker.Groups.Find(t, name), withPartitions: false))) },
+            Groups = { topics.SelectMany(t => broker.Groups.Of(t).Select(g => GroupMapping.ToProto(t, g.Name, g.Groups, withPartitions: false))) },
         });
     }
 

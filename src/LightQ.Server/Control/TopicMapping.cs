@@ -53,10 +53,18 @@ internal static class TopicMapping
         Id = topic.Id.ToString("N"),
         Settings = ToProto(topic.Settings),
         CreateTime = topic.Created.ToTimestamp(),
-        StartOffsets = { topic.Partitions.Select(p => p.Log.StartOffset) },
-        EndOffsets = { topic.Partitions.Select(p => p.Log.EndOffset) },
+        StartOffsets = { topic.Partitions.Select(p => p.Refusal is null ? p.Log.StartOffset : -1) },
+        EndOffsets = { topic.Partitions.Select(p => p.Refusal is null ? p.Log.EndOffset : -1) },
         Failure = topic.Failure,
+        RefusedPartitions = { topic.Partitions.Where(p => p.Refusal is not null).Select(ToRefused) },
         Damage = { topic.Damage.Select(d => ToProto(d.Partition, d.Damage)) },
+    };
+
+    private static Proto.RefusedPartition ToRefused(Partition partition) => new()
+    {
+        Partition = partition.Index,
+        ErrorCode = partition.Refusal!.Code.ToString(),
+        Reason = partition.Refusal.Reason,
     };
 
     private static Proto.DamagedRange ToProto(uint partition, JournalDamage damage) => new()

@@ -18,6 +18,7 @@ internal sealed class PublishSession : IDisposable
 
     private readonly LightQBroker _broker;
     private readonly TimeProvider _time;
+    private readonly Topic _topic;
     private readonly OpenProducerFrame _open;
     private readonly RecordEncoder _encoder;
     private readonly PartitionPublisher?[] _publishers;
@@ -30,7 +31,7 @@ internal sealed class PublishSession : IDisposable
 
     private PublishSession(LightQBroker broker, uint connectionId, TimeProvider time, Topic topic, OpenProducerFrame open, int maxMessageBytes)
     {
-        (_broker, ConnectionId, _time, _open) = (broker, connectionId, time, open);
+        (_broker, ConnectionId, _time, _topic, _open) = (broker, connectionId, time, topic, open);
         MaxMessageBytes = Math.Min(maxMessageBytes, topic.Settings.MaxMessageBytes);
         _encoder = new RecordEncoder(MaxMessageBytes);
         _publishers = new PartitionPublisher?[topic.Partitions.Length];
@@ -79,15 +80,20 @@ internal sealed class PublishSession : IDisposable
     public static async Task<PublishSession> OpenAsync(LightQBroker broker, uint connectionId, TimeProvider time, OpenProducer open, int maxMessageBytes)
     {
         Topic topic = broker.GetTopic(open.Topic);
-        topic.GetPartition(open.HasPartition ? open.Partition : 0);
+        if (open.HasPartition)
+            topic.GetPartition(open.Partition);
         if (!System.Enum.IsDefined(open.AckLevel))
             throw new BrokerException(ErrorCode.InvalidArgument, $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 3.");
         if (open.ProducerName.Length != 0 && !open.HasPartition && topic.Partitions.Length > 1)
             throw new BrokerException(ErrorCode.InvalidArgument, $"producer_name is set and the topic '{topic.Name}' has {topic.Partitions.Length} partitions: a named producer is of one; set partition.");
-        uint first = open.HasPartition ? open.Partition : (uint)Random.Shared.Next(topic.Partitions.Length);
         var frame = new OpenProducerFrame(topic.Name, open.HasPartition ? open.Partition : OpenProducerFrame.AnyPartition, (Durability)open.AckLevel, open.ProducerName);
-        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes) { _current = (int)first };
-        session.Opened = (await session.PublisherOfAsync((int)first).ConfigureAwait(false)).Opened;
+        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes) { _current = (int)open.Partition };
+        if (!open.HasPartition)
+        {
+            session._current = Random.Shared.Next(topic.Partitions.Length);
+            session.MoveOn();
+        }
+        session.Opened = (await session.PublisherOfAsync(session._current).ConfigureAwait(false)).Opened;
         return session;
     }
 
@@ -106,6 +112,8 @@ internal sealed class PublishSession : IDisposable
         var times = new BatchTiming[messages.Count];
         for (int i = 0; i < sizes.Length; i++)
         {
+            if (IsRouted(messages[i]))
+                _topic.GetPartition((uint)PartitionOf(messages[i])); // It may be refused.
             bytes += sizes[i] = _encoder.Measure(messages[i], i);
             times[i] = MessageTimes.Of(messages[i], i, now);
         }
@@ -222,8 +230,8 @@ internal sealed class PublishSession : IDisposable
     /// <summary>Messages without a key stay with a partition until its batch is full or sent, and then go to the next.</summary>
     private async ValueTask<PartitionPublisher> ChooseAsync(PublishedMessage message, int size, BatchTiming timing, CancellationToken cancellationToken)
     {
-        bool isRouted = message.HasKey && _open.Partition == OpenProducerFrame.AnyPartition;
-        PartitionPublisher publisher = await PublisherOfAsync(isRouted ? KeyRouting.PartitionOf(message.Key.Span, _publishers.Length) : _current).ConfigureAwait(false);
+        bool isRouted = IsRouted(message);
+        PartitionPublisher publisher = await PublisherOfAsync(isRouted ? PartitionOf(message) : _current).ConfigureAwait(false);
         if (publisher.Fits(size, timing))
             return publisher;
         await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
@@ -236,10 +244,21 @@ internal sealed class PublishSession : IDisposable
         return publisher;
     }
 
+    private bool IsRouted(PublishedMessage message) => message.HasKey && _open.Partition == OpenProducerFrame.AnyPartition;
+
+    private int PartitionOf(PublishedMessage message) => KeyRouting.PartitionOf(message.Key.Span, _publishers.Length);
+
+    /// <summary>Goes to the next partition that is served, if there is any.</summary>
     private void MoveOn()
     {
-        if (_open.Partition == OpenProducerFrame.AnyPartition)
+        if (_open.Partition != OpenProducerFrame.AnyPartition)
+            return;
+        for (int i = 0; i < _publishers.Length; i++)
+        {
             _current = (_current + 1) % _publishers.Length;
+            if (_topic.Partitions[_current].Refusal is null)
+                return;
+        }
     }
 
     private async ValueTask<PartitionPublisher> PublisherOfAsync(int partition)

@@ -17,7 +17,10 @@ internal static class SubscribeMapping
     /// <exception cref="BrokerException">There is no such topic or partition, or a value is outside its range.</exception>
     public static SubscribeFrame[] ToFrames(Subscribe request, Topic topic)
     {
-        topic.GetPartition(request.HasPartition ? request.Partition : 0);
+        if (request.HasPartition)
+            topic.GetPartition(request.Partition);
+        else
+            RefuseIncomplete(topic);
         uint[] partitions = request.HasPartition ? [request.Partition] : [.. topic.Partitions.Select(p => p.Index)];
         (StartKind start, long value) = StartOf(request);
         if (start == StartKind.Offset && partitions.Length > 1)
@@ -48,6 +51,15 @@ internal static class SubscribeMapping
         foreach (PartitionStart position in request.Positions)
             Place(frames, position, request.Group);
         return frames;
+    }
+
+    /// <summary>A client that asks for all partitions would miss the keys of one that is not there, and be told nothing of it.</summary>
+    private static void RefuseIncomplete(Topic topic)
+    {
+        if (topic.Partitions.FirstOrDefault(p => p.Refusal is not null) is not { Refusal: { } refusal } refused)
+            return;
+        string advice = topic.Partitions.Any(p => p.Refusal is null) ? " The other partitions can be subscribed to, each with a call of its own that sets partition." : "";
+        throw new BrokerException(refusal.Code, $"{topic.Describe(refused.Index, refusal.Reason)}{advice}");
     }
 
     private static void Place(SubscribeFrame[] frames, PartitionStart position, string group)

@@ -69,7 +69,7 @@ internal static class MetricsPage
         foreach ((string name, string help, Func<TopicFigures, double> value) in TopicGauges)
             WriteTopics(writer.Gauge(name, help), topics, value);
         WritePartitions(writer, topics);
-        writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages because its journal failed.");
+        writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages, or not on each of its partitions, because a journal failed.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Failure.Length == 0 ? 0 : 1, "topic", topic.Name);
         writer.Gauge("lightq_topic_damaged_ranges", "Ranges of offsets that were found damaged since the broker started, and are not past retention.");
@@ -89,13 +89,20 @@ internal static class MetricsPage
     /// <summary>The offsets by partition, where they are not the topic's.</summary>
     private static void WritePartitions(PrometheusWriter writer, (Topic Topic, TopicFigures Figures)[] topics)
     {
+        Partition[] partitions = [.. topics.Where(t => t.Topic.Partitions.Length > 1).SelectMany(t => t.Topic.Partitions)];
         foreach ((string name, string help, Func<ITopicLog, long> value) in PartitionGauges)
         {
             writer.Gauge(name, help);
-            foreach (Partition partition in topics.Where(t => t.Topic.Partitions.Length > 1).SelectMany(t => t.Topic.Partitions))
-                writer.Sample(value(partition.Log), "topic", partition.Topic.Name, "partition", partition.Index.ToString(CultureInfo.InvariantCulture));
+            foreach (Partition partition in partitions.Where(p => p.Refusal is null))
+                WritePartition(writer, partition, value(partition.Log));
         }
+        writer.Gauge("lightq_partition_failed", "1 for a partition that takes no messages because its journal failed or could not be opened, of topics with several.");
+        foreach (Partition partition in partitions)
+            WritePartition(writer, partition, partition.Log.Failure is null ? 0 : 1);
     }
+
+    private static void WritePartition(PrometheusWriter writer, Partition partition, double value) =>
+        writer.Sample(value, "topic", partition.Topic.Name, "partition", partition.Index.ToString(CultureInfo.InvariantCulture));
 
     private static void WriteTopics(PrometheusWriter writer, (Topic Topic, TopicFigures Figures)[] topics, Func<TopicFigures, double> value)
     {

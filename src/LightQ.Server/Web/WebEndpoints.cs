@@ -45,16 +45,22 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
     {
         if (readiness.NotReadyReason is { } reason)
             return Answer(http, StatusCodes.Status503ServiceUnavailable, reason + "\n");
-        Topic[] topics = [.. broker.Topics];
-        int failed = topics.Count(t => t.Failure.Length != 0), damaged = topics.Count(t => t.Damage.Any());
-        string text = (failed, damaged) switch
-        {
-            (0, 0) => "ready\n",
-            (_, 0) => $"ready, degraded: {failed} of {topics.Length} topics have failed\n",
-            (0, _) => $"ready, degraded: {damaged} of {topics.Length} topics have damaged messages\n",
-            _ => $"ready, degraded: {failed} of {topics.Length} topics have failed, {damaged} have damaged messages\n",
-        };
+        string[] degraded = [.. Degradations()];
+        string text = degraded.Length == 0 ? "ready\n" : $"ready, degraded: {string.Join(", ", degraded)}\n";
         return Answer(http, StatusCodes.Status200OK, text);
+    }
+
+    private IEnumerable<string> Degradations()
+    {
+        Topic[] topics = [.. broker.Topics];
+        Topic[] failing = [.. topics.Where(t => t.Failure.Length != 0)];
+        int failed = failing.Count(t => t.Partitions.All(p => p.Log.Failure is not null)), damaged = topics.Count(t => t.Damage.Any());
+        if (failed != 0)
+            yield return $"{failed} of {topics.Length} topics have failed";
+        if (failing.Length != failed)
+            yield return $"{failing.Length - failed} of {topics.Length} topics have failed partitions";
+        if (damaged != 0)
+            yield return $"{damaged} of {topics.Length} topics have damaged messages";
     }
 
     private async Task Metrics(HttpContext http)

@@ -90,24 +90,6 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     }
 
     [Fact]
-    public async Task A_topic_that_misses_a_partition_is_refused_and_says_which()
-    {
-        Guid id;
-        await using (LightQBroker broker = await OpenAsync())
-        {
-            id = Create(broker, "orders", 4).Id;
-            Create(broker, "others", 4);
-        }
-        Directory.Delete(Path.Combine(_directory, "topics", id.ToString("N"), "2"), recursive: true);
-        await using LightQBroker again = await OpenAsync();
-        Assert.StartsWith("partition 2: ", again.GetTopic("orders").Failure, StringComparison.Ordinal);
-        BrokerException error = Assert.Throws<BrokerException>(() => Open(again, 0, out _));
-        Assert.Equal(ErrorCode.CorruptData, error.Code);
-        Assert.Equal(4, again.GetTopic("others").Partitions.Length);
-        Assert.Empty(again.GetTopic("others").Failure);
-    }
-
-    [Fact]
     public async Task A_producer_that_lets_the_broker_choose_gets_the_partition_with_the_fewest()
     {
         await using LightQBroker broker = await OpenAsync();
