@@ -55,6 +55,10 @@ internal static class CommandLine
             var settings = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
             return await parsed.InvokeAsync(settings, interruption.Token);
         }
+        catch (OutputClosedException)
+        {
+            return ExitCode.OutputClosed;
+        }
         catch (Exception e) when (Failure.TryExplain(e, out _))
         {
             Failure.TryExplain(e, out Failure failure);

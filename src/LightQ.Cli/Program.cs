@@ -1,4 +1,5 @@
 using LightQ.Cli.Hosting;
+using LightQ.Cli.Output;
 
 namespace LightQ.Cli;
 
@@ -9,6 +10,9 @@ internal static class Program
     {
         // Before any socket or pool thread exists: both settings are read once, when the first of them is made.
         BrokerRuntime.Prepare(args);
+        // A broker lives for as long as it is wanted, whoever reads what it prints; the parts of a bench end with their parent.
+        if (args is ["server", "stop" or "reload", ..] or not ["server" or "bench-role", ..])
+            StandardOutput.Install();
         return CommandLine.RunAsync(args);
     }
 }

@@ -49,7 +49,7 @@ internal static class CommonOptions
     /// <summary>How long a member's messages are its own.</summary>
     public static Option<TimeSpan?> LockDuration() => new("--lock")
     {
-        Description = "With --max-in-flight: how long a delivered message is this member's; 1s to 12h. Default: the topic's.",
+        Description = "With --group on a durable topic: how long a delivered message is this member's; 1s to 12h. Default: with --max-in-flight the topic's, otherwise 12h.",
         HelpName = "TIME",
         CustomParser = result =>
         {

@@ -52,15 +52,20 @@ internal static class StatsCommand
 
     private static async Task WatchAsync(LightQClient client, string topic, TimeSpan? interval, bool json, CancellationToken cancellationToken)
     {
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, StandardOutput.Closed);
         if (!json)
             Console.Out.WriteLine(string.Concat(WatchColumns.Select(c => $"{c,13}")));
         try
         {
-            await foreach (TopicStats stats in client.Stats.WatchAsync(topic, interval, cancellationToken))
+            await foreach (TopicStats stats in client.Stats.WatchAsync(topic, interval, ended.Token))
             {
                 TopicStatsView view = TopicStatsView.From(stats);
                 Console.Out.WriteLine(json ? CliJson.Write(view, CliJson.Default.TopicStatsView) : WatchLine(view));
             }
+        }
+        catch (OperationCanceledException) when (StandardOutput.Closed.IsCancellationRequested)
+        {
+            throw new OutputClosedException();
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {

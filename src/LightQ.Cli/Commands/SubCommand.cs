@@ -9,10 +9,13 @@ namespace LightQ.Cli.Commands;
 /// <summary><c>lightq sub</c>: writes a topic's messages to standard output.</summary>
 internal static class SubCommand
 {
+    // Who reads page by page keeps what was delivered ahead waiting for long. What a member holds is free as soon as its connection ends.
+    private static readonly TimeSpan LongestLock = TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds);
+
     public static Command Create()
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
-        Option<string?> group = new("--group", "-g") { Description = "Share the messages with the other members of this group.", HelpName = "NAME" };
+        Option<string?> group = new("--group", "-g") { Description = "Share the messages with the other members of this group. On a durable topic a message is done once it is written; on a transient one, or beside members for whom the broker settles, once it was sent here.", HelpName = "NAME" };
         Option<StartPosition?> from = new("--from")
         {
             Description = "earliest, latest, committed (where a group left off), an offset, a time (2026-01-31T12:00:00Z) or an age (15m). Default: latest; with a group: committed.",
@@ -25,9 +28,9 @@ internal static class SubCommand
             },
         };
         Option<long?> count = ValueOptions.Number("--count", 1L, "-n");
-        count.Description = "Exit after this many messages. With a group, what was delivered together with the last of them counts as done, too, unless --max-in-flight is given.";
+        count.Description = "Exit after this many messages.";
         Option<int?> maxInFlight = ValueOptions.Number("--max-in-flight", 1);
-        maxInFlight.Description = "With a group on a durable topic: hold at most this many messages, and complete each once it is written. What is held when this ends comes again.";
+        maxInFlight.Description = "With a group on a durable topic: hold at most this many messages, so that other members have the rest. What is held when this ends comes again.";
         Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
         Option<MessageFormat> format = ValueOptions.Choice("--format", MessageFormat.Text, MessageFormat.Json, MessageFormat.Raw, MessageFormat.Bytes);
@@ -68,6 +71,8 @@ internal static class SubCommand
         };
         command.Validators.Add(result =>
         {
+            if (result.GetValue(group) is null && result.GetValue(lockDuration) is not null)
+                result.AddError("--lock needs a --group: it is how long a member's messages are its own.");
             if (result.GetValue(maxInFlight) is null)
                 return;
             if (result.GetValue(group) is null)
@@ -77,7 +82,9 @@ internal static class SubCommand
         });
         command.SetAction((parsed, cancellationToken) =>
         {
-            int held = parsed.GetValue(maxInFlight) ?? 0;
+            bool isMember = parsed.GetValue(group) is not null;
+            int? held = parsed.GetValue(maxInFlight);
+            TimeSpan? locked = parsed.GetValue(lockDuration);
             TopicAddress address = parsed.GetRequiredValue(topic);
             var job = new SubscribeJob
             {
@@ -89,12 +96,13 @@ internal static class SubCommand
                     Partition = address.Partition,
                     Start = parsed.GetValue(from) ?? default,
                     Filter = parsed.GetValue(filter),
-                    MaxInFlight = held,
-                    LockDuration = parsed.GetValue(lockDuration),
-                    SettleMode = held != 0 ? SettleMode.Explicit : SettleMode.Automatic,
+                    MaxInFlight = held ?? 0,
+                    LockDuration = locked ?? (isMember && held is null ? LongestLock : null),
+                    SettleMode = isMember ? SettleMode.Explicit : SettleMode.Automatic,
                     SlowPolicy = parsed.GetValue(slowPolicy),
                     SlowTimeout = parsed.GetValue(slowTimeout),
                 },
+                MaySettleAutomatically = isMember && held is null && locked is null,
                 Count = parsed.GetValue(count) ?? long.MaxValue,
                 IdleExit = parsed.GetValue(idleExit),
                 Format = parsed.GetValue(output) == OutputFormat.Json ? MessageFormat.Json : parsed.GetValue(format),

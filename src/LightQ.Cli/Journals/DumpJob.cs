@@ -24,7 +24,7 @@ internal sealed class DumpJob : IDisposable
     private readonly bool _records;
     private readonly long _from;
     private readonly long _to;
-    private readonly Stream _output = Console.OpenStandardOutput();
+    private readonly Stream _output = new StandardOutput();
     private readonly MemoryStream _line = new();
     private readonly Utf8JsonWriter _json;
     private readonly BatchInflater _inflater = new(ProtocolLimits.InflatedBatchBytes);

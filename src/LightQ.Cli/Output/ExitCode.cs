@@ -11,4 +11,7 @@ internal static class ExitCode
     public const int Unavailable = 69;
     public const int Denied = 77;
     public const int Configuration = 78;
+
+    /// <summary>Nobody reads standard output any more: what a shell says of a program that SIGPIPE has ended.</summary>
+    public const int OutputClosed = 141;
 }

@@ -17,8 +17,6 @@ internal sealed class JsonMessageWriter : MessageWriter, IDisposable
     public JsonMessageWriter(OutputBuffer output)
         : base(output) => _json = new Utf8JsonWriter(output, Options);
 
-    public override long Write(MessageBatch batch, long limit) => WriteEach(batch, limit);
-
     public void Dispose() => _json.Dispose();
 
     protected override void Write(in RecordView record, MessageBatch batch)

@@ -24,22 +24,21 @@ internal abstract class MessageWriter
         _ => throw new ArgumentOutOfRangeException(nameof(format), format, null),
     };
 
-    /// <summary>Writes the first messages of a batch, at most <paramref name="limit"/>.</summary>
-    /// <returns>How many.</returns>
-    public abstract long Write(MessageBatch batch, long limit);
+    /// <summary>How many messages were written.</summary>
+    public long Written { get; private set; }
 
-    /// <summary>Writes every message with <see cref="Write(in RecordView, MessageBatch)"/>.</summary>
-    protected long WriteEach(MessageBatch batch, long limit)
+    /// <summary>Writes the first messages of a batch, at most <paramref name="limit"/>, which is 1 or more.</summary>
+    /// <returns>How many of its messages are dealt with: those that a filter passes over count, too.</returns>
+    public int Write(MessageBatch batch, long limit)
     {
-        long count = 0;
+        long enough = Written + limit;
         foreach (RecordView record in batch)
         {
-            if (count == limit)
-                break;
             Write(record, batch);
-            count++;
+            if (++Written == enough)
+                return (int)(record.Offset - batch.BaseOffset) + 1;
         }
-        return count;
+        return batch.Count;
     }
 
     protected abstract void Write(in RecordView record, MessageBatch batch);

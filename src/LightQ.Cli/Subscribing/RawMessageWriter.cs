@@ -6,8 +6,6 @@ namespace LightQ.Cli.Subscribing;
 /// <summary>Writes bodies as they are, with or without a newline behind each.</summary>
 internal sealed class RawMessageWriter(OutputBuffer output, bool endLines) : MessageWriter(output)
 {
-    public override long Write(MessageBatch batch, long limit) => WriteEach(batch, limit);
-
     protected override void Write(in RecordView record, MessageBatch batch)
     {
         int length = record.Body.Length;

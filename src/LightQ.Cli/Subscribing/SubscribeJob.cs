@@ -7,14 +7,16 @@ namespace LightQ.Cli.Subscribing;
 /// <summary>What <c>sub</c> was asked to do.</summary>
 internal sealed record SubscribeJob
 {
-    // Standard output's reader went away, as in "lightq sub orders | head": not an error.
-    private const int BrokenPipe = 32;
+    private static readonly TimeSpan LeavePatience = TimeSpan.FromSeconds(2);
 
     public required LightQClientOptions Client { get; init; }
 
     public required string Topic { get; init; }
 
     public required ConsumeOptions Options { get; init; }
+
+    /// <summary>Whether the broker may settle where this member cannot: on a transient topic, and beside members for whom it does.</summary>
+    public bool MaySettleAutomatically { get; init; }
 
     /// <summary>Ends after so many messages.</summary>
     public long Count { get; init; } = long.MaxValue;
@@ -26,24 +28,19 @@ internal sealed record SubscribeJob
 
     public async Task<int> RunAsync(CancellationToken cancellationToken)
     {
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        await using Stream stdout = Console.OpenStandardOutput();
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, StandardOutput.Closed);
+        await using var stdout = new StandardOutput();
         var writer = MessageWriter.Create(Format, new OutputBuffer(stdout));
         try
         {
-            await WriteAsync(writer, ended);
-            writer.Output.Flush();
+            await WriteAsync(writer, ended, cancellationToken);
         }
         catch (OperationCanceledException) when (ended.IsCancellationRequested)
         {
-            // Ctrl-C or silence: both are how a subscription ends.
-            writer.Output.Flush();
+            // Ctrl-C, silence, or nobody reads any more: all are how a subscription ends.
         }
-        catch (IOException e) when (e.HResult == BrokenPipe)
-        {
-            return ExitCode.Ok;
-        }
-        return ExitCode.Ok;
+        writer.Output.Flush();
+        return StandardOutput.Closed.IsCancellationRequested ? throw new OutputClosedException() : ExitCode.Ok;
     }
 
     private static void Report(MessageGap gap)
@@ -84,18 +81,59 @@ internal sealed record SubscribeJob
         }
     }
 
-    private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended)
+    /// <summary>
+    /// Waits until the broker has taken what was said last, and that this member leaves. What it holds is then given back; with the connection
+    /// just gone, each message would count as delivered once more, and after some times as one that nobody can handle.
+    /// </summary>
+    private static async Task LeaveAsync(LightQClient client)
+    {
+        if (client.State != ConnectionState.Connected)
+            return;
+        using var enough = new CancellationTokenSource(LeavePatience);
+        try
+        {
+            await client.PingAsync(enough.Token);
+        }
+        catch (Exception e) when (e is LightQException or OperationCanceledException)
+        {
+            // The connection has ended, or does not move.
+        }
+    }
+
+    private async Task WriteAsync(MessageWriter writer, CancellationTokenSource ended, CancellationToken interrupted)
+    {
+        bool isLost = false;
+        await using var client = new LightQClient(Client);
+        client.ConnectionStateChanged += (_, change) => Report(change, ref isLost);
+        client.PartitionRefused += (_, refused) => Report(refused);
+        try
+        {
+            await ConsumeAsync(client, Options, writer, ended, interrupted);
+        }
+        catch (LightQException e) when (MaySettleAutomatically && e.Code is ErrorCode.NotSupported or ErrorCode.InvalidArgument)
+        {
+            // If that was not the reason, it is refused once more.
+            await ConsumeAsync(client, Options with { SettleMode = SettleMode.Automatic, LockDuration = null }, writer, ended, interrupted);
+        }
+        finally
+        {
+            if (Options.Group is not null)
+                await LeaveAsync(client);
+        }
+    }
+
+    private async Task ConsumeAsync(LightQClient client, ConsumeOptions wanted, MessageWriter writer, CancellationTokenSource ended, CancellationToken interrupted)
     {
         var subscribed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         int told = 0, count = int.MaxValue;
-        ConsumeOptions options = Options with
+        ConsumeOptions options = wanted with
         {
             OnGap = Report,
             OnSubscribed = started =>
             {
                 Report(started);
                 writer.HasPartitions = started.PartitionCount > 1;
-                count = Options.Partition is null ? started.PartitionCount : 1;
+                count = wanted.Partition is null ? started.PartitionCount : 1;
                 Answered();
             },
         };
@@ -105,17 +143,10 @@ internal sealed record SubscribeJob
             if (++told >= count)
                 subscribed.TrySetResult();
         }
-        bool isLost = false;
-        await using var client = new LightQClient(Client);
-        client.ConnectionStateChanged += (_, change) => Report(change, ref isLost);
-        client.PartitionRefused += (_, refused) =>
-        {
-            Report(refused);
-            Answered();
-        };
+
+        client.PartitionRefused += (_, _) => Answered();
         await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options).GetAsyncEnumerator(ended.Token);
-        long left = Count;
-        while (left > 0)
+        while (writer.Written < Count)
         {
             ValueTask<bool> next = batches.MoveNextAsync();
             bool more;
@@ -130,20 +161,19 @@ internal sealed record SubscribeJob
             }
             if (!more)
                 break;
-            long written = writer.Write(batches.Current, left);
-            left -= written;
+            int done = writer.Write(batches.Current, Count - writer.Written);
             if (options.SettleMode == SettleMode.Explicit)
-                await CompleteAsync(writer, batches.Current, (int)written, ended.Token);
+                await CompleteAsync(writer, batches.Current, done, interrupted); // Also when nobody reads any more: this was written.
         }
     }
 
     /// <summary>A message is done when it is where standard output goes. What was not written comes again, to whoever is next.</summary>
-    private static async Task CompleteAsync(MessageWriter writer, MessageBatch batch, int written, CancellationToken cancellationToken)
+    private static async Task CompleteAsync(MessageWriter writer, MessageBatch batch, int done, CancellationToken cancellationToken)
     {
         writer.Output.Flush();
-        SettleOutcome outcome = await batch.CompleteAsync(written, cancellationToken);
+        SettleOutcome outcome = await batch.CompleteAsync(done, cancellationToken);
         if (outcome != SettleOutcome.Done)
-            Console.Error.WriteLine($"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + written - 1} were written too late and may come again ({outcome.ToString().ToLowerInvariant()}).");
+            Console.Error.WriteLine($"lightq: messages {batch.BaseOffset} to {batch.BaseOffset + done - 1} were written too late and may come again ({outcome.ToString().ToLowerInvariant()}).");
     }
 
     /// <summary>Waits for a batch, as long as the silence may last. The clock starts once the subscription stands.</summary>

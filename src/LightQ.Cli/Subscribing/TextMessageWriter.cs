@@ -10,8 +10,6 @@ internal sealed class TextMessageWriter(OutputBuffer output) : MessageWriter(out
 {
     private readonly StringBuilder _text = new();
 
-    public override long Write(MessageBatch batch, long limit) => WriteEach(batch, limit);
-
     protected override void Write(in RecordView record, MessageBatch batch)
     {
         if (!record.Body.ContainsAnyExceptInRange((byte)' ', (byte)'~'))

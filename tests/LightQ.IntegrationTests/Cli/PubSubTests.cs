@@ -1,6 +1,8 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
+using System.Text;
 using System.Text.Json;
+using LightQ.Client;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -147,6 +149,50 @@ public sealed class PubSubTests
 
         Assert.Equal(("", "lightq: t ends before offset 1; waiting for offset 500.\n"), (beyond.Text, beyond.Errors));
         Assert.Equal(("hello\n", ""), (within.Text, within.Errors));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_member_of_a_group_that_cannot_settle_has_the_broker_settle(bool isDurable)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t", isDurable ? Broker.Topics.TopicKind.Durable : Broker.Topics.TopicKind.Transient);
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
+        await using IAsyncEnumerator<Message> automatic = client.ConsumeAsync("t", new ConsumeOptions { Group = "g" }).GetAsyncEnumerator(Cancelled);
+        ValueTask<bool> first = automatic.MoveNextAsync();
+        await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
+        Assert.True(await first);
+
+        using Process subscriber = LightQTool.Start(server.ConnectionString, "sub", "t", "--group", "g", "--count", "1");
+        await SubscribersAsync(server.ConnectionString, "t", 2);
+        await automatic.DisposeAsync();
+        await SubscribersAsync(server.ConnectionString, "t", 1);
+        await producer.PublishAsync("two"u8, cancellationToken: Cancelled);
+
+        Assert.Equal("two", await subscriber.StandardOutput.ReadLineAsync(Cancelled));
+        await LightQTool.EndAsync(subscriber);
+        Assert.Equal((0, ""), (subscriber.ExitCode, await subscriber.StandardError.ReadToEndAsync(Cancelled)));
+    }
+
+    [Fact]
+    public async Task A_member_that_filters_settles_up_to_the_last_message_that_it_has_written()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t", Broker.Topics.TopicKind.Durable);
+        await using var client = new LightQClient(server.ConnectionString);
+        await using (Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled))
+        {
+            foreach (string kind in new[] { "a", "b", "a", "b", "a" })
+                Assert.True(producer.TryPublish(Encoding.UTF8.GetBytes(kind), default, new MessageHeaders { { "kind", kind } }));
+            await producer.FlushAsync(Cancelled);
+        }
+
+        ToolResult read = await LightQTool.RunAsync(server.ConnectionString, "sub", "t", "--group", "g", "--filter", "kind = 'b'", "--count", "1");
+
+        Assert.Equal("b\n", read.Succeeded().Text);
+        Assert.Equal(2, Assert.Single((await client.Groups.GetAsync("t", "g", Cancelled)).Partitions).CommittedOffset);
     }
 
     private static async Task<string> ReadBackAsync(string url, byte[] expected) =>
