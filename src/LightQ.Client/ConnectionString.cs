@@ -4,7 +4,7 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>Reads and writes <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN]</c>.</summary>
+/// <summary>Reads and writes <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</summary>
 internal static class ConnectionString
 {
     private const string Scheme = "lightq";
@@ -15,7 +15,7 @@ internal static class ConnectionString
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(text);
         if (!Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) || uri.Scheme != Scheme || uri.Host.Length == 0)
-            throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN]");
+            throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true]");
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
             throw Invalid("nothing may stand between the host and '?', and no '#'");
         var options = new LightQClientOptions { Host = ReadHost(uri) };
@@ -34,6 +34,7 @@ internal static class ConnectionString
         char separator = '?';
         Add("control", options.ControlPort != ProtocolLimits.DefaultControlPort ? options.ControlPort.ToString(CultureInfo.InvariantCulture) : null);
         Add("tls", options.Tls ? "true" : null);
+        Add("insecure", options.Insecure ? "true" : null);
         Add("ca", options.CertificateAuthorityFile);
         Add("cert", options.ClientCertificateFile);
         Add("key", options.ClientKeyFile);
@@ -89,13 +90,15 @@ internal static class ConnectionString
                 "control" => options with { ControlPort = ParsePort(value, "control") },
                 "tls" when bool.TryParse(value, out bool tls) => options with { Tls = tls },
                 "tls" => throw Invalid($"tls is true or false, not '{value}'"),
+                "insecure" when bool.TryParse(value, out bool insecure) => options with { Insecure = insecure },
+                "insecure" => throw Invalid($"insecure is true or false, not '{value}'"),
                 "ca" or "cert" or "key" when value.Length == 0 => throw Invalid($"{name} names a file"),
                 "ca" => options with { CertificateAuthorityFile = value },
                 "cert" => options with { ClientCertificateFile = value },
                 "key" => options with { ClientKeyFile = value },
                 "token" when value.Length > 0 => options with { Token = value },
                 "token" => throw Invalid("token is empty"),
-                _ => throw Invalid($"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, ca, cert, key, token"),
+                _ => throw Invalid($"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, insecure, ca, cert, key, token"),
             };
         }
         return options;

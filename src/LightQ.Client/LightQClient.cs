@@ -31,7 +31,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private readonly ClientEvents _events;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
-    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN]</c>.</param>
+    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</param>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
     /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file it names for TLS cannot be used.</exception>
     public LightQClient(string connectionString)

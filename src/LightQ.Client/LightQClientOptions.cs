@@ -42,6 +42,12 @@ public sealed record LightQClientOptions
     /// </summary>
     public bool Tls { get; init; }
 
+    /// <summary>
+    /// Whether passwords and tokens may be sent without <see cref="Tls"/> to a broker that is not on this machine, where the network can read them. By default nothing is sent then, and what
+    /// was asked fails with <see cref="ErrorCode.TlsRequired"/>. Addresses of loopback are this machine, and a name is what it resolves to. Default: false.
+    /// </summary>
+    public bool Insecure { get; init; }
+
     /// <summary>A PEM file with the certificate authorities to trust, and no others; null for the machine's own list. Read at every connect. Needs <see cref="Tls"/>.</summary>
     public string? CertificateAuthorityFile { get; init; }
 
@@ -89,7 +95,7 @@ public sealed record LightQClientOptions
     /// <summary>The clock of the connection: heartbeats, time-outs, delays before reconnecting. Another than <see cref="TimeProvider"/> where that one jumps, as no broker could answer in time.</summary>
     internal TimeProvider ConnectionTime { get => field ?? TimeProvider; init; }
 
-    /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN]</c>.</summary>
+    /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</summary>
     /// <param name="connectionString">User, password and file are percent-encoded where they need it.</param>
     /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>
     public static LightQClientOptions Parse(string connectionString) => ConnectionString.Parse(connectionString);

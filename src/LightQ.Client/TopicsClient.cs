@@ -113,5 +113,5 @@ public sealed class TopicsClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be reached.</exception>
     public Task SetCredentialsAsync(string name, string? user, string? password, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(SetCredentialsMethod, new SetTopicCredentialsRequest { Topic = name, User = user ?? "", Password = password ?? "" }, cancellationToken);
+        _channel.CallAsync(SetCredentialsMethod, new SetTopicCredentialsRequest { Topic = name, User = user ?? "", Password = password ?? "" }, hasSecret: password is not null, cancellationToken);
 }

@@ -55,7 +55,7 @@ public sealed class UsersClient
         var request = new CreateUserRequest { Name = name };
         if (password is not null)
             request.Password = password;
-        return ToInfo((await _channel.CallAsync(CreateMethod, request, cancellationToken).ConfigureAwait(false)).User);
+        return ToInfo((await _channel.CallAsync(CreateMethod, request, hasSecret: password is not null, cancellationToken).ConfigureAwait(false)).User);
     }
 
     /// <summary>Changes a password. What was opened with the one before ends; lasting tokens stay.</summary>
@@ -64,7 +64,7 @@ public sealed class UsersClient
     /// <param name="currentPassword">The one in force; needed by who changes its own without the right admin.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task SetPasswordAsync(string? name, string password, string? currentPassword = null, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(SetPasswordMethod, new SetPasswordRequest { Name = name ?? "", Password = password, CurrentPassword = currentPassword ?? "" }, cancellationToken);
+        _channel.CallAsync(SetPasswordMethod, new SetPasswordRequest { Name = name ?? "", Password = password, CurrentPassword = currentPassword ?? "" }, hasSecret: true, cancellationToken);
 
     /// <summary>Deletes a user with its rights and tokens, and ends what it has open.</summary>
     /// <param name="name">Its name.</param>
@@ -109,7 +109,7 @@ public sealed class UsersClient
     public async Task<CreatedToken> CreateTokenAsync(string? user = null, TimeSpan? lifetime = null, string description = "", CancellationToken cancellationToken = default)
     {
         var request = new CreateTokenRequest { User = user ?? "", Lifetime = lifetime?.ToDuration(), Description = description };
-        CreateTokenResponse response = await _channel.CallAsync(CreateTokenMethod, request, cancellationToken).ConfigureAwait(false);
+        CreateTokenResponse response = await _channel.CallAsync(CreateTokenMethod, request, hasSecret: true, cancellationToken).ConfigureAwait(false);
         return new CreatedToken(response.Token, ToInfo(response.Info));
     }
 

@@ -113,6 +113,7 @@ public sealed class GrpcChannel : IDisposable
             UseCookies = false,
             UseProxy = false,
         };
+        if (options.Connect is { } connect) handler.ConnectCallback = (_, cancellationToken) => connect(cancellationToken);
         if (options.Tls is not null) handler.SslOptions = options.Tls;
         return handler;
     }

@@ -31,6 +31,9 @@ public sealed record GrpcChannelOptions
     /// <summary>TLS settings for an https address: trusted roots, client certificates. Null means the system's defaults.</summary>
     public SslClientAuthenticationOptions? Tls { get; init; }
 
+    /// <summary>Opens a connection to the address, for who has a say in where that leads; null means TCP. What it throws ends the call with UNAVAILABLE.</summary>
+    public Func<CancellationToken, ValueTask<Stream>>? Connect { get; init; }
+
     /// <summary>Sent as <c>user-agent</c>.</summary>
     public string UserAgent { get; init; } = "grpc-dotnet-lightq";
 

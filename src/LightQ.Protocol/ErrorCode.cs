@@ -131,4 +131,7 @@ public enum ErrorCode : ushort
 
     /// <summary>SDK only: the log no longer holds the messages; retention or a truncation has removed them.</summary>
     OffsetOutOfRange = 41,
+
+    /// <summary>SDK only: a password or a token would be sent beyond this machine without TLS. Nothing was sent.</summary>
+    TlsRequired = 42,
 }

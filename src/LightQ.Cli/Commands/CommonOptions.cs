@@ -15,7 +15,7 @@ internal static class CommonOptions
     /// <summary>Which broker.</summary>
     public static Option<string?> Server() => new("--server")
     {
-        Description = $"The broker: lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: {ServerVariable}, then {DefaultServer}. The user's password may also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from {TokenVariable}.",
+        Description = $"The broker: lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: {ServerVariable}, then {DefaultServer}. The user's password may also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from {TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
         HelpName = "URL",
     };
 

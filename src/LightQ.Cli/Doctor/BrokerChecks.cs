@@ -51,7 +51,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
 
     private Finding? Plain() => options.Host is "localhost" || (IPAddress.TryParse(options.Host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address))
         ? null
-        : Finding.Warning("broker's certificate", "none: passwords and messages travel in the clear", "Start the broker with a certificate and connect with ?tls=true.");
+        : Finding.Warning("broker's certificate", options.Insecure ? "none: passwords and messages travel in the clear" : "none: messages travel in the clear", "Start the broker with a certificate and connect with ?tls=true.");
 
     private async Task<Finding> CertificateAsync()
     {

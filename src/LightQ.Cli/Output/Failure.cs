@@ -50,7 +50,7 @@ internal readonly record struct Failure(int ExitCode, string Message)
         ErrorCode.Unavailable or ErrorCode.TimedOut or ErrorCode.ShuttingDown or ErrorCode.MalformedFrame or ErrorCode.UnexpectedFrame or ErrorCode.UnsupportedVersion
             or ErrorCode.FrameTooLarge => Output.ExitCode.Unavailable,
         ErrorCode.Unauthenticated or ErrorCode.PermissionDenied => Output.ExitCode.Denied,
-        ErrorCode.TlsFailed => Output.ExitCode.Configuration,
+        ErrorCode.TlsFailed or ErrorCode.TlsRequired => Output.ExitCode.Configuration,
         ErrorCode.InvalidArgument => Output.ExitCode.Usage,
         _ => Output.ExitCode.Failed,
     };

@@ -20,25 +20,31 @@ internal sealed class ControlChannel : IDisposable
 
     private readonly LightQClientOptions _options;
     private readonly GrpcChannel _channel;
+    private readonly Lazy<GrpcChannel> _guarded;
     private readonly SemaphoreSlim _loggingIn = new(1, 1);
     private volatile string? _token;
 
     public ControlChannel(LightQClientOptions options)
     {
         _options = options;
-        _channel = new GrpcChannel(
-            new UriBuilder(options.Tls ? "https" : "http", options.Host, options.ControlPort).Uri,
-            new GrpcChannelOptions { ConnectTimeout = options.ConnectTimeout, TimeProvider = options.ConnectionTime, Tls = options.Tls ? ClientTls.Load(options) : null });
+        _channel = Make(isGuarded: SecretGuard.IsNeeded(options));
+        _guarded = new Lazy<GrpcChannel>(() => SecretGuard.IsOn(options) && !SecretGuard.IsNeeded(options) ? Make(isGuarded: true) : _channel);
     }
 
-    public async Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, CancellationToken cancellationToken)
+    /// <summary>One request, one response.</summary>
+    /// <param name="method">The method.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="hasSecret">Whether request or response hold a password or a token of somebody.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public async Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, bool hasSecret, CancellationToken cancellationToken)
         where TRequest : class, IMessage<TRequest>
         where TResponse : class, IMessage<TResponse>
     {
+        GrpcChannel channel = hasSecret ? _guarded.Value : _channel;
         string? token = await LogInAsync(null, cancellationToken).ConfigureAwait(false);
         try
         {
-            return await _channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
+            return await channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
         }
         catch (GrpcException e) when (token is null || _options.Token is not null || e.Status.Code != GrpcStatusCode.Unauthenticated)
         {
@@ -50,13 +56,19 @@ internal sealed class ControlChannel : IDisposable
         }
         try
         {
-            return await _channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
+            return await channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
         }
         catch (GrpcException e)
         {
             throw Translate(e);
         }
     }
+
+    /// <summary>One request, one response, and no secret in either.</summary>
+    public Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, CancellationToken cancellationToken)
+        where TRequest : class, IMessage<TRequest>
+        where TResponse : class, IMessage<TResponse> =>
+        CallAsync(method, request, hasSecret: false, cancellationToken);
 
     public async IAsyncEnumerable<TResponse> StreamAsync<TRequest, TResponse>(
         GrpcMethod<TRequest, TResponse> method,
@@ -86,11 +98,28 @@ internal sealed class ControlChannel : IDisposable
     public void Dispose()
     {
         _channel.Dispose();
+        if (_guarded.IsValueCreated)
+            _guarded.Value.Dispose();
         _loggingIn.Dispose();
     }
 
+    private GrpcChannel Make(bool isGuarded) => new(
+        new UriBuilder(_options.Tls ? "https" : "http", _options.Host, _options.ControlPort).Uri,
+        new GrpcChannelOptions
+        {
+            ConnectTimeout = _options.ConnectTimeout,
+            TimeProvider = _options.ConnectionTime,
+            Tls = _options.Tls ? ClientTls.Load(_options) : null,
+            Connect = isGuarded ? cancellationToken => SecretGuard.ConnectAsync(_options, _options.ControlPort, cancellationToken) : null,
+        });
+
     private LightQException Translate(GrpcException e)
     {
+        for (Exception? inner = e.InnerException; inner is not null; inner = inner.InnerException)
+        {
+            if (inner is LightQException refused)
+                return refused.Copy();
+        }
         if (e.InnerException is { } cause && TlsFailure.ExplainCall(cause, _options) is { } failure)
             return failure;
         string message = string.IsNullOrEmpty(e.Status.Message) ? e.Status.Code.ToString() : e.Status.Message;

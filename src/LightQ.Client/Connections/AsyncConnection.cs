@@ -1,6 +1,7 @@
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
+using LightQ.Client.Encryption;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -9,15 +10,11 @@ namespace LightQ.Client.Connections;
 /// <summary>A connection that owns no thread: asynchronous receives and sends on the thread pool.</summary>
 internal sealed class AsyncConnection : Connection
 {
-    private readonly string _host;
-    private readonly int _port;
     private readonly AsyncOutbox _outbox;
 
     public AsyncConnection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ClientEvents events)
         : base(options, hello, blocks, events)
     {
-        _host = options.Host;
-        _port = options.DataPort;
         _outbox = new AsyncOutbox(Socket, OnException, options.ConnectionTime);
     }
 
@@ -30,7 +27,10 @@ internal sealed class AsyncConnection : Connection
         SslStream? tls = null;
         try
         {
-            await Socket.ConnectAsync(_host, _port).ConfigureAwait(false);
+            if (SecretGuard.IsNeeded(Options))
+                await Socket.ConnectAsync(await SecretGuard.ResolveAsync(Options, CancellationToken.None).ConfigureAwait(false), Options.DataPort).ConfigureAwait(false);
+            else
+                await Socket.ConnectAsync(Options.Host, Options.DataPort).ConfigureAwait(false);
             tls = CreateTls();
             if (tls is not null)
                 await tls.AuthenticateAsClientAsync(LoadTls()).ConfigureAwait(false);

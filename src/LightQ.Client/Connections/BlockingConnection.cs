@@ -2,6 +2,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using System.Security.Authentication;
+using LightQ.Client.Encryption;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -10,15 +11,11 @@ namespace LightQ.Client.Connections;
 /// <summary>A connection with a thread that blocks in receive and a thread that sends. No asynchronous call ever touches its socket.</summary>
 internal sealed class BlockingConnection : Connection
 {
-    private readonly string _host;
-    private readonly int _port;
     private readonly BlockingOutbox _outbox;
 
     public BlockingConnection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ClientEvents events)
         : base(options, hello, blocks, events)
     {
-        _host = options.Host;
-        _port = options.DataPort;
         _outbox = new BlockingOutbox(Socket, OnException, options.ConnectionTime);
     }
 
@@ -32,7 +29,10 @@ internal sealed class BlockingConnection : Connection
         SslStream? tls = null;
         try
         {
-            Socket.Connect(_host, _port);
+            if (SecretGuard.IsNeeded(Options))
+                Socket.Connect(SecretGuard.Resolve(Options), Options.DataPort);
+            else
+                Socket.Connect(Options.Host, Options.DataPort);
             tls = CreateTls();
             tls?.AuthenticateAsClient(LoadTls());
             _outbox.Start(tls);

@@ -128,8 +128,8 @@ internal sealed class BrokerLink : IAsyncDisposable
             }
             catch (LightQException e) when (!_closing.IsCancellationRequested)
             {
-                // Who is refused as somebody else will be refused again: waiting helps only where nobody answers.
-                if (e.Code == ErrorCode.Unauthenticated || (first && !Options.WaitForBroker))
+                // Who is refused as somebody else, or may not say who it is, will be refused again: waiting helps only where nobody answers.
+                if (e.Code is ErrorCode.Unauthenticated or ErrorCode.TlsRequired || (first && !Options.WaitForBroker))
                 {
                     GiveUp(e);
                     return;

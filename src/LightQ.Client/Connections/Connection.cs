@@ -27,7 +27,6 @@ internal abstract class Connection : IFrameSink
     private readonly ConcurrentDictionary<ulong, TaskCompletionSource<long>> _pings = new();
     private readonly TaskCompletionSource<WelcomeFrame> _welcomed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<LightQException> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly LightQClientOptions _options;
     private readonly HelloFrame _hello;
     private readonly ClientEvents _events;
     private LightQException? _failure;
@@ -43,7 +42,7 @@ internal abstract class Connection : IFrameSink
 
     protected Connection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ClientEvents events)
     {
-        _options = options;
+        Options = options;
         _hello = hello;
         _events = events;
         Socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
@@ -61,6 +60,8 @@ internal abstract class Connection : IFrameSink
 
     /// <summary>Whether the broker asked to leave: nothing new is published on this connection.</summary>
     public bool IsLeaving { get; private set; }
+
+    protected LightQClientOptions Options { get; }
 
     protected Socket Socket { get; }
 
@@ -90,12 +91,12 @@ internal abstract class Connection : IFrameSink
         TaskCompletionSource<long> answered = _pings[payload] = new TaskCompletionSource<long>(TaskCreationOptions.RunContinuationsAsynchronously);
         try
         {
-            long sent = _options.ConnectionTime.GetTimestamp();
+            long sent = Options.ConnectionTime.GetTimestamp();
             Outbox.Write(new PingFrame(payload));
             await Task.WhenAny(answered.Task, Ended).WaitAsync(cancellationToken).ConfigureAwait(false);
             if (!answered.Task.IsCompleted)
                 throw await Ended.ConfigureAwait(false);
-            return _options.ConnectionTime.GetElapsedTime(sent, await answered.Task.ConfigureAwait(false));
+            return Options.ConnectionTime.GetElapsedTime(sent, await answered.Task.ConfigureAwait(false));
         }
         finally
         {
@@ -139,7 +140,7 @@ internal abstract class Connection : IFrameSink
                 break;
             case FrameType.Pong:
                 if (_pings.TryGetValue(FrameCodec.Read<PongFrame>(body).Payload, out TaskCompletionSource<long>? ping))
-                    ping.TrySetResult(_options.ConnectionTime.GetTimestamp());
+                    ping.TrySetResult(Options.ConnectionTime.GetTimestamp());
                 break;
             case FrameType.Error:
                 ErrorFrame error = FrameCodec.Read<ErrorFrame>(body);
@@ -178,18 +179,18 @@ internal abstract class Connection : IFrameSink
     }
 
     /// <summary>What encrypts this connection, once the socket is connected; null without TLS.</summary>
-    protected SslStream? CreateTls() => _options.Tls ? new SslStream(new NetworkStream(Socket)) : null;
+    protected SslStream? CreateTls() => Options.Tls ? new SslStream(new NetworkStream(Socket)) : null;
 
     /// <summary>What the handshake is made with.</summary>
     /// <exception cref="LightQException">A file that the options name cannot be used.</exception>
-    protected SslClientAuthenticationOptions LoadTls() => ClientTls.Load(_options);
+    protected SslClientAuthenticationOptions LoadTls() => ClientTls.Load(Options);
 
     protected void SendHello() => Outbox.Write(_hello);
 
     /// <summary>The last thing the subclass calls: its threads are done.</summary>
     protected void OnStopped()
     {
-        Fail(new LightQException(ErrorCode.Unavailable, $"The connection to {_options} was closed."));
+        Fail(new LightQException(ErrorCode.Unavailable, $"The connection to {Options} was closed."));
         Socket.Dispose();
         _heartbeat?.Dispose();
         _leaving?.Dispose();
@@ -203,17 +204,17 @@ internal abstract class Connection : IFrameSink
     protected void OnException(Exception exception) => Fail(exception switch
     {
         LightQException e => e,
-        _ when _options.Tls && !_welcomed.Task.IsCompleted && TlsFailure.Explain(exception, _options) is { } e => e,
+        _ when Options.Tls && !_welcomed.Task.IsCompleted && TlsFailure.Explain(exception, Options) is { } e => e,
         IOException { InnerException: SocketException e } => Unreachable(e),
-        ProtocolException e when !_welcomed.Task.IsCompleted => new LightQException(e.Code, $"What answers at {_options} does not speak LightQ's protocol. {e.Message}", e),
-        ProtocolException e => new LightQException(e.Code, $"The broker at {_options} broke the protocol: {e.Message}", e),
+        ProtocolException e when !_welcomed.Task.IsCompleted => new LightQException(e.Code, $"What answers at {Options} does not speak LightQ's protocol. {e.Message}", e),
+        ProtocolException e => new LightQException(e.Code, $"The broker at {Options} broke the protocol: {e.Message}", e),
         SocketException e => Unreachable(e),
-        _ => new LightQException(ErrorCode.Unavailable, $"The connection to {_options} failed: {exception.Message}", exception),
+        _ => new LightQException(ErrorCode.Unavailable, $"The connection to {Options} failed: {exception.Message}", exception),
     });
 
     /// <summary>Its own message has the address once more, as ::ffff:127.0.0.1.</summary>
     private LightQException Unreachable(SocketException e) =>
-        new(ErrorCode.Unavailable, $"The connection to {_options} failed: {new SocketException((int)e.SocketErrorCode).Message}.", e);
+        new(ErrorCode.Unavailable, $"The connection to {Options} failed: {new SocketException((int)e.SocketErrorCode).Message}.", e);
 
     private void OnWelcome(in WelcomeFrame welcome)
     {
@@ -223,7 +224,7 @@ internal abstract class Connection : IFrameSink
         if (welcome.HeartbeatMilliseconds > 0)
         {
             TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);
-            _heartbeat = _options.ConnectionTime.CreateTimer(static c => ((Connection)c!).OnHeartbeat(), this, half, half);
+            _heartbeat = Options.ConnectionTime.CreateTimer(static c => ((Connection)c!).OnHeartbeat(), this, half, half);
         }
         _welcomed.TrySetResult(welcome);
     }
@@ -236,7 +237,7 @@ internal abstract class Connection : IFrameSink
         _heartbeatReceives = receives;
         if (_silentTicks >= HeartbeatTicksUntilDead)
         {
-            Fail(new LightQException(ErrorCode.TimedOut, $"The broker at {_options} has been silent for three heartbeats."));
+            Fail(new LightQException(ErrorCode.TimedOut, $"The broker at {Options} has been silent for three heartbeats."));
             return;
         }
         int sends = Outbox.Sends;
@@ -252,14 +253,14 @@ internal abstract class Connection : IFrameSink
         var reason = new LightQException(ErrorCode.ShuttingDown, $"The broker is going away: {goAway.Message}");
         TimeSpan period = TimeSpan.FromMilliseconds(20);
         int quiet = 0;
-        long deadline = _options.ConnectionTime.GetTimestamp();
+        long deadline = Options.ConnectionTime.GetTimestamp();
         TimeSpan left = TimeSpan.FromMilliseconds(goAway.TimeLeftMilliseconds);
-        _leaving ??= _options.ConnectionTime.CreateTimer(
+        _leaving ??= Options.ConnectionTime.CreateTimer(
             _ =>
             {
                 // What was just settled may still be on its way to the socket, for as long as receipts wait for company.
                 quiet = _streams.Values.Any(s => s.HasUnanswered) ? 0 : quiet + 1;
-                if (_options.ConnectionTime.GetElapsedTime(deadline) >= left)
+                if (Options.ConnectionTime.GetElapsedTime(deadline) >= left)
                     Fail(reason);
                 else if (quiet == QuietPeriods)
                     Leave(reason);

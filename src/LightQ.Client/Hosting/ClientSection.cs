@@ -17,6 +17,7 @@ internal static class ClientSection
         [nameof(LightQClientOptions.Password)] = (options, value) => options with { Password = value },
         [nameof(LightQClientOptions.Token)] = (options, value) => options with { Token = value },
         [nameof(LightQClientOptions.Tls)] = (options, value) => options with { Tls = YesOrNo(value) },
+        [nameof(LightQClientOptions.Insecure)] = (options, value) => options with { Insecure = YesOrNo(value) },
         [nameof(LightQClientOptions.CertificateAuthorityFile)] = (options, value) => options with { CertificateAuthorityFile = value },
         [nameof(LightQClientOptions.ClientCertificateFile)] = (options, value) => options with { ClientCertificateFile = value },
         [nameof(LightQClientOptions.ClientKeyFile)] = (options, value) => options with { ClientKeyFile = value },

@@ -34,6 +34,7 @@ public sealed class ConnectionStringTests
     [InlineData("lightq://:p@h")]
     [InlineData("lightq://h?control=x")]
     [InlineData("lightq://h?tls=maybe")]
+    [InlineData("lightq://h?insecure=")]
     [InlineData("lightq://h?ca=")]
     [InlineData("lightq://h?tls=true&cert=")]
     [InlineData("lightq://h?colour=red")]
@@ -55,6 +56,7 @@ public sealed class ConnectionStringTests
         Assert.Contains(advice, Assert.Throws<ArgumentException>(() => new LightQClient(text)).Message, StringComparison.Ordinal);
 
     [Theory]
+    [InlineData("lightq://h:5700?insecure=true")]
     [InlineData("lightq://h:5700?tls=true&ca=/etc/ca%20x.pem")]
     [InlineData("lightq://h:5700?control=6001&tls=true&ca=/ca.crt&cert=/me.crt&key=/me.key")]
     public void What_is_asked_of_TLS_is_part_of_the_text(string text) =>

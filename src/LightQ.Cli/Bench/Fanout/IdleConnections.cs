@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
+using LightQ.Client.Encryption;
 
 namespace LightQ.Cli.Bench.Fanout;
 
@@ -22,8 +23,8 @@ internal sealed class IdleConnections : IDisposable
         var connections = new IdleConnections([.. Enumerable.Range(0, spec.Idle).Select(_ => new IdleConnection())]);
         try
         {
-            IPAddress[] addresses = await Dns.GetHostAddressesAsync(options.Host, AddressFamily.InterNetwork, cancellationToken);
-            var broker = new IPEndPoint(addresses[0], options.DataPort);
+            IPAddress[] addresses = SecretGuard.IsNeeded(options) ? await SecretGuard.ResolveAsync(options, cancellationToken) : await Dns.GetHostAddressesAsync(options.Host, cancellationToken);
+            var broker = new IPEndPoint(addresses.First(a => a.AddressFamily == AddressFamily.InterNetwork), options.DataPort);
             IPAddress? source = spec.SourceAddress is { } address && IPAddress.IsLoopback(broker.Address) ? IPAddress.Parse(address) : null;
             var parallel = new ParallelOptions { MaxDegreeOfParallelism = OpenedAtOnce, CancellationToken = cancellationToken };
             await Parallel.ForEachAsync(
