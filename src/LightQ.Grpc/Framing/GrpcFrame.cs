@@ -56,14 +56,6 @@ internal static class GrpcFrame
         return size;
     }
 
-    /// <summary>Writes the frame of a message of the given size.</summary>
-    public static void Write(IMessage message, int size, IBufferWriter<byte> output)
-    {
-        WritePrefix(output.GetSpan(PrefixLength), size);
-        output.Advance(PrefixLength);
-        message.WriteTo(output);
-    }
-
     /// <summary>Writes the frame of a message of the given size into exactly the bytes it needs.</summary>
     public static void Write(IMessage message, int size, Span<byte> output)
     {

@@ -97,7 +97,7 @@ internal sealed class HttpHost : IAsyncDisposable
         builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();
         builder.Services.AddRoutingCore();
         builder.WebHost.UseKestrelCore();
-        builder.Services.AddSingleton<IConnectionListenerFactory>(new BackOffListener.Factory(socketOf, limits, time, logger));
+        builder.Services.AddSingleton<IConnectionListenerFactory>(services => new BackOffListener.Factory(socketOf, services.GetRequiredService<IMemoryPoolFactory<byte>>(), limits, time, logger));
         ConnectionGate controlGate = new(limits, nameof(HttpOptions.MaxControlConnections), o => o.MaxControlConnections, tls is null ? ConnectionGate.Http2 : null);
         ConnectionGate webGate = new(limits, nameof(HttpOptions.MaxWebConnections), o => o.MaxWebConnections, tls is null ? ConnectionGate.Http1 : null);
         builder.WebHost.ConfigureKestrel(kestrel =>

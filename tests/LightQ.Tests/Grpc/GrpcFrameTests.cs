@@ -16,12 +16,8 @@ public sealed class GrpcFrameTests
     public void A_message_is_written_as_flag_length_and_bytes()
     {
         EchoMessage message = new() { Text = "hi" };
-        ArrayBufferWriter<byte> output = new();
-        GrpcFrame.Write(message, GrpcFrame.Measure(message, 4), output);
-        Assert.Equal(Golden, output.WrittenSpan.ToArray());
-
         byte[] exact = new byte[Golden.Length];
-        GrpcFrame.Write(message, 4, exact);
+        GrpcFrame.Write(message, GrpcFrame.Measure(message, 4), exact);
         Assert.Equal(Golden, exact);
     }
 
