@@ -8,8 +8,11 @@ namespace LightQ.IntegrationTests.Faults;
 /// The load of the crash rows: four producers of all ack levels, idempotent and not, four consumers, and topics that come and go,
 /// on one topic that keeps everything and one whose small segments roll, expire and are used again all the time.
 /// </summary>
-internal sealed class FaultLoad : IAsyncDisposable
+internal sealed class FaultLoad : ICrashLoad
 {
+    /// <summary>The figure that shows that crashes hit what is under way: acks that promise less are lost now and then.</summary>
+    public const string Control = "lost as the ack allows";
+
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly FaultTopic _kept = new(new TopicSpec("kept") { Kind = TopicKind.Durable, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 });
@@ -40,10 +43,13 @@ internal sealed class FaultLoad : IAsyncDisposable
         _churn = new TopicChurn(_kept.Ledger, "churn-");
     }
 
-    /// <summary>What should not have happened.</summary>
+    /// <inheritdoc/>
     public IEnumerable<string> Violations => _kept.Ledger.Violations.Concat(_recycled.Ledger.Violations);
 
-    /// <summary>Creates the topics.</summary>
+    /// <summary>At once: its crashes also come before anything is published.</summary>
+    public Task UnderWay => Task.CompletedTask;
+
+    /// <inheritdoc/>
     public async Task BeginAsync(FaultBroker broker)
     {
         _client = broker.Connect();
@@ -51,7 +57,7 @@ internal sealed class FaultLoad : IAsyncDisposable
         await _client.Topics.CreateAsync(_recycled.Spec);
     }
 
-    /// <summary>Publishes and consumes until the token is cancelled: cancel it at the crash.</summary>
+    /// <inheritdoc/>
     public Task RunAsync(Random random, CancellationToken stop)
     {
         foreach (FaultConsumer consumer in _consumers)
@@ -61,7 +67,7 @@ internal sealed class FaultLoad : IAsyncDisposable
         return Task.WhenAll(producers.Append(Task.Run(() => _churn.RunAsync(_client!, new Random(seed - 1), stop), CancellationToken.None)));
     }
 
-    /// <summary>Judges a crash, once the broker is back.</summary>
+    /// <inheritdoc/>
     public async Task VerifyAsync()
     {
         foreach (FaultConsumer consumer in _consumers)
@@ -73,7 +79,7 @@ internal sealed class FaultLoad : IAsyncDisposable
         await _churn.VerifyAsync(_client!);
     }
 
-    /// <summary>At the end of a data directory: everything is read again, and the consumers have got it all.</summary>
+    /// <inheritdoc/>
     public async Task VerifyAllAsync()
     {
         await _kept.VerifyAllAsync(_client!);
@@ -85,14 +91,14 @@ internal sealed class FaultLoad : IAsyncDisposable
         }
     }
 
-    /// <summary>Adds its figures to a report.</summary>
+    /// <inheritdoc/>
     public void AddTo(FaultRun run)
     {
         run.Count("acknowledged", _producers.Sum(p => p.Acknowledged));
         run.Count("outcome unknown", _producers.Sum(p => p.Unknown));
         run.Count("read back", _kept.Verified + _recycled.Verified);
         run.Count("consumed", _consumers.Sum(c => c.Received));
-        run.Count("lost as the ack allows", _kept.Gone + _recycled.Gone);
+        run.Count(Control, _kept.Gone + _recycled.Gone);
         run.Count("topics created and deleted", _churn.Made);
         run.Count("violations", Violations.Count());
     }
