@@ -71,7 +71,7 @@ internal static class SubCommand
         };
         command.Validators.Add(result =>
         {
-            if (result.GetValue(group) is null && result.GetValue(lockDuration) is not null)
+            if (result.GetResult(group) is null && result.GetResult(lockDuration) is not null)
                 result.AddError("--lock needs a --group: it is how long a member's messages are its own.");
             if (result.GetValue(maxInFlight) is null)
                 return;

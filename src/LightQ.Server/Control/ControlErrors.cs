@@ -24,7 +24,7 @@ internal static class ControlErrors
         ErrorCode.UnknownTopic or ErrorCode.UnknownPartition or ErrorCode.UnknownGroup or ErrorCode.TopicDeleted
             or ErrorCode.UnknownUser or ErrorCode.UnknownToken => GrpcStatusCode.NotFound,
         ErrorCode.TopicExists or ErrorCode.UserExists => GrpcStatusCode.AlreadyExists,
-        ErrorCode.Unauthenticated or ErrorCode.TlsFailed => GrpcStatusCode.Unauthenticated,
+        ErrorCode.Unauthenticated or ErrorCode.TlsFailed or ErrorCode.TlsRequired => GrpcStatusCode.Unauthenticated,
         ErrorCode.PermissionDenied => GrpcStatusCode.PermissionDenied,
         ErrorCode.ResourceExhausted or ErrorCode.WindowExceeded or ErrorCode.DiskFull => GrpcStatusCode.ResourceExhausted,
         ErrorCode.UnsupportedVersion or ErrorCode.UnexpectedFrame or ErrorCode.NotLeader or ErrorCode.StaleEpoch or ErrorCode.StreamBroken

@@ -1,5 +1,6 @@
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
+using LightQ.IntegrationTests.Faults;
 using LightQ.Protocol;
 using Xunit;
 
@@ -57,6 +58,48 @@ public sealed class DamageTests
         }
         await PassesAsync(server, 2);
         Assert.Single(server.Log.Errors, e => e.StartsWith($"Topic orders is damaged: subscribers get a gap at offsets {Damaged} to {Damaged}", StringComparison.Ordinal));
+    }
+
+    /// <summary>Recovery after kill -9 knows from headers alone where the log ends: one damaged message is a gap, and every other one is served.</summary>
+    [Fact]
+    public async Task A_message_that_was_damaged_while_the_broker_lay_killed_is_a_gap_that_the_start_reports()
+    {
+        using var directory = new TemporaryDirectory();
+        await using var broker = new FaultBroker(directory.Path);
+        await broker.StartAsync();
+        await using (LightQClient client = broker.Connect())
+        {
+            await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
+            await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
+            for (int i = 0; i < Messages; i++)
+                await producer.PublishAsync(System.Text.Encoding.UTF8.GetBytes($"message {i}"), cancellationToken: Cancelled);
+        }
+        await broker.KillAsync();
+        FlipBit(Directory.GetFiles(Path.Combine(directory.Path, "topics"), "*.seg", SearchOption.AllDirectories).Single());
+        ToolResult verified = await LightQTool.RunAsync(null, "journal", "verify", directory.Path);
+        Assert.NotEqual(0, verified.ExitCode);
+        Assert.Contains($"offsets {Damaged} to {Damaged}", verified.Text + verified.Errors, StringComparison.Ordinal);
+
+        await broker.StartAsync();
+
+        using var web = new HttpClient();
+        Assert.Equal("ready, degraded: 1 of 1 topics have damaged messages\n", await web.GetStringAsync(new Uri($"http://127.0.0.1:{broker.WebPort}/healthz/ready"), Cancelled));
+        Assert.Contains($"Topic orders is damaged: subscribers get a gap at offsets {Damaged} to {Damaged}", broker.Log, StringComparison.Ordinal);
+        await using (LightQClient client = broker.Connect())
+        {
+            await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
+            Assert.Equal(Messages, (await producer.PublishAsync("behind it"u8.ToArray(), cancellationToken: Cancelled)).Offset);
+            var gaps = new List<MessageGap>();
+            var read = new List<long>();
+            await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }).WithCancellation(Cancelled))
+            {
+                read.Add(message.Offset);
+                if (message.Offset == Messages)
+                    break;
+            }
+            Assert.Equal(Enumerable.Range(0, Messages + 1).Where(i => i != Damaged).Select(i => (long)i), read);
+            Assert.Equal([new MessageGap("orders", Damaged, Damaged, GapReason.Corrupt)], gaps);
+        }
     }
 
     /// <summary>Waits until so many passes have begun and ended; the one under way does not count.</summary>

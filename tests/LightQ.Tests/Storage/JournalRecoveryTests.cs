@@ -90,6 +90,7 @@ public sealed class JournalRecoveryTests
         await using var host = new JournalHost();
         host.Open();
         host.AppendDurable(0, 100);
+        host.Wait(() => host.Journal.IsIdle);
         for (int i = 0; i < 2; i++)
         {
             host.Clock.Advance(host.EnvironmentOptions.CheckpointInterval);

@@ -41,9 +41,10 @@ internal static class ForgedBodies
     /// <summary>A batch whose payload is the bytes themselves: a broker never looks into what is compressed.</summary>
     private static byte[] OfPayload(byte[] content, BatchCodec codec, BatchTiming timing)
     {
-        byte[] batch = new byte[timing.HeaderLength + content.Length + BatchLayout.Alignment];
-        content.CopyTo(batch, timing.HeaderLength);
-        return batch[..BatchWriter.Complete(batch, content.Length, 1, content.Length, codec, timing, default, timestamp: 1)];
+        int at = BatchLayout.Align(timing.HeaderLength), bytes = at - timing.HeaderLength + content.Length;
+        byte[] batch = new byte[at + content.Length + BatchLayout.Alignment];
+        content.CopyTo(batch, at);
+        return batch[..BatchWriter.Complete(batch, bytes, 1, bytes, codec, timing, default, timestamp: 1)];
     }
 
     /// <summary>A header whose value begins at a multiple of 8: its name and its lengths take 8 bytes.</summary>
