@@ -158,33 +158,22 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         if (!TopicName.IsValid(name))
             throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a topic name; allowed: {TopicName.Rule}.");
-        settings = settings.Complete();
-        lock (_changes)
-        {
-            ThrowIfStopping();
-            if (_topics.ContainsKey(name))
-                throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
-            DemandRoom(settings);
-            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
-            try
-            {
-                _opener.Create(topic);
-                Announce(topic);
-            }
-            catch (IOException e)
-            {
-                throw new BrokerException(ErrorCode.Internal, $"The topic's files could not be made: {e.Message}");
-            }
-            Serve(topic);
-            return topic;
-        }
+        DeadLetterOffice.DemandName(name, settings);
+        return Create(name, settings, credentials);
     }
 
+    /// <summary>Creates a topic for dead letters; its own name may leave no room for that of another.</summary>
+    /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>
+    internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) => Create(name, settings, credentials: null);
+
     /// <summary>Changes what may be changed: retention, ack level, slow-consumer policy.</summary>
+    /// <exception cref="BrokerException">Messages can be given up from now on, and the dead-letter topic has no name.</exception>
     public void ChangeSettings(Topic topic, TopicSettings settings)
     {
         lock (_changes)
         {
+            if (topic.Settings.Delivery.MaxDeliveries == 0 && settings.Delivery.MaxDeliveries != 0)
+                DeadLetterOffice.DemandName(topic.Name, settings);
             topic.Settings = settings.Complete();
             _catalog.Put(topic);
             foreach (Partition partition in topic.Partitions)
@@ -423,6 +412,30 @@ public sealed class LightQBroker : IAsyncDisposable
         _opener.Recover(topics, (topic, id, epoch) => producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known) && known.TopicId == topic && epoch <= known.Epoch);
         foreach (Topic topic in topics)
             Serve(topic);
+    }
+
+    private Topic Create(string name, TopicSettings settings, TopicCredentials? credentials)
+    {
+        settings = settings.Complete();
+        lock (_changes)
+        {
+            ThrowIfStopping();
+            if (_topics.ContainsKey(name))
+                throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
+            DemandRoom(settings);
+            var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
+            try
+            {
+                _opener.Create(topic);
+                Announce(topic);
+            }
+            catch (IOException e)
+            {
+                throw new BrokerException(ErrorCode.Internal, $"The topic's files could not be made: {e.Message}");
+            }
+            Serve(topic);
+            return topic;
+        }
     }
 
     private void Serve(Topic topic)

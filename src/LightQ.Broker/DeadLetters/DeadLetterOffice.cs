@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
+using LightQ.Protocol;
 
 namespace LightQ.Broker.DeadLetters;
 
@@ -15,6 +16,19 @@ internal sealed class DeadLetterOffice(LightQBroker broker, TimeProvider time) :
 
     /// <summary>The name of a topic's dead-letter topic.</summary>
     public static string TopicOf(Topic topic) => topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
+
+    /// <summary>Refuses a durable topic's name, if nothing can be given up to what its dead-letter topic would be called.</summary>
+    /// <exception cref="BrokerException">It is too long: <see cref="ErrorCode.InvalidArgument"/>.</exception>
+    public static void DemandName(string topic, TopicSettings settings)
+    {
+        int longest = TopicName.MaxLength - Suffix.Length;
+        if (settings.Kind == TopicKind.Durable && settings.Delivery.DeadLetterTopic.Length == 0 && topic.Length > longest)
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The topic name has {topic.Length} characters, and with '{Suffix}' behind it, as its dead-letter topic is called, more than a name may have ({TopicName.MaxLength}); allowed: {longest}, or set dead_letter_topic.");
+        }
+    }
 
     /// <inheritdoc/>
     public void Send(ExplicitGroup group, Redelivery range, string reason) =>

@@ -102,7 +102,7 @@ internal sealed class DeadLetterQueue
             try
             {
                 int limit = (int)Math.Min(TopicSettings.MaxMessageLimit, origin.Settings.MaxMessageBytes + (long)ProtocolLimits.BatchOverheadBytes);
-                _broker.CreateTopic(_topic, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = limit, Delivery = origin.Settings.Delivery with { DeadLetterTopic = "", MaxDeliveries = 0 } });
+                _broker.CreateDeadLetterTopic(_topic, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = limit, Delivery = origin.Settings.Delivery with { DeadLetterTopic = "", MaxDeliveries = 0 } });
             }
             catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
             {

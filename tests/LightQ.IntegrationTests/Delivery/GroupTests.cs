@@ -108,6 +108,26 @@ public sealed class GroupTests
     }
 
     [Fact]
+    public async Task A_message_of_a_topic_with_the_longest_name_is_given_up_to_one_with_a_longer_name()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec(new string('t', 196)) { Kind = TopicKind.Durable }, Cancelled));
+        Assert.Equal(ErrorCode.InvalidArgument, refused.Code);
+        Assert.Contains("allowed: 195", refused.Message, StringComparison.Ordinal);
+        string name = new('t', 195);
+        await client.Topics.CreateAsync(new TopicSpec(name) { Kind = TopicKind.Durable }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(name, cancellationToken: Cancelled);
+        await producer.PublishAsync("poison"u8.ToArray(), cancellationToken: Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync(name, Explicit()).GetAsyncEnumerator(Cancelled);
+        Assert.True(await jobs.MoveNextAsync());
+
+        Assert.Equal(SettleOutcome.Done, await jobs.Current.DeadLetterAsync("no such customer", Cancelled));
+
+        Assert.Equal("poison", (await FirstOfAsync(client, name + ".dead")).GetText());
+    }
+
+    [Fact]
     public async Task Broadcast_subscribers_get_everything_beside_a_group_and_batches_show_their_range_only()
     {
         await using TestServer server = await TestServer.StartAsync();

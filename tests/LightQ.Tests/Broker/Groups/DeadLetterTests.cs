@@ -1,4 +1,6 @@
 using System.Globalization;
+using LightQ.Broker;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
@@ -38,6 +40,28 @@ public sealed class DeadLetterTests
         Assert.Equal("delivered 3 times without being completed", headers[DeadLetterHeader.Reason]);
         Assert.Equal(("jobs", "0", "1", "workers", "3"), (headers[DeadLetterHeader.Topic], headers[DeadLetterHeader.Partition], headers[DeadLetterHeader.Offset], headers[DeadLetterHeader.Group], headers[DeadLetterHeader.Deliveries]));
         await GroupHost.EventuallyAsync(() => host.Group.Committed == 4);
+    }
+
+    [Fact]
+    public async Task A_durable_topic_whose_name_leaves_no_room_for_that_of_its_dead_letters_is_refused()
+    {
+        await using GroupHost host = await GroupHost.OpenAsync();
+        var durable = new TopicSettings { Kind = TopicKind.Durable };
+        const string Problem = "The topic name has 196 characters, and with '.dead' behind it, as its dead-letter topic is called, more than a name may have (200); allowed: 195, or set dead_letter_topic.";
+
+        BrokerException refused = Assert.Throws<BrokerException>(() => host.Broker.CreateTopic(new string('a', 196), durable));
+        Assert.Equal((ErrorCode.InvalidArgument, Problem), (refused.Code, refused.Message));
+        Assert.Throws<BrokerException>(() => host.Broker.CreateTopic(new string('a', 196), durable with { Delivery = new DeliverySettings { MaxDeliveries = 0 } }));
+
+        host.Broker.CreateTopic(new string('a', 195), durable);
+        host.Broker.CreateTopic(new string('b', 200), durable with { Delivery = new DeliverySettings { DeadLetterTopic = "graveyard" } });
+        host.Broker.CreateTopic(new string('c', 200), new TopicSettings());
+        // A dead-letter topic, as the broker makes it: nothing is given up there by itself, nor can that be changed without a place for it.
+        Topic dead = host.Broker.CreateDeadLetterTopic(new string('a', 195) + DeadLetterOffice.Suffix, durable with { Delivery = new DeliverySettings { MaxDeliveries = 0 } });
+        host.Broker.ChangeSettings(dead, dead.Settings with { RetentionBytes = 1 << 20 });
+        Assert.Throws<BrokerException>(() => host.Broker.ChangeSettings(dead, dead.Settings with { Delivery = new DeliverySettings { MaxDeliveries = 3 } }));
+        Assert.Equal((1 << 20, 0), (dead.Settings.RetentionBytes, dead.Settings.Delivery.MaxDeliveries));
+        host.Broker.ChangeSettings(dead, dead.Settings with { Delivery = new DeliverySettings { MaxDeliveries = 3, DeadLetterTopic = "graveyard" } });
     }
 
     [Fact]
