@@ -15,8 +15,7 @@ internal sealed class FaultLoad : ICrashLoad
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly FaultTopic _kept = new(new TopicSpec("kept") { Kind = TopicKind.Durable, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 });
-    private readonly FaultTopic _recycled = new(new TopicSpec("recycled") { Kind = TopicKind.Durable, MaxMessageBytes = 8 * 1024, SegmentBytes = 288 * 1024, RetentionBytes = 1024 * 1024 });
+    private readonly FaultTopic _kept, _recycled;
     private readonly FaultProducer[] _producers;
     private readonly FaultConsumer[] _consumers;
     private readonly TopicChurn _churn;
@@ -26,19 +25,23 @@ internal sealed class FaultLoad : ICrashLoad
 
     /// <param name="variant">Even or odd: which of the producers are idempotent.</param>
     /// <param name="survives">The ack level that survives the fault.</param>
-    public FaultLoad(int variant, Durability survives)
+    /// <param name="partitions">Of each topic.</param>
+    public FaultLoad(int variant, Durability survives, int partitions = 1)
     {
         _survives = survives;
+        var durable = new TopicSpec("kept") { Kind = TopicKind.Durable, Partitions = partitions, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 };
+        _kept = new FaultTopic(durable);
+        _recycled = new FaultTopic(durable with { Name = "recycled", MaxMessageBytes = 8 * 1024, SegmentBytes = 288 * 1024, RetentionBytes = 1024 * 1024 });
         bool mayFail = survives == Durability.Fsync;
         (FaultTopic Topic, Durability Level)[] plan =
             [(_kept, Durability.Fsync), (_kept, Durability.Written), (_recycled, Durability.Written), (_recycled, Durability.Memory)];
         _producers = [.. plan.Select((p, i) => new FaultProducer(i, p.Topic.Spec.Name, p.Topic.Ledger, Options(p.Level, i, variant), mayFail))];
         _consumers =
         [
-            new FaultConsumer("kept", _kept.Ledger, null, mayLoseToRetention: false),
-            new FaultConsumer("kept", _kept.Ledger, "group", mayLoseToRetention: false),
-            new FaultConsumer("recycled", _recycled.Ledger, null, mayLoseToRetention: true),
-            new FaultConsumer("recycled", _recycled.Ledger, null, mayLoseToRetention: true),
+            new FaultConsumer("kept", _kept.Ledger, null, mayLoseToRetention: false, partitions),
+            new FaultConsumer("kept", _kept.Ledger, "group", mayLoseToRetention: false, partitions),
+            new FaultConsumer("recycled", _recycled.Ledger, null, mayLoseToRetention: true, partitions),
+            new FaultConsumer("recycled", _recycled.Ledger, null, mayLoseToRetention: true, partitions),
         ];
         _churn = new TopicChurn(_kept.Ledger, "churn-");
     }
@@ -87,7 +90,7 @@ internal sealed class FaultLoad : ICrashLoad
         for (int i = 0; i < _consumers.Length; i++)
         {
             FaultTopic topic = i < 2 ? _kept : _recycled;
-            await _consumers[i].CatchUpAsync(topic.StartOffset, topic.EndOffset, Patience);
+            await _consumers[i].CatchUpAsync(topic.StartOffsets, topic.EndOffsets, Patience);
         }
     }
 

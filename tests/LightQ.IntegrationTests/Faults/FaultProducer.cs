@@ -78,8 +78,9 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
     {
         try
         {
-            PublishAck ack = await producer.PublishAsync(body, cancellationToken: CancellationToken.None);
-            message.Acknowledge(ack.Offset, ack.Durability);
+            MessageKey key = message.Sequence % 2 == 0 ? default : BitConverter.GetBytes(message.Sequence % 32); // Of several partitions it chooses one.
+            PublishAck ack = await producer.PublishAsync(body, key, cancellationToken: CancellationToken.None);
+            message.Acknowledge(LogPlace.Of(ack.Partition, ack.Offset), ack.Durability);
             Interlocked.Increment(ref _acknowledged);
         }
         catch (LightQException e)

@@ -15,13 +15,13 @@ internal sealed class PublishLedger
     private readonly List<SentMessage> _open = [];
     private readonly ConcurrentQueue<string> _violations = new();
 
-    /// <summary>One behind the last offset that was acknowledged.</summary>
+    /// <summary>One behind the last offset that was acknowledged, of a topic with one partition.</summary>
     public long AcknowledgedEnd
     {
         get
         {
             lock (_lock)
-                return _sent.Values.SelectMany(m => m).Max(m => m.Offset) + 1;
+                return _sent.Values.SelectMany(m => m).Max(m => m.AcknowledgedAt) + 1;
         }
     }
 
@@ -69,22 +69,23 @@ internal sealed class PublishLedger
 
     /// <summary>Judges every message that was not found so far. Call it when no publish is under way and everything stored was read.</summary>
     /// <param name="survives">The ack level that survives the fault.</param>
-    /// <param name="startOffset">What is before it, retention may have taken.</param>
+    /// <param name="startOffsets">By partition: what is before, retention may have taken.</param>
     /// <returns>How many acknowledged messages went, as their ack allows.</returns>
-    public int Settle(Durability survives, long startOffset)
+    public int Settle(Durability survives, IReadOnlyList<long> startOffsets)
     {
         int gone = 0;
         lock (_lock)
         {
             foreach (SentMessage message in _open)
             {
-                bool isRetained = message.Offset < 0 || message.Offset >= startOffset;
+                long at = message.AcknowledgedAt;
+                bool isRetained = at < 0 || LogPlace.OffsetOf(at) >= startOffsets[LogPlace.PartitionOf(at)];
                 if (message.FoundAt >= 0 || !isRetained)
                     continue;
                 message.IsGone = true;
                 if (message.Acknowledged >= survives)
                     Report($"lost: {message}");
-                else if (message.Offset >= 0)
+                else if (at >= 0)
                     gone++;
             }
             _open.Clear();
