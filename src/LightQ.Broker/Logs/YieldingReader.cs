@@ -61,7 +61,7 @@ internal abstract class YieldingReader : LogReader
                     return ReadResult.AtEnd;
                 ReadResult kept = TryReadKept(out LogRun found, out gap);
                 if (kept != ReadResult.AtEnd)
-                    {
+                {
                     if (kept == ReadResult.Gap)
                         _next = new LogCursor(gap.LastOffset + 1, -1);
                     return kept == ReadResult.Run ? Lend(found, out run) : kept;

@@ -117,7 +117,7 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
             if (answers.TryGetProperty(attack, out JsonElement given))
             {
                 foreach (JsonProperty answer in given.EnumerateObject())
-                    {
+                {
                     long count = answer.Value.GetInt64();
                     sent += answer.Name == "sent" ? count : 0;
                     stored += answer.Name == "acknowledged" ? count : 0;
