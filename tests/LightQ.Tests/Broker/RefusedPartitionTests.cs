@@ -8,7 +8,6 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
-using LightQ.Storage;
 using Xunit;
 
 namespace LightQ.Tests.Broker;
