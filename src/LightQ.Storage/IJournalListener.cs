@@ -9,6 +9,12 @@ public interface IJournalListener
     /// <summary>The journal failed for good: <see cref="Journal.Failure"/>. What was not acknowledged never will be.</summary>
     void OnFailed(Journal journal);
 
+    /// <summary><see cref="Journal.DiskFull"/> has changed.</summary>
+    void OnDiskFull(Journal journal)
+    {
+        // Not everybody wants to know.
+    }
+
     /// <summary>Nothing was appended for a while: <see cref="Journal.TryReleaseMemory"/> gives back what only appending needs. Housekeeping's thread calls this.</summary>
     void OnRested(Journal journal);
 

@@ -44,6 +44,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     private int _scheduled;
     private int _spaceWanted;
     private int _attended;
+    private int _toldFull;
     private bool _notifyWritten;
 
     private Journal(JournalOptions options, JournalEnvironment environment, RecoveredLog recovered)
@@ -130,7 +131,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     }
 
     /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
-    public bool DiskFull => _log.DiskFull || !_log.IsEpochKept;
+    public bool DiskFull => _log.DiskFull || _log.IsBlocked || !_log.IsEpochKept;
 
     /// <summary>What was found damaged since the journal was opened and is not past retention. Readers get a gap there.</summary>
     public IEnumerable<JournalDamage> Damage => _log.Damage.Where(damage => damage.LastOffset >= StartOffset);
@@ -189,21 +190,13 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <param name="logPosition">Where it ends: compares with <see cref="WrittenPosition"/> and <see cref="DurablePosition"/>.</param>
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
     {
+        baseOffset = logPosition = -1;
         if (_log.Failure is not null || Ending != JournalEnding.None)
-        {
-            baseOffset = logPosition = -1;
             return AppendResult.Failed;
-        }
-        if (!_log.IsEpochKept)
-        {
-            baseOffset = logPosition = -1;
+        if (!_log.IsEpochKept || _log.IsBlocked)
             return AppendResult.DiskFull;
-        }
         if ((_active ?? Activate())?.Appender is not { } appender)
-        {
-            baseOffset = logPosition = -1;
             return AppendResult.Failed;
-        }
         AppendResult result = appender.TryAppend(batch, out baseOffset, out logPosition);
         if (result != AppendResult.Full)
             return result;
@@ -284,13 +277,13 @@ public sealed class Journal : IAsyncDisposable, IHousekept
                 Signal();
             }
             if (_log.DiskFull && _source.HasRoom(SegmentGrowth.Next(_log.Segments.Last?.FileBytes ?? 0, Options)))
-            {
                 _log.DiskFull = false;
-                Signal();
-            }
+            if (_log.IsBlocked)
+                Signal(); // Only a write tells whether it can be written: a quota is not in what the disk says is free.
             if (!_log.IsEpochKept)
                 Derived("writing the epochs", _upkeep.KeepEpoch);
             TimeSpan? within = _upkeep.Tend(now);
+            TellDiskFull();
             if (_log.AtRest && Active is not null)
                 Listener?.OnRested(this);
             return isUnsynced || DiskFull ? TimeSpan.Zero : within;
@@ -300,6 +293,13 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             Fail("housekeeping", error);
             return null;
         }
+    }
+
+    private void TellDiskFull()
+    {
+        int isFull = DiskFull ? 1 : 0;
+        if (Volatile.Read(ref _toldFull) != isFull && Interlocked.Exchange(ref _toldFull, isFull) != isFull)
+            Listener?.OnDiskFull(this);
     }
 
     /// <summary>Ends as a killed process would: for tests.</summary>
@@ -324,13 +324,15 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         {
             Fail("writing", error);
         }
+        _log.IsBlocked = outcome == WriteOutcome.Blocked && _log.Failure is null;
+        TellDiskFull();
         if (outcome == WriteOutcome.More)
             return true;
         Attend(); // A commit has opened a file, filled the disk, or made a checkpoint due.
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
         // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
-        bool canWork = _log.Failure is null && (outcome == WriteOutcome.Drained || !_log.DiskFull);
+        bool canWork = _log.Failure is null && outcome == WriteOutcome.Drained;
         bool again = (canWork && HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
@@ -402,7 +404,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         if (busy)
             return _source.IsUnfilled; // Later: writing everything twice would halve what the disk gives.
         bool more = false;
-        Guarded("filling a segment", () => more = _source.FillStep());
+        Derived("filling a segment", () => more = _source.FillStep());
         return more;
     }
 
@@ -494,7 +496,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
 
     private void Fail(string what, Exception error)
     {
-        if (_log.Fail($"{what} failed: {error.Message}", error))
+        if (_log.Fail(JournalFailure.Of(what, error)))
             Listener?.OnFailed(this);
     }
 }

@@ -31,6 +31,6 @@ public sealed class JournalCorruptException : IOException
     /// <summary>The last offset known to be concerned.</summary>
     public long LastOffset { get; }
 
-    /// <summary>What is wrong there.</summary>
+    /// <summary>What is wrong there, in a few words.</summary>
     public string Detail { get; }
 }

@@ -55,6 +55,15 @@ public sealed class JournalEnvironment : IDisposable
     /// <summary>Bytes that all journals have written: tells whether the disk is busy.</summary>
     internal long CommittedBytes => Volatile.Read(ref _committedBytes);
 
+    /// <summary>Bytes that can still be allocated where a directory lies.</summary>
+    public long FreeBytes(string directory) => Files.FreeBytes(directory);
+
+    /// <summary>Has something looked after by the housekeeping thread, which may block on the disk: within a time, or earlier when that is due already.</summary>
+    public void RequestHousekeeping(IHousekept task, TimeSpan within) => Housekeeping.Request(task, within);
+
+    /// <summary>Forgets something; it may be looked after once more, if that is under way.</summary>
+    public void EndHousekeeping(IHousekept task) => Housekeeping.Remove(task);
+
     /// <summary>Stops the threads.</summary>
     public void Dispose()
     {

@@ -1,3 +1,4 @@
+using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
@@ -37,9 +38,16 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
         {
             if (_ended)
                 return null;
-            MoveStart(RetentionStart(now));
-            Rest(ColdLooks, HotLooks);
-            KeepCheckpoint(now);
+            try
+            {
+                MoveStart(RetentionStart(now));
+                Rest(ColdLooks, HotLooks);
+                KeepCheckpoint(now);
+            }
+            catch (IOException error) when (StorageIOException.CanBeWrittenLater(error))
+            {
+                return TimeSpan.Zero; // A full disk puts retention and checkpoints off.
+            }
             return NextLook(now);
         }
     }
@@ -135,14 +143,18 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
     {
         _log.AtRest = true;
         Interlocked.MemoryBarrier(); // Either the writer sees this and waits for the lock, or this sees the writer at work.
-        if (_journal.IsQuiet)
+        bool isAtRest = false;
+        try
         {
+            if (!_journal.IsQuiet)
+                return;
             WriteLastIndex();
             WriteCheckpoint(clean: true);
+            isAtRest = true;
         }
-        else
+        finally
         {
-            _log.AtRest = false;
+            _log.AtRest = isAtRest;
         }
     }
 
@@ -238,8 +250,8 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
     {
         if (offset > _log.StartOffset)
         {
+            WriteCheckpoint(clean: _log.AtRest, offset); // Before any name goes: a missing segment below the start is then no damage.
             _log.StartOffset = offset;
-            WriteCheckpoint(clean: _log.AtRest); // Before any name goes: a missing segment below the start is then no damage.
         }
         // What has been written may be gone after a power cut, a segment's header page too: the last segment that is durable stays.
         Segment[] removed = _log.Segments.RemoveBefore(_log.StartOffset, _log.Durable.Read().Ordinal);
@@ -254,10 +266,10 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
         _log.Files.SyncDirectory(_log.Options.Directory);
     }
 
-    private void WriteCheckpoint(bool clean)
+    private void WriteCheckpoint(bool clean, long? startOffset = null)
     {
         LogEnd durable = _log.Durable.Read();
-        _checkpoints.Write(new Checkpoint(0, _log.Options.Incarnation, _log.StartOffset, durable, _log.Epoch, clean, _log.Key));
+        _checkpoints.Write(new Checkpoint(0, _log.Options.Incarnation, startOffset ?? _log.StartOffset, durable, _log.Epoch, clean, _log.Key));
         _checkpointPosition = durable.Position;
     }
 

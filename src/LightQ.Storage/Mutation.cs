@@ -99,4 +99,28 @@ internal static class Mutation
 #else
         false;
 #endif
+
+    /// <summary>Want of space that a sync reports is waited for, like that of a write.</summary>
+    public static bool SyncAgain =>
+#if MUTANT_SYNCAGAIN
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Records are appended to a file whose name could not be synced.</summary>
+    public static bool UnsyncedName =>
+#if MUTANT_UNSYNCEDNAME
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>Behind a failed sync of the positions no new file is begun.</summary>
+    public static bool NoNewFile =>
+#if MUTANT_NONEWFILE
+        true;
+#else
+        false;
+#endif
 }

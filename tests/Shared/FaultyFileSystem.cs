@@ -77,6 +77,8 @@ internal sealed class FaultyFileSystem(IFileSystem inner) : IFileSystem
 
         public FileMapping? TryMap(long length) => inner.TryMap(length);
 
+        public void IsNow(string path) => inner.IsNow(path);
+
         public void Dispose() => inner.Dispose();
     }
 }

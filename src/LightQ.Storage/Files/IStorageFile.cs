@@ -31,6 +31,12 @@ internal interface IStorageFile : IDisposable
         // Where there is no such call, reads may come from the cache.
     }
 
+    /// <summary>It has been given another name: errors tell that one from now on.</summary>
+    void IsNow(string path)
+    {
+        // Where errors name no file.
+    }
+
     /// <summary>Maps the file's first bytes for reading; null where that is not possible.</summary>
     FileMapping? TryMap(long length);
 }

@@ -16,7 +16,7 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
     private const int BlockUnit = 512;
     private const int ZeroBlock = 256 * 1024;
 
-    private readonly string _path = path;
+    private volatile string _path = path;
     private int _descriptor = descriptor;
 
     public long Length
@@ -74,8 +74,12 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
 
     public void Sync()
     {
-        if (Libc.FDataSync(Descriptor) != 0)
-            throw Error("fdatasync");
+        while (Libc.FDataSync(Descriptor) != 0)
+        {
+            // Interrupted, it has not looked for errors yet: nothing is lost that the next call would not tell.
+            if (Marshal.GetLastPInvokeError() != Libc.InterruptedCall)
+                throw Error(StorageIOException.Sync);
+        }
     }
 
     public void Allocate(long length)
@@ -112,8 +116,11 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
 
     public void SetLength(long length)
     {
-        if (Libc.FTruncate(Descriptor, length) != 0)
-            throw Error("truncate");
+        while (Libc.FTruncate(Descriptor, length) != 0)
+        {
+            if (Marshal.GetLastPInvokeError() != Libc.InterruptedCall)
+                throw Error("truncate");
+        }
     }
 
     public void DropCached(long position, long length) => _ = Libc.FAdvise(Descriptor, position, length, Libc.AdviseDontNeed); // A hint.
@@ -123,6 +130,8 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
         byte* address = Libc.MMap(null, (nint)length, Libc.ProtectRead, Libc.MapShared, Descriptor, 0);
         return address == (byte*)-1 ? null : new LinuxMapping(address, checked((int)length));
     }
+
+    public void IsNow(string path) => _path = path;
 
     public void Dispose()
     {

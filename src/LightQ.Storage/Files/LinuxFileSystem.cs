@@ -32,18 +32,28 @@ internal sealed class LinuxFileSystem : DirectoryOperations
     public override void SyncDirectory(string path)
     {
         int descriptor = OpenDescriptor(path, Libc.ReadOnly | Libc.CloseOnExec);
-        int result = Libc.FSync(descriptor), error = Marshal.GetLastPInvokeError();
-        _ = Libc.Close(descriptor);
-        if (result != 0)
-            throw new StorageIOException("fsync", path, error);
+        int error = Sync(descriptor, Libc.FSync);
+        if (error != 0)
+            throw new StorageIOException(StorageIOException.SyncDirectory, path, error);
     }
 
     public override bool TrySyncAll(string directory)
     {
         int descriptor = OpenDescriptor(directory, Libc.ReadOnly | Libc.CloseOnExec);
-        int result = Libc.SyncFileSystem(descriptor), error = Marshal.GetLastPInvokeError();
+        int error = Sync(descriptor, Libc.SyncFileSystem);
+        return error == 0 ? true : throw new StorageIOException(StorageIOException.SyncAll, directory, error);
+    }
+
+    /// <summary>Syncs and closes.</summary>
+    /// <returns>The error, or 0.</returns>
+    private static int Sync(int descriptor, Func<int, int> call)
+    {
+        int error;
+        do
+            error = call(descriptor) == 0 ? 0 : Marshal.GetLastPInvokeError();
+        while (error == Libc.InterruptedCall);
         _ = Libc.Close(descriptor);
-        return result == 0 ? true : throw new StorageIOException("syncfs", directory, error);
+        return error;
     }
 
     /// <summary>Opens; without a descriptor left it waits for housekeeping to close what is not in use.</summary>

@@ -201,6 +201,7 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             }
             file.Sync();
             _files.Rename(temporary, path);
+            file.IsNow(path);
             if (!Mutation.NoDirectoryFsync)
                 _files.SyncDirectory(_options.Directory);
             return file;

@@ -17,8 +17,11 @@ public sealed class OffsetStore : IDisposable, IHousekept
     private const int CompactAtLeast = 1 << 20;
     private const int CompactFactor = 8;
 
+    private static readonly TimeSpan RetryAfter = TimeSpan.FromMilliseconds(500);
+
     private readonly JournalEnvironment _environment;
     private readonly RecordJournal _journal;
+    private readonly Action<JournalFailure?> _failureChanged;
     private readonly Lock _lock = new();
     private readonly Lock _flushLock = new();
     private readonly Dictionary<OffsetKey, Position> _positions;
@@ -26,10 +29,12 @@ public sealed class OffsetStore : IDisposable, IHousekept
     private HashSet<OffsetKey> _flushing = [];
     private long _liveBytes;
     private byte[] _record = new byte[4096];
-    private bool _disposed;
+    private volatile JournalFailure? _failure;
+    private volatile bool _disposed;
 
-    private OffsetStore(JournalEnvironment environment, RecordJournal journal, Dictionary<OffsetKey, Position> positions)
+    private OffsetStore(JournalEnvironment environment, RecordJournal journal, Dictionary<OffsetKey, Position> positions, Action<JournalFailure?> failureChanged)
     {
+        _failureChanged = failureChanged;
         _environment = environment;
         _journal = journal;
         _positions = positions;
@@ -57,12 +62,15 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
-    /// <summary>Why positions are no longer logged; null while they are.</summary>
-    public JournalFailure? Failure { get; private set; }
+    /// <summary>Why the positions on the disk stay behind those here; null while they follow. It is tried again all the time.</summary>
+    public JournalFailure? Failure => _failure;
 
     /// <summary>Opens or makes the store in a directory.</summary>
+    /// <param name="directory">Its directory, its own.</param>
+    /// <param name="environment">Whose file system and housekeeping it uses.</param>
+    /// <param name="failureChanged">Told when <see cref="Failure"/> begins, and with null when it is over. Must not block, and must not throw.</param>
     /// <exception cref="JournalCorruptException">Positions that had been durable are damaged.</exception>
-    public static OffsetStore Open(string directory, JournalEnvironment environment)
+    public static OffsetStore Open(string directory, JournalEnvironment environment, Action<JournalFailure?>? failureChanged = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
         var positions = new Dictionary<OffsetKey, Position>();
@@ -77,7 +85,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
                     positions[key] = new Position { Offset = offset, State = state };
             }
         });
-        var store = new OffsetStore(environment, journal, positions);
+        var store = new OffsetStore(environment, journal, positions, failureChanged ?? (static _ => { }));
         store.CompactIfLong(CompactFactor / 2);
         return store;
     }
@@ -148,36 +156,41 @@ public sealed class OffsetStore : IDisposable, IHousekept
     }
 
     /// <summary>Writes what changed and returns when it is on the disk.</summary>
-    /// <exception cref="IOException">The disk refuses; positions stay in memory only.</exception>
+    /// <exception cref="IOException">The disk refuses. Positions stay in memory, and it is tried again.</exception>
     public void Flush()
     {
         lock (_flushLock)
         {
             lock (_lock)
             {
-                if (_changed.Count == 0)
+                if (_changed.Count == 0 && _failure is null)
                     return;
                 (_changed, _flushing) = (_flushing, _changed);
             }
             try
             {
-                WriteFlushing();
+                Store();
+                CompactIfLong(CompactFactor);
+                if (_failure is not null)
+                    SetFailure(null);
             }
-            catch (IOException)
+            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
             {
                 lock (_lock)
-                    _changed.UnionWith(_flushing); // The next flush tries again.
+                    _changed.UnionWith(_flushing);
+                SetFailure(JournalFailure.Of("storing the positions of groups", error));
+                _environment.Housekeeping.Request(this, RetryAfter);
                 throw;
             }
             finally
             {
                 _flushing.Clear();
             }
-            CompactIfLong(CompactFactor);
         }
     }
 
     /// <summary>Flushes and closes.</summary>
+    /// <exception cref="IOException">The disk refuses; it is closed all the same.</exception>
     public void Dispose()
     {
         if (_disposed)
@@ -188,8 +201,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         {
             try
             {
-                if (Failure is null)
-                    Flush();
+                Flush();
             }
             finally
             {
@@ -200,25 +212,51 @@ public sealed class OffsetStore : IDisposable, IHousekept
 
     TimeSpan? IHousekept.Tend(DateTimeOffset now)
     {
-        if (Failure is not null || _disposed)
+        if (_disposed)
             return null;
         try
         {
             Flush();
         }
-        catch (IOException error) when (StorageIOException.IsDiskFull(error))
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            return TimeSpan.Zero; // What changed stays noted as changed; the next turn tries again.
-        }
-        catch (IOException error)
-        {
-            Failure = new JournalFailure($"writing consumer positions failed: {error.Message}", error);
+            // Said, and tried again.
         }
         catch (ObjectDisposedException) when (_disposed)
         {
             // Disposed between the check and the flush, by the thread that flushed last.
         }
         return null;
+    }
+
+    private void SetFailure(JournalFailure? failure)
+    {
+        bool isNews = (_failure is null) != (failure is null); // Another error of the same trouble is none.
+        _failure = failure;
+        if (isNews)
+            _failureChanged(failure);
+    }
+
+    /// <summary>Logs what is flushed; all positions, in a new file, when the one before cannot be trusted.</summary>
+    private void Store()
+    {
+        if (!_journal.HasFailed)
+        {
+            try
+            {
+                WriteFlushing();
+                return;
+            }
+            catch (IOException error) when (_journal.HasFailed && !Mutation.NoNewFile)
+            {
+                SetFailure(JournalFailure.Of("storing the positions of groups", error)); // Over at once if there is another file.
+            }
+        }
+        else if (Mutation.NoNewFile)
+        {
+            return;
+        }
+        _journal.Compact(Capture().Select(position => position.Record));
     }
 
     private void NoteChange(in OffsetKey key)

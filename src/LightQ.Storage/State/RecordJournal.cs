@@ -52,6 +52,16 @@ public sealed class RecordJournal : IDisposable
         _fileBytes = segment.FileBytes;
     }
 
+    /// <summary>Whether something could not be put on the disk that a start may find or may not: until <see cref="Compact"/> has made it good, nothing can be appended.</summary>
+    public bool HasFailed
+    {
+        get
+        {
+            lock (_lock)
+                return _failure is not null;
+        }
+    }
+
     /// <summary>Bytes of all records since the last compaction, with their headers.</summary>
     public long Bytes
     {
@@ -82,6 +92,7 @@ public sealed class RecordJournal : IDisposable
         {
             LogEnd empty = default;
             Segment made = Make(files, directory, 1, ref empty, FirstBytes, []);
+            files.SyncDirectory(directory);
             return new RecordJournal(directory, files, made, empty);
         }
         Segment newest = generations[^1];
@@ -127,7 +138,7 @@ public sealed class RecordJournal : IDisposable
     }
 
     /// <summary>Appends a record and returns when it is on the disk.</summary>
-    /// <exception cref="IOException">It may or may not be stored; nothing can be appended until the journal is opened again.</exception>
+    /// <exception cref="IOException">It may or may not be stored, if the journal <see cref="HasFailed"/> now; otherwise it is not.</exception>
     public void Append(ReadOnlySpan<byte> record)
     {
         lock (_lock)
@@ -153,23 +164,65 @@ public sealed class RecordJournal : IDisposable
             SyncRecords();
     }
 
-    /// <summary>Replaces everything by these records: all or nothing, whatever happens.</summary>
-    /// <exception cref="IOException">The old records stay.</exception>
+    /// <summary>Replaces everything by these records, in a new file: all or nothing, whatever happens. What had failed before is over then.</summary>
+    /// <exception cref="IOException">
+    /// The old records stay; if the journal <see cref="HasFailed"/> now, a start may find the new ones. If it had failed before, it has still.
+    /// </exception>
     public void Compact(IEnumerable<ReadOnlyMemory<byte>> records)
     {
         ArgumentNullException.ThrowIfNull(records);
         lock (_lock)
         {
-            ThrowIfUnusable();
+            ObjectDisposedException.ThrowIf(_disposed, this);
             LogEnd end = _end;
-            Segment next = Make(_files, _directory, _segment.Header.Ordinal + 1, ref end, FirstBytes, records);
+            Segment next = MakeNext(ref end, records);
             Segment old = _segment;
             _segment = next;
             _end = end;
             _durableOffset = end.Offset;
             _fileBytes = next.File.Length;
-            _files.Delete(old.Path);
+            _failure = null;
             old.Retire();
+            MakeSoleGeneration(old.Path);
+        }
+    }
+
+    private Segment MakeNext(ref LogEnd end, IEnumerable<ReadOnlyMemory<byte>> records)
+    {
+        long generation = _segment.Header.Ordinal + 1;
+        try
+        {
+            return Make(_files, _directory, generation, ref end, FirstBytes, records);
+        }
+        catch (IOException error)
+        {
+            // With its name it would count at the next start, before what is appended to this one.
+            if (_files.Exists(PathOf(_directory, generation)))
+                _failure ??= error;
+            throw;
+        }
+    }
+
+    /// <summary>Puts the name of a new generation on the disk, and removes the one before.</summary>
+    /// <exception cref="IOException">A power cut may leave either of them: nothing is appended to either.</exception>
+    private void MakeSoleGeneration(string before)
+    {
+        try
+        {
+            _files.SyncDirectory(_directory);
+        }
+        catch (IOException error)
+        {
+            _failure = Mutation.UnsyncedName ? null : error;
+            throw;
+        }
+        try
+        {
+            _files.Delete(before);
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            // The newest generation counts; the next start removes those before it.
         }
     }
 
@@ -196,13 +249,19 @@ public sealed class RecordJournal : IDisposable
         {
             if (_disposed)
                 return;
-            if (_failure is null)
+            try
             {
-                SyncRecords();
-                MarkEnd();
+                if (_failure is null)
+                {
+                    SyncRecords();
+                    MarkEnd();
+                }
             }
-            _disposed = true;
-            _segment.Retire();
+            finally
+            {
+                _disposed = true;
+                _segment.Retire();
+            }
         }
     }
 
@@ -297,12 +356,15 @@ public sealed class RecordJournal : IDisposable
         return length;
     }
 
+    private static string PathOf(string directory, long generation) => Path.Combine(directory, SegmentName.Of(generation, SegmentName.Log));
+
     private static SegmentHeader HeaderOf(long generation, in LogEnd end) =>
         new(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc, LogKey.Create());
 
+    /// <summary>Makes a generation that is complete and synced before it has its name, which is for the caller to sync.</summary>
     private static Segment Make(IFileSystem files, string directory, long generation, ref LogEnd end, long fileBytes, IEnumerable<ReadOnlyMemory<byte>> records)
     {
-        string path = Path.Combine(directory, SegmentName.Of(generation, SegmentName.Log));
+        string path = PathOf(directory, generation);
         string temporary = path + SegmentName.Temporary;
         SegmentHeader header = HeaderOf(generation, end);
         IStorageFile file = files.Open(temporary, OpenMode.Create);
@@ -320,7 +382,7 @@ public sealed class RecordJournal : IDisposable
                 Put(segment, ref end, ref fileBytes, ref batch, firstOffset, record.Span);
             file.Sync();
             files.Rename(temporary, path);
-            files.SyncDirectory(directory);
+            file.IsNow(path);
             return segment;
         }
         catch

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using LightQ.Disruptor;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -102,8 +103,8 @@ internal sealed class JournalWriter
     private WriteOutcome WriteRun(long published, ref int budget)
     {
         long most = budget;
-        if (_log.AtRest && _ring.Published != _ringPosition)
-            _journal.LeaveRest();
+        if (_log.AtRest && _ring.Published != _ringPosition && !TryLeaveRest())
+            return WriteOutcome.Blocked;
         if (_rolls.TryPeek(out SegmentRoll? roll))
         {
             if (roll.Header.BasePosition == _end.Position)
@@ -114,9 +115,10 @@ internal sealed class JournalWriter
         if (found)
         {
             ReadOnlySpan<byte> bytes = run.Span;
-            _segment!.File.Write(bytes, _segment.FilePosition(_end.Position));
+            if (!TryWrite(bytes))
+                return WriteOutcome.Blocked;
             _end = Behind(bytes);
-            _segment.EndPosition = _end.Position;
+            _segment!.EndPosition = _end.Position;
             budget -= bytes.Length;
         }
         else if (run.NextPosition == _ringPosition)
@@ -152,12 +154,7 @@ internal sealed class JournalWriter
             Sync();
         }
         long ordinal = roll.Header.Ordinal;
-        IStorageFile file;
-        try
-        {
-            file = _source.Take(ordinal, roll.FileBytes);
-        }
-        catch (IOException error) when (StorageIOException.IsDiskFull(error))
+        if (!TryMake(roll, out IStorageFile? file))
         {
             _log.DiskFull = true;
             return false;
@@ -165,7 +162,6 @@ internal sealed class JournalWriter
         if (!_source.HasRoom(SegmentGrowth.Next(roll.FileBytes, _log.Options)))
             _log.DiskFull = true; // Before the appender needs the next one: what it accepts then would have to wait for space.
         _ = _rolls.TryDequeue(out _);
-        WriteHeader(roll.Header, file);
         Segment? sealedSegment = _segment;
         _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index) { Owner = _journal };
         _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
@@ -177,12 +173,53 @@ internal sealed class JournalWriter
         return true;
     }
 
-    private static void WriteHeader(in SegmentHeader header, IStorageFile file)
+    /// <summary>Makes a segment's file, or takes the one made ahead, and writes its header page.</summary>
+    private bool TryMake(SegmentRoll roll, [NotNullWhen(true)] out IStorageFile? file)
     {
         Span<byte> page = stackalloc byte[SegmentHeader.PageSize];
         page.Clear();
-        header.Write(page);
-        file.Write(page, 0);
+        roll.Header.Write(page);
+        file = null;
+        try
+        {
+            file = _source.Take(roll.Header.Ordinal, roll.FileBytes);
+            file.Write(page, 0);
+            return true;
+        }
+        catch (IOException error) when (StorageIOException.IsDiskFull(error))
+        {
+            file?.Dispose(); // It holds nothing yet; the next try makes it anew.
+            return false;
+        }
+    }
+
+    /// <returns>False when there is no space: the same bytes go to the same place when it returns.</returns>
+    private bool TryWrite(ReadOnlySpan<byte> run)
+    {
+        try
+        {
+            _segment!.File.Write(run, _segment.FilePosition(_end.Position));
+            return true;
+        }
+        catch (IOException error) when (StorageIOException.CanBeWrittenLater(error))
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Lets the checkpoint say that something follows.</summary>
+    /// <returns>False when there is no space.</returns>
+    private bool TryLeaveRest()
+    {
+        try
+        {
+            _journal.LeaveRest();
+            return true;
+        }
+        catch (IOException error) when (StorageIOException.CanBeWrittenLater(error))
+        {
+            return false;
+        }
     }
 
     private long RequestPoint() => _segment is null ? long.MaxValue : _segment.BasePosition + (_segment.FileBytes / 4 * 3);

@@ -14,6 +14,7 @@ internal sealed class LogState
     private JournalFailure? _failure;
     private long _startOffset;
     private bool _diskFull;
+    private bool _isBlocked;
     private bool _closed;
     private bool _isEpochKept;
     private JournalDamage[] _damage = [];
@@ -73,6 +74,13 @@ internal sealed class LogState
     {
         get => Volatile.Read(ref _diskFull);
         set => Volatile.Write(ref _diskFull, value);
+    }
+
+    /// <summary>What was accepted could not be written for want of space: it waits, and nothing more is accepted.</summary>
+    public bool IsBlocked
+    {
+        get => Volatile.Read(ref _isBlocked);
+        set => Volatile.Write(ref _isBlocked, value);
     }
 
     /// <summary>Whether the disk knows where the epoch began. It does not when the disk was full at the start; nothing may be appended until then.</summary>
@@ -136,8 +144,7 @@ internal sealed class LogState
 
     /// <summary>Latches the first failure.</summary>
     /// <returns>True for the first.</returns>
-    public bool Fail(string reason, Exception exception) =>
-        Interlocked.CompareExchange(ref _failure, new JournalFailure(reason, exception), null) is null;
+    public bool Fail(JournalFailure failure) => Interlocked.CompareExchange(ref _failure, failure, null) is null;
 
     public string PathOf(long ordinal, string extension) => Path.Combine(Options.Directory, SegmentName.Of(ordinal, extension));
 }

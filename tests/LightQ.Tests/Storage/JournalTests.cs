@@ -165,7 +165,7 @@ public sealed class JournalTests
         Assert.Equal(0, host.ReadAll()[0]);
         host.Files.Free = null;
         host.RunHousekeeping();
-        Assert.False(journal.DiskFull);
+        host.Wait(() => !journal.DiskFull);
         host.WaitDurable();
         host.AppendDurable(7, 100);
         Assert.Null(journal.Failure);

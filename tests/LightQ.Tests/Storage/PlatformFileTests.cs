@@ -22,4 +22,22 @@ public sealed class PlatformFileTests
         }
         Directory.Delete(directory, recursive: true);
     }
+
+    [Fact]
+    public void An_error_names_the_file_as_it_is_called_by_now()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Other systems' files are the runtime's.");
+        string directory = Directory.CreateTempSubdirectory("lightq-files-").FullName, made = Path.Combine(directory, "file.tmp"), path = Path.Combine(directory, "file");
+        IFileSystem files = PlatformFileSystem.Choose();
+        files.Open(made, OpenMode.Create).Dispose();
+        using (IStorageFile file = files.Open(made, OpenMode.Read))
+        {
+            files.Rename(made, path);
+            file.IsNow(path);
+            StorageIOException error = Assert.Throws<StorageIOException>(() => file.Write([1], 0)); // Opened for reading.
+            Assert.Contains($"'{path}'", error.Message, StringComparison.Ordinal);
+            Assert.DoesNotContain(directory, error.Summary, StringComparison.Ordinal);
+        }
+        Directory.Delete(directory, recursive: true);
+    }
 }

@@ -29,8 +29,11 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
     /// <summary>Called before a change is made, on the thread that makes it; throws to make it fail.</summary>
     public Action<DiskOperation> Before { get; set; } = _ => { };
 
-    /// <summary>Says which syncs fail with EIO and lose what they should have written.</summary>
+    /// <summary>Says which syncs fail and lose what they should have written.</summary>
     public Func<string, bool> FailsSync { get; set; } = _ => false;
+
+    /// <summary>What they say: EIO.</summary>
+    public int SyncError { get; set; } = 5;
 
     /// <summary>Puts another disk in; whoever still has files of the one before goes on with those.</summary>
     public void Insert(SimulatedDisk disk)
@@ -173,7 +176,7 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
                 bool fails = owner.FailsSync(path);
                 owner.Do(new DiskOperation(fails ? DiskOperationKind.FailedSync : DiskOperationKind.Sync, path, File: number));
                 if (fails)
-                    throw new StorageIOException("fdatasync", path, 5);
+                    throw new StorageIOException(StorageIOException.Sync, path, owner.SyncError);
             }
         }
 

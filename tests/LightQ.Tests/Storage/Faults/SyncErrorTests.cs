@@ -60,52 +60,6 @@ public sealed class SyncErrorTests
         }
     }
 
-    [Fact]
-    [Trait("Fault", "D4")]
-    public void Positions_that_could_not_be_logged_say_so_and_the_flushed_ones_stay()
-    {
-        var files = new SimulatedFileSystem(new SimulatedDisk());
-        using JournalEnvironment environment = CrashWorkload.Environment(files, new ManualClock());
-        var key = new OffsetKey("billing", Guid.Empty, 0);
-        var store = OffsetStore.Open("/data/groups", environment);
-        store.Set(key, 1);
-        store.Flush();
-        files.FailsSync = NthSync("/data/groups", 0);
-        store.Set(key, 2);
-        environment.Housekeeping.RunOnce();
-        Assert.Contains("consumer positions", store.Failure?.Reason, StringComparison.Ordinal);
-        Assert.Throws<IOException>(store.Flush);
-        store.Dispose();
-        var after = new SimulatedFileSystem(files.Crash(CrashKind.SyncedOnly, new Random(1)));
-        using JournalEnvironment again = CrashWorkload.Environment(after, new ManualClock());
-        using var reopened = OffsetStore.Open("/data/groups", again);
-        Assert.True(reopened.TryGet(key, out long offset, out _));
-        Assert.Equal(1, offset);
-    }
-
-    [Fact]
-    [Trait("Fault", "D4")]
-    public void Positions_wait_for_space_and_are_logged_when_it_returns()
-    {
-        var files = new SimulatedFileSystem(new SimulatedDisk());
-        using JournalEnvironment environment = CrashWorkload.Environment(files, new ManualClock());
-        var key = new OffsetKey("billing", Guid.Empty, 0);
-        using (var store = OffsetStore.Open("/data/groups", environment))
-        {
-            files.Before = Full;
-            store.Set(key, 7);
-            environment.Housekeeping.RunOnce();
-            Assert.Null(store.Failure);
-            files.Before = _ => { };
-            environment.Housekeeping.RunOnce();
-        }
-        var after = new SimulatedFileSystem(files.Crash(CrashKind.SyncedOnly, new Random(1)));
-        using JournalEnvironment again = CrashWorkload.Environment(after, new ManualClock());
-        using var reopened = OffsetStore.Open("/data/groups", again);
-        Assert.True(reopened.TryGet(key, out long offset, out _));
-        Assert.Equal(7, offset);
-    }
-
     [Theory]
     [InlineData((int)DiskOperationKind.CreateFile)]
     [InlineData((int)DiskOperationKind.SetLength)]
