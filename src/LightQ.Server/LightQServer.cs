@@ -66,6 +66,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Bytes set aside for the long frames that are arriving.</summary>
     internal long AssemblyBytes => _listener!.AssemblyBytes;
 
+    /// <summary>Leaves the buffers that no connection has to the collector.</summary>
+    internal void TrimBuffers() => _listener!.TrimBuffers();
+
     /// <summary>The control plane's port (gRPC).</summary>
     public int ControlPort => _http!.ControlEndPoint.Port;
 

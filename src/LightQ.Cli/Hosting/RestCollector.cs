@@ -1,5 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Server;
 
 namespace LightQ.Cli.Hosting;
 
@@ -7,7 +8,8 @@ namespace LightQ.Cli.Hosting;
 /// <remarks>
 /// The collector looks when something is allocated, and at rest next to nothing is: what connections, topics or clients that are gone have left would stay.
 /// Every <see cref="Period"/> it is seen whether less than <see cref="RestShare"/> of a processor was used, and whether as much was allocated since the last time as then was left
-/// (<see cref="LeastGarbage"/> at least). When that is so twice and no message was moved in between, everything is collected, which takes a millisecond for each MiB that is in use.
+/// (<see cref="LeastGarbage"/> at least). When that is so twice and no message was moved in between, everything is collected, and the buffers that no
+/// connection has with it, which takes a millisecond for each MiB that is in use.
 /// Only for a process that is a broker and nothing else: in another's, when to collect is that program's business.
 /// </remarks>
 internal sealed class RestCollector : IDisposable
@@ -42,14 +44,15 @@ internal sealed class RestCollector : IDisposable
     }
 
     /// <summary>The one of this process.</summary>
-    /// <param name="broker">What it is there for.</param>
-    public static RestCollector Start(LightQBroker broker) => new(
+    /// <param name="server">What it is there for.</param>
+    public static RestCollector Start(LightQServer server) => new(
         TimeProvider.System,
-        () => MovedBy(broker),
+        () => MovedBy(server.Broker),
         static () => Environment.CpuUsage.TotalTime,
         static () => GC.GetTotalAllocatedBytes(),
-        static () =>
+        () =>
         {
+            server.TrimBuffers();
             GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
             return GC.GetTotalMemory(forceFullCollection: false);
         });

@@ -48,7 +48,7 @@ internal sealed class ServerProcess
         });
         Announce(ServerPorts.Of(server, configuration.Options.Bind.ToString()));
         notifier?.Ready();
-        using var collector = RestCollector.Start(server.Broker);
+        using var collector = RestCollector.Start(server);
         await server.Stopped.WaitAsync(stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         notifier?.Stopping(server.DrainTimeout);
         if (!server.Stopped.IsCompleted && server.DrainTimeout > TimeSpan.Zero)

@@ -46,6 +46,16 @@ internal sealed class BlockPool(int blockBytes, int kept)
         (block, start, end) = (target, 0, unread);
     }
 
+    /// <summary>Leaves the blocks that nobody has to the collector.</summary>
+    public void Trim()
+    {
+        lock (_lock)
+        {
+            Array.Clear(_free, 0, _count);
+            _count = 0;
+        }
+    }
+
     /// <summary>Takes a block back; one of another size, or too many, are left to the collector.</summary>
     public void Return(byte[] block)
     {

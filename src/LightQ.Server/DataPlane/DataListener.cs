@@ -76,6 +76,9 @@ internal sealed class DataListener : IAsyncDisposable
     /// <summary>Bytes set aside for the long frames that are arriving.</summary>
     public long AssemblyBytes => _blocks.Assembly.Used;
 
+    /// <summary>Leaves the buffers that no connection has to the collector.</summary>
+    public void TrimBuffers() => _blocks.Trim();
+
     /// <summary>How many are open.</summary>
     public int Count => _connections.Count;
 

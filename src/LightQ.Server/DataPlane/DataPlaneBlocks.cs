@@ -17,4 +17,12 @@ internal sealed class DataPlaneBlocks
 
     /// <summary>Room for long frames that are arriving.</summary>
     public AssemblyBudget Assembly { get; } = new();
+
+    /// <summary>Leaves the blocks that no connection has to the collector: they are pinned, and each keeps what the buffers of long frames around it have taken.</summary>
+    public void Trim()
+    {
+        Greeting.Trim();
+        Receive.Trim();
+        Send.Trim();
+    }
 }
