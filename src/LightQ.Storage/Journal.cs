@@ -61,8 +61,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             segment.Owner = this;
         }
         Attend();
-        foreach (IGrouping<string, JournalDamage> file in recovered.Damage.GroupBy(damage => damage.File))
-            _log.NoteDamage(file.Key, [.. file]);
+        _log.NoteDamage(recovered.Damage);
         environment.Scrubber.Add(_log);
     }
 
@@ -332,8 +331,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
         // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
-        bool canWork = _log.Failure is null && outcome == WriteOutcome.Drained;
-        bool again = (canWork && HasWork) || Ending != JournalEnding.None;
+        bool again = (_log.Failure is null && outcome == WriteOutcome.Drained && HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
 

@@ -140,6 +140,13 @@ internal sealed class LogState
         }
     }
 
+    /// <summary>Takes in what recovery found.</summary>
+    public void NoteDamage(IEnumerable<JournalDamage> recovered)
+    {
+        foreach (IGrouping<string, JournalDamage> file in recovered.GroupBy(damage => damage.File))
+            NoteDamage(file.Key, [.. file]);
+    }
+
     public JournalFailure? Failure => Volatile.Read(ref _failure);
 
     /// <summary>Latches the first failure.</summary>
