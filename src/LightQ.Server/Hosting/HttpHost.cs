@@ -58,6 +58,7 @@ internal sealed class HttpHost : IAsyncDisposable
         WebApplication app = Build(limits, tls, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
         try
         {
+            app.Use(PaceGate.MeterAsync);
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
             control.Map(app);
             web.Map(app, dataPort, controlEnd.Port);
@@ -111,6 +112,7 @@ internal sealed class HttpHost : IAsyncDisposable
                 gate?.Guard(listen, SslApplicationProtocol.Http2);
                 listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", options.Http.HeaderTimeout, time, SpokeTls, next));
                 gate?.RequireHttp2(listen);
+                PaceGate.Guard(listen, limits, time);
                 listen.UseGrpc();
             });
             kestrel.Listen(web, listen =>

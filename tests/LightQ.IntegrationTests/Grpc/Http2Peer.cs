@@ -9,33 +9,36 @@ namespace LightQ.IntegrationTests.Grpc;
 /// <summary>A peer of the control port that speaks HTTP/2 by itself, frame by frame: it does what no library of gRPC would. One reader and one writer at a time.</summary>
 internal sealed class Http2Peer : IAsyncDisposable
 {
-    /// <summary>What the broker may send ahead, of a call and of the connection.</summary>
-    private const int Window = 4 * 1024 * 1024;
+    /// <summary>What the broker may send ahead of a call, and of the connection, for which nobody says more: it is more than any test is sent.</summary>
+    private const int Window = 4 * 1024 * 1024, ConnectionWindow = int.MaxValue - ushort.MaxValue;
 
     private const int FrameHeader = 9;
     private static readonly byte[] Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
-    private readonly TcpClient _tcp = new() { NoDelay = true };
-    private Stream _stream = Stream.Null;
+    private readonly NetworkStream _stream;
     private int _lastStream = -1;
 
-    private Http2Peer()
-    {
-    }
+    private Http2Peer(Socket socket) => _stream = new NetworkStream(socket, ownsSocket: true);
 
     /// <summary>Connects to a control port of this machine.</summary>
-    public static async Task<Http2Peer> ConnectAsync(int port)
+    /// <param name="port">The port.</param>
+    /// <param name="isSilent">Whether it says nothing, not even what begins a connection.</param>
+    public static async Task<Http2Peer> ConnectAsync(int port, bool isSilent = false) => new(await OpenSocketAsync(port, isSilent));
+
+    /// <summary>Connects to a control port of this machine, and says what begins a connection.</summary>
+    public static async Task<Socket> OpenSocketAsync(int port, bool isSilent = false)
     {
-        var peer = new Http2Peer();
-        await peer._tcp.ConnectAsync(IPAddress.Loopback, port);
-        peer._stream = peer._tcp.GetStream();
         const int InitialWindowSize = 4;
         byte[] settings = new byte[6];
         BinaryPrimitives.WriteUInt16BigEndian(settings, InitialWindowSize);
         BinaryPrimitives.WriteInt32BigEndian(settings.AsSpan(2), Window);
-        await peer.SendAsync([.. Preface, .. Frame(Http2FrameType.Settings, 0, 0, settings), .. WindowUpdate(Window)]);
-        return peer;
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        await socket.ConnectAsync(IPAddress.Loopback, port);
+        byte[] first = [.. Preface, .. Frame(Http2FrameType.Settings, 0, 0, settings), .. WindowUpdate(ConnectionWindow)];
+        if (!isSilent)
+            await socket.SendAsync(first);
+        return socket;
     }
 
     /// <summary>Begins a call.</summary>
@@ -45,10 +48,19 @@ internal sealed class Http2Peer : IAsyncDisposable
     /// <returns>The call's stream.</returns>
     public async Task<int> CallAsync(string path, bool isLast, params IMessage[] requests)
     {
-        int stream = NextStream();
-        byte[] body = [.. requests.SelectMany(Message)];
-        await SendAsync([.. Headers(stream, HeaderBlock(path)), .. Frame(Http2FrameType.Data, isLast ? Http2Frame.EndStreamFlag : (byte)0, stream, body)]);
-        return stream;
+        await SendAsync(Call(HeaderBlock(path), isLast, requests));
+        return _lastStream;
+    }
+
+    /// <summary>Makes some calls that have one request, all at once.</summary>
+    public Task CallAsync(string path, int calls, IMessage request) =>
+        SendAsync([.. Enumerable.Range(0, calls).SelectMany(_ => Call(HeaderBlock(path), isLast: true, request))]);
+
+    /// <summary>A call with any headers.</summary>
+    public byte[] Call(byte[] headers, bool isLast, params IMessage[] requests)
+    {
+        _lastStream += 2;
+        return [.. Headers(_lastStream, headers), .. Frame(Http2FrameType.Data, isLast ? Http2Frame.EndStreamFlag : (byte)0, _lastStream, [.. requests.SelectMany(Message)])];
     }
 
     /// <summary>Ends a call in the middle.</summary>
@@ -66,9 +78,6 @@ internal sealed class Http2Peer : IAsyncDisposable
                 case Http2FrameType.Settings or Http2FrameType.Ping when (frame.Flags & Http2Frame.AckFlag) == 0:
                     await SendAsync(Frame(frame.Type, Http2Frame.AckFlag, 0, frame.Type == Http2FrameType.Ping ? frame.Payload : []));
                     break;
-                case Http2FrameType.Data when frame.Payload.Length != 0:
-                    await SendAsync(WindowUpdate(frame.Payload.Length));
-                    return frame;
                 case Http2FrameType.Data or Http2FrameType.Headers or Http2FrameType.Reset:
                     return frame;
                 default:
@@ -91,9 +100,6 @@ internal sealed class Http2Peer : IAsyncDisposable
         }
     }
 
-    /// <summary>The number of the next call.</summary>
-    public int NextStream() => _lastStream += 2;
-
     /// <summary>The frame that begins a call.</summary>
     public static byte[] Headers(int stream, byte[] block) => Frame(Http2FrameType.Headers, Http2Frame.EndHeadersFlag, stream, block);
 
@@ -114,11 +120,7 @@ internal sealed class Http2Peer : IAsyncDisposable
         return frame;
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        await _stream.DisposeAsync();
-        _tcp.Dispose();
-    }
+    public ValueTask DisposeAsync() => _stream.DisposeAsync();
 
     private async Task<Http2Frame?> ReadAnyAsync()
     {
@@ -144,7 +146,8 @@ internal sealed class Http2Peer : IAsyncDisposable
         return Frame(Http2FrameType.WindowUpdate, 0, 0, payload);
     }
 
-    private static byte[] Message(IMessage message)
+    /// <summary>A message as gRPC frames it.</summary>
+    public static byte[] Message(IMessage message)
     {
         byte[] frame = new byte[5 + message.CalculateSize()];
         BinaryPrimitives.WriteInt32BigEndian(frame.AsSpan(1), frame.Length - 5);

@@ -2,9 +2,12 @@ using System.Buffers;
 using System.Buffers.Binary;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
 using LightQ.Server.Tls;
 using LightQ.Tests.Protocol;
 using LightQ.Tests.Protocol.Frames;
+using LightQ.Tests.Server.Hosting;
 using static LightQ.Tests.Fuzzing.FuzzInvariantException;
 
 namespace LightQ.Tests.Fuzzing.Targets;
@@ -35,6 +38,16 @@ internal static class FrameTargets
             Seeds = [.. FrameBodies.ByName.Values.Select(body => (byte[])[(byte)((byte)TypeOf(body) | (IsSameBatch(body) ? 0x80 : 0)), .. body.Bytes])],
             Refusals = Refusals,
         };
+        byte[] preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
+        yield return new FuzzTarget
+        {
+            Name = "http2-frames",
+            What = "what a connection of HTTP/2 costs, in one piece and byte by byte",
+            Parse = Http2,
+            Seeds = [[.. preface, .. Http2ScanTests.Frame(4, 0, 6), .. Http2ScanTests.Frame(1, 5, 40), .. Http2ScanTests.Frame(0, 1, 9)], [.. preface, .. Http2ScanTests.Frame(1, 1, 40), .. Http2ScanTests.Frame(9, 4, 20)]],
+            Tokens = [preface],
+            MaxLength = 256,
+        };
         yield return new FuzzTarget
         {
             Name = "frames",
@@ -48,6 +61,18 @@ internal static class FrameTargets
                     BinaryPrimitives.WriteInt32LittleEndian(buffer, length);
             },
         };
+    }
+
+    /// <summary>Follows a connection of HTTP/2 in one go and byte by byte.</summary>
+    private static bool Http2(ReadOnlySpan<byte> input)
+    {
+        Http2Scan whole = new(), pieces = new();
+        long cost = whole.Take(input), costs = 0;
+        for (int i = 0; i < input.Length; i++)
+            costs += pieces.Take(input.Slice(i, 1));
+        ThrowUnless(cost == costs && whole.Completed == pieces.Completed && whole.IsPartial == pieces.IsPartial, "what is sent in pieces is the same");
+        ThrowUnless(cost >= 0 && cost <= (long)input.Length * CallPace.Call, "no byte costs more than a call");
+        return whole.Completed > 1;
     }
 
     /// <summary>Reads a body of a type, whichever side it comes from, and checks that what is written of it reads back as the same.</summary>

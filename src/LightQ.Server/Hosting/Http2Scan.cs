@@ -1,0 +1,99 @@
+using System.Buffers.Binary;
+using LightQ.Server.Limits;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Follows what a client sends on a connection of HTTP/2, frame by frame: what it costs, and whether something has begun that must not take long. Decides nothing, and keeps none of it.</summary>
+internal struct Http2Scan
+{
+    private const int HeaderBytes = 9, Data = 0, Headers = 1, Reset = 3, Continuation = 9;
+    private const byte EndStream = 1, EndHeaders = 4;
+
+    /// <summary>A reset takes about what a call takes; a frame that is no call a part of it, and one that carries some of a message next to nothing.</summary>
+    private const int OtherCost = CallPace.Call / 10, DataCost = CallPace.Call / 100;
+
+    private HeaderBuffer _header;
+    private int _headerBytes;
+    private int _prefaceBytes;
+    private int _payloadLeft;
+    private bool _isData;
+    private bool _isInBlock;
+    private bool _isOther;
+
+    private static ReadOnlySpan<byte> Preface => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8;
+
+    /// <summary>Whether a part of something is here that a client sends in one go: anything but the bytes of messages.</summary>
+    public readonly bool IsPartial =>
+        !_isOther && (_prefaceBytes < Preface.Length || _headerBytes != 0 || _isInBlock || (_payloadLeft != 0 && !_isData));
+
+    /// <summary>How many parts of that kind have ended.</summary>
+    public int Completed { get; private set; }
+
+    /// <summary>Takes the next bytes.</summary>
+    /// <returns>What they cost (<see cref="CallPace"/>).</returns>
+    public long Take(ReadOnlySpan<byte> bytes)
+    {
+        long cost = 0;
+        bytes = bytes[TakePreface(bytes)..];
+        while (!bytes.IsEmpty && !_isOther)
+        {
+            if (_payloadLeft != 0)
+            {
+                int payload = Math.Min(_payloadLeft, bytes.Length);
+                _payloadLeft -= payload;
+                bytes = bytes[payload..];
+            }
+            else
+            {
+                int taken = Math.Min(HeaderBytes - _headerBytes, bytes.Length);
+                bytes[..taken].CopyTo(_header[_headerBytes..]);
+                _headerBytes += taken;
+                bytes = bytes[taken..];
+                if (_headerBytes < HeaderBytes)
+                    break;
+                _headerBytes = 0;
+                cost += Begin();
+            }
+            if (_payloadLeft == 0 && !_isInBlock)
+                Completed++;
+        }
+        return cost;
+    }
+
+    /// <summary>What does not begin like HTTP/2 is refused by what serves it.</summary>
+    private int TakePreface(ReadOnlySpan<byte> bytes)
+    {
+        int length = Math.Min(Preface.Length - _prefaceBytes, bytes.Length);
+        if (length == 0)
+            return 0;
+        _isOther |= !bytes[..length].SequenceEqual(Preface.Slice(_prefaceBytes, length));
+        _prefaceBytes += length;
+        if (_prefaceBytes == Preface.Length)
+            Completed++;
+        return length;
+    }
+
+    /// <summary>A frame's header is whole.</summary>
+    private int Begin()
+    {
+        ReadOnlySpan<byte> header = _header;
+        _payloadLeft = BinaryPrimitives.ReadInt32BigEndian(header) >>> 8;
+        int type = header[3];
+        byte flags = header[4];
+        _isData = type == Data;
+        if (type is Headers or Continuation)
+            _isInBlock = (flags & EndHeaders) == 0;
+        return type switch
+        {
+            Headers or Reset => CallPace.Call,
+            Data when _payloadLeft != 0 || (flags & EndStream) != 0 => DataCost,
+            _ => OtherCost,
+        };
+    }
+
+    [System.Runtime.CompilerServices.InlineArray(HeaderBytes)]
+    private struct HeaderBuffer
+    {
+        private byte _first;
+    }
+}

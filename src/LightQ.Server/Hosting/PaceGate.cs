@@ -1,0 +1,43 @@
+using System.IO.Pipelines;
+using LightQ.Server.Limits;
+using Microsoft.AspNetCore.Connections.Features;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Keeps each connection of the control port to its pace, so that one that calls without end, or fails without end, leaves the processors to the others.</summary>
+internal static class PaceGate
+{
+    private const string Pace = "lightq.pace", Status = "grpc-status", Ok = "0";
+
+    /// <summary>A call that fails costs so much more than one that does not: it is an exception in the broker and, if it goes on, a mistake or an attack of the client.</summary>
+    private const int FailureCost = 4 * CallPace.Call;
+
+    /// <summary>Puts it in front of a port, behind what ends TLS.</summary>
+    public static void Guard(ListenOptions listen, ServerLimits limits, TimeProvider time) => listen.Use(next => connection =>
+    {
+        var pace = new CallPace(() => limits.Http.MaxCallsPerSecond, time);
+        connection.Items[Pace] = pace;
+        connection.Transport = new Paced(new PacedReader(connection, connection.Transport.Input, pace, limits, time), connection.Transport.Output);
+        return next(connection);
+    });
+
+    /// <summary>Lets a call that has failed cost more. Knows nothing of what serves it but the status that it answers with.</summary>
+    public static async Task MeterAsync(HttpContext http, RequestDelegate next)
+    {
+        await next(http).ConfigureAwait(false);
+        if (HasFailed(http) && http.Features.Get<IConnectionItemsFeature>() is { } connection && connection.Items.TryGetValue(Pace, out object? pace))
+            ((CallPace)pace!).Spend(FailureCost);
+    }
+
+    private static bool HasFailed(HttpContext http)
+    {
+        string? status = http.Response.Headers[Status];
+        status ??= http.Features.Get<IHttpResponseTrailersFeature>()?.Trailers[Status];
+        return status is not null and not Ok;
+    }
+
+    private sealed record Paced(PipeReader Input, PipeWriter Output) : IDuplexPipe;
+}

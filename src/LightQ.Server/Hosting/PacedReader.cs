@@ -1,0 +1,99 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using LightQ.Server.Limits;
+using Microsoft.AspNetCore.Connections;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>What a client sends on a connection of HTTP/2, no faster than its <see cref="CallPace"/> lets it be heard; and the end of the connection when something that it has begun takes too long.</summary>
+/// <param name="connection">The connection.</param>
+/// <param name="input">What it receives.</param>
+/// <param name="pace">Its pace.</param>
+/// <param name="limits">The limits.</param>
+/// <param name="time">The clock.</param>
+internal sealed class PacedReader(ConnectionContext connection, PipeReader input, CallPace pace, ServerLimits limits, TimeProvider time) : PipeReader
+{
+    private readonly CancellationTokenSource _cancelled = new();
+    private Http2Scan _scan;
+    private ReadOnlySequence<byte> _buffer;
+    private long _scanned;
+    private long _partialSince = time.GetTimestamp();
+
+    public override async ValueTask<ReadResult> ReadAsync(CancellationToken cancellationToken = default)
+    {
+        await WaitAsync(cancellationToken).ConfigureAwait(false);
+        ReadResult result = _scan.IsPartial ? await ReadInTimeAsync(cancellationToken).ConfigureAwait(false) : await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+        Scan(result);
+        return result;
+    }
+
+    public override bool TryRead(out ReadResult result)
+    {
+        if (pace.Debt > TimeSpan.Zero || !input.TryRead(out result))
+        {
+            result = default;
+            return false;
+        }
+        Scan(result);
+        return true;
+    }
+
+    public override void AdvanceTo(SequencePosition consumed) => AdvanceTo(consumed, consumed);
+
+    public override void AdvanceTo(SequencePosition consumed, SequencePosition examined)
+    {
+        _scanned -= _buffer.Slice(0, consumed).Length;
+        _buffer = default;
+        input.AdvanceTo(consumed, examined);
+    }
+
+    /// <summary>Kestrel does so when it is done with the connection: nothing is waited for any more.</summary>
+    public override void CancelPendingRead()
+    {
+        _cancelled.Cancel();
+        input.CancelPendingRead();
+    }
+
+    public override void Complete(Exception? exception = null) => input.Complete(exception);
+
+    public override ValueTask CompleteAsync(Exception? exception = null) => input.CompleteAsync(exception);
+
+    private async ValueTask WaitAsync(CancellationToken cancellationToken)
+    {
+        TimeSpan debt = pace.Debt;
+        if (debt <= TimeSpan.Zero)
+            return;
+        limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxCallsPerSecond), limits.Http.MaxCallsPerSecond, FormattableString.Invariant($"{connection.RemoteEndPoint} calls faster, and is heard again in {debt.TotalMilliseconds:0} ms"));
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, connection.ConnectionClosed, _cancelled.Token);
+        for (; debt > TimeSpan.Zero && !end.IsCancellationRequested; debt = pace.Debt)
+            await Task.Delay(debt, time, end.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+
+    private async ValueTask<ReadResult> ReadInTimeAsync(CancellationToken cancellationToken)
+    {
+        TimeSpan patience = limits.Http.HeaderTimeout, left = patience - time.GetElapsedTime(_partialSince);
+        using var enough = new CancellationTokenSource(left > TimeSpan.Zero ? left : TimeSpan.Zero, time);
+        using CancellationTokenRegistration registration = enough.Token.UnsafeRegister(static self => ((PacedReader)self!).GiveUp(), this);
+        return await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    private void GiveUp()
+    {
+        string reason = limits.Refusals.Refuse("Http:" + nameof(HttpOptions.HeaderTimeout), limits.Http.HeaderTimeout, $"{connection.RemoteEndPoint} takes too long for the headers of a request, or for a frame");
+        connection.Abort(new ConnectionAbortedException(reason));
+    }
+
+    private void Scan(ReadResult result)
+    {
+        _buffer = result.Buffer;
+        bool wasPartial = _scan.IsPartial;
+        int completed = _scan.Completed;
+        long cost = 0;
+        foreach (ReadOnlyMemory<byte> piece in _buffer.Slice(_scanned))
+            cost += _scan.Take(piece.Span);
+        _scanned = _buffer.Length;
+        pace.Spend(cost);
+        if (_scan.IsPartial && (!wasPartial || completed != _scan.Completed))
+            _partialSince = time.GetTimestamp();
+    }
+}

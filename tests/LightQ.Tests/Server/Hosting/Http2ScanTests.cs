@@ -1,0 +1,72 @@
+using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
+using Xunit;
+
+namespace LightQ.Tests.Server.Hosting;
+
+public sealed class Http2ScanTests
+{
+    private static readonly byte[] Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
+
+    /// <summary>A frame of HTTP/2 with so many bytes behind its header.</summary>
+    internal static byte[] Frame(byte type, byte flags, int length) => [0, (byte)(length >> 8), (byte)length, type, flags, 0, 0, 0, 1, .. new byte[length]];
+
+    public static TheoryData<string, byte[], int> Frames => new()
+    {
+        { "headers", Frame(1, 5, 40), CallPace.Call },
+        { "reset", Frame(3, 0, 4), CallPace.Call },
+        { "data", Frame(0, 0, 300), CallPace.Call / 100 },
+        { "the empty end of data", Frame(0, 1, 0), CallPace.Call / 100 },
+        { "empty data", Frame(0, 0, 0), CallPace.Call / 10 },
+        { "settings", Frame(4, 0, 6), CallPace.Call / 10 },
+        { "ping", Frame(6, 0, 8), CallPace.Call / 10 },
+        { "window update", Frame(8, 0, 4), CallPace.Call / 10 },
+        { "of no known type", Frame(200, 0, 4), CallPace.Call / 10 },
+        { "headers in two frames", [.. Frame(1, 1, 40), .. Frame(9, 4, 20)], CallPace.Call + (CallPace.Call / 10) },
+    };
+
+    [Theory]
+    [MemberData(nameof(Frames))]
+    public void A_frame_has_its_price_however_it_is_cut(string kind, byte[] frame, int cost)
+    {
+        byte[] bytes = [.. Preface, .. frame, .. frame];
+        for (int cut = 0; cut <= bytes.Length; cut++)
+        {
+            var scan = new Http2Scan();
+            Assert.True(scan.IsPartial);
+            long costs = scan.Take(bytes.AsSpan(0, cut)) + scan.Take(bytes.AsSpan(cut));
+            Assert.True(costs == 2 * cost, $"{kind}, cut at {cut}: {costs}");
+            Assert.False(scan.IsPartial);
+        }
+    }
+
+    [Fact]
+    public void All_but_a_messages_bytes_is_partial_until_its_end()
+    {
+        var scan = new Http2Scan();
+        foreach (byte next in Preface)
+        {
+            Assert.True(scan.IsPartial);
+            scan.Take([next]);
+        }
+        byte[] headers = [.. Frame(1, 1, 40), .. Frame(9, 0, 20), .. Frame(9, 4, 0)];
+        for (int i = 0; i < headers.Length; i++)
+        {
+            scan.Take(headers.AsSpan(i, 1));
+            Assert.Equal(i != headers.Length - 1, scan.IsPartial);
+        }
+        Assert.Equal(2, scan.Completed);
+        scan.Take(Frame(0, 0, 10).AsSpan(0, 8));
+        Assert.True(scan.IsPartial); // Of what type it will be, nobody knows.
+        scan.Take(Frame(0, 0, 10).AsSpan(8, 5));
+        Assert.False(scan.IsPartial);
+    }
+
+    [Fact]
+    public void What_is_not_HTTP2_is_left_to_who_serves_it()
+    {
+        var scan = new Http2Scan();
+        Assert.Equal(0, scan.Take("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"u8));
+        Assert.False(scan.IsPartial);
+    }
+}
