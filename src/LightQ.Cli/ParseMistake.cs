@@ -26,7 +26,7 @@ internal static class ParseMistake
         {
             { } word when word.StartsWith('-') => Unknown(word, "an option", path, OptionsOf(parsed)),
             { } word when commands.Length != 0 => Unknown(word, "a command", path, commands),
-            { } word => $"'{word}' is one word more than '{path}' takes.",
+            { } word => $"'{word}' is one word more than '{path}' takes.{(Path.Exists(word) ? " It is the name of a file here: if the shell has put it in the place of a name with '*', put that in quotes, as in 'orders.*'." : "")}",
             null when command.Action is null => $"'{path}' needs a command: {string.Join(", ", commands)}.",
             null => Missing(parsed) is { } missing ? $"'{path}' needs {missing.Name}." : parsed.Errors[0].Message,
         };

@@ -12,8 +12,8 @@ internal static class GrantCommand
 
     public static Command Create() => new ExampleCommand(
         "grant",
-        "Give rights to users: publish, consume or manage on a topic, on all whose names begin alike (orders.*), or on all (*); or admin.",
-        "lightq grant add alice publish orders.*",
+        "Give rights to users: publish, consume or manage on a topic (orders), on all whose names begin alike ('orders.*': orders.eu and orders.us, not orders itself), or on all ('*'); or admin.",
+        "lightq grant add alice publish 'orders.*'",
         "lightq grant add alice consume invoices",
         "lightq grant add bob admin",
         "lightq grant list")
@@ -21,13 +21,13 @@ internal static class GrantCommand
         Change(
             "add",
             "Give a user a right.",
-            ["lightq grant add alice publish orders", "lightq grant add alice manage orders.*", "lightq grant add bob admin"],
+            ["lightq grant add alice publish orders", "lightq grant add alice manage 'orders.*'", "lightq grant add bob admin"],
             static (users, user, right, topic, cancel) => users.GrantAsync(user, right, topic, cancel),
             changed => changed ? "may now" : "could already"),
         Change(
             "remove",
             "Take a right from a user, as the list shows it; producers and subscriptions that rest on it end.",
-            ["lightq grant remove alice publish orders.*"],
+            ["lightq grant remove alice publish 'orders.*'"],
             static (users, user, right, topic, cancel) => users.RevokeAsync(user, right, topic, cancel),
             changed => changed ? "may no more" : "had not this grant to"),
         List(),
@@ -48,17 +48,19 @@ internal static class GrantCommand
                 return ValueOptions.Parsed(result, ok, parsed, $"'{text}' is not one of publish, consume, manage, admin.");
             },
         };
-        Argument<string?> topic = new("TOPIC") { Description = "A topic's name, the beginning of names and * (orders.*), or * for all; none with admin.", Arity = ArgumentArity.ZeroOrOne };
+        Argument<string?> topic = new("TOPIC") { Description = "A topic's name, the beginning of names and * ('orders.*', which is not orders itself), or '*' for all; none with admin. In quotes, or the shell puts names of files in its place.", Arity = ArgumentArity.ZeroOrOne };
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(name, description, examples) { user, right, topic, server, output };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             (string whom, UserRight what) = (parsed.GetRequiredValue(user), parsed.GetRequiredValue(right));
-            string where = parsed.GetValue(topic) ?? (what == UserRight.Admin ? Everything : throw new CommandException(ExitCode.Usage, $"The topic is missing: {ValueOptions.Hyphenated(what)} is on a topic, on names that begin alike (orders.*), or on all (*)."));
+            string where = parsed.GetValue(topic) ?? (what == UserRight.Admin ? Everything : throw new CommandException(ExitCode.Usage, $"The topic is missing: {ValueOptions.Hyphenated(what)} is on a topic, on names that begin alike ('orders.*'), or on all ('*')."));
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             bool changed = await act(client.Users, whom, what, where, cancellationToken);
             string text = ValueOptions.Hyphenated(what);
+            if (where.Length != 0 && Path.Exists(where))
+                Console.Error.WriteLine($"lightq: {where} is also the name of a file here. Where the shell has put that in the place of a name with '*', say it again in quotes, as in 'orders.*'.");
             Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
                 ? CliJson.Write(new GrantChangeView(whom, text, where, changed), CliJson.Default.GrantChangeView)
                 : $"{whom} {verb(changed)} {(what == UserRight.Admin ? "do everything" : $"{text} on {where}")}.");

@@ -23,7 +23,7 @@ internal static class GroupCommand
         Reset(),
         Act("pause", "Stop a group's deliveries; its members stay, and can settle what they hold.", "Paused", static (groups, topic, group, cancel) => groups.PauseAsync(topic, group, cancel)),
         Act("resume", "Resume a group's deliveries.", "Resumed", static (groups, topic, group, cancel) => groups.ResumeAsync(topic, group, cancel)),
-        Act("delete", "Forget a group and its position; refused while it has members.", "Deleted", static (groups, topic, group, cancel) => groups.DeleteAsync(topic, group, cancel)),
+        Act("delete", "Forget a group and its position; refused while it has members.", "Deleted", static (groups, topic, group, cancel) => groups.DeleteAsync(topic, group, cancel), isFinal: true),
         Redrive(),
     };
 
@@ -167,17 +167,25 @@ internal static class GroupCommand
         return command;
     }
 
-    private static ExampleCommand Act(string name, string description, string done, Func<GroupsClient, string, string, CancellationToken, Task> act)
+    private static ExampleCommand Act(string name, string description, string done, Func<GroupsClient, string, string, CancellationToken, Task> act, bool isFinal = false)
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
+        Option<bool> yes = Confirmation.Yes();
         var command = new ExampleCommand(name, description, $"lightq group {name} orders billing") { topic, group, server, output };
+        if (isFinal)
+            command.Add(yes);
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             var change = new GroupChangeView(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), done.ToLowerInvariant());
+            if (isFinal && !parsed.GetValue(yes))
+            {
+                GroupInfo known = await client.Groups.GetAsync(change.Topic, change.Group, cancellationToken);
+                Confirmation.Demand($"forget the group {known.Group} of {known.Topic} and its position, {Plural.Of(known.Lag, "message")} behind the end");
+            }
             await act(client.Groups, change.Topic, change.Group, cancellationToken);
             Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json ? CliJson.Write(change, CliJson.Default.GroupChangeView) : $"{done} {change.Group} of {change.Topic}.");
             return ExitCode.Ok;

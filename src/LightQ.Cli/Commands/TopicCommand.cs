@@ -107,12 +107,15 @@ internal static class TopicCommand
     {
         Argument<string> topic = CommonOptions.Topic();
         Option<string?> server = CommonOptions.Server();
+        Option<bool> yes = Confirmation.Yes();
         Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("delete", "Delete a topic with everything in it.", "lightq topic delete orders") { topic, server, output };
+        var command = new ExampleCommand("delete", "Delete a topic with everything in it.", "lightq topic delete orders", "lightq topic delete orders --yes") { topic, yes, server, output };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             string name = parsed.GetRequiredValue(topic);
+            if (!parsed.GetValue(yes))
+                Confirmation.Demand($"delete the topic {name} with {CountOf(TopicView.From(await client.Topics.GetAsync(name, cancellationToken)))}");
             await client.Topics.DeleteAsync(name, cancellationToken);
             Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
                 ? CliJson.Write(new DeletedView(name), CliJson.Default.DeletedView)
@@ -128,12 +131,13 @@ internal static class TopicCommand
         Option<long?> before = ValueOptions.Number("--before", 0L);
         before.Description = "Remove the messages below this offset, of one partition.";
         var all = new Option<bool>("--all") { Description = "Remove all messages that are there now." };
+        Option<bool> yes = Confirmation.Yes();
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
-            "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --all")
+            "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --all --yes")
         {
-            topic, before, all, server, output,
+            topic, before, all, yes, server, output,
         };
         command.Validators.Add(result =>
         {
@@ -143,7 +147,8 @@ internal static class TopicCommand
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TruncateView[] done = await TruncateAsync(client, parsed.GetRequiredValue(topic), parsed.GetValue(before), cancellationToken);
+            bool isConfirmed = parsed.GetValue(yes);
+            TruncateView[] done = await TruncateAsync(client, parsed.GetRequiredValue(topic), parsed.GetValue(before), isConfirmed, cancellationToken);
             if (parsed.GetValue(output) == OutputFormat.Json)
                 Console.Out.WriteLine(done is [TruncateView only] ? CliJson.Write(only, CliJson.Default.TruncateView) : CliJson.Write(done, CliJson.Default.TruncateViewArray));
             else
@@ -153,16 +158,25 @@ internal static class TopicCommand
         return command;
     }
 
-    private static async Task<TruncateView[]> TruncateAsync(LightQClient client, TopicAddress address, long? before, CancellationToken cancellationToken)
+    private static async Task<TruncateView[]> TruncateAsync(LightQClient client, TopicAddress address, long? before, bool isConfirmed, CancellationToken cancellationToken)
     {
-        int[] partitions = address.Partition is { } one ? [one] : [.. Enumerable.Range(0, (await client.Topics.GetAsync(address.Topic, cancellationToken)).Spec.Partitions)];
+        TopicInfo topic = await client.Topics.GetAsync(address.Topic, cancellationToken);
+        int[] partitions = address.Partition is { } one ? [one] : [.. Enumerable.Range(0, topic.Spec.Partitions)];
         if (partitions.Length > 1 && before is not null)
             throw new CommandException(ExitCode.Usage, $"--before is an offset of one partition, and {address.Topic} has {partitions.Length}: name one, as in {address.Topic}/0.");
+        if (!isConfirmed)
+        {
+            TopicView held = address.Partition is { } asked ? TopicView.From(topic).Of(asked) : TopicView.From(topic);
+            string what = before is { } offset ? $"those below offset {offset.ToString(CultureInfo.InvariantCulture)} of {CountOf(held)}" : CountOf(held);
+            Confirmation.Demand($"remove {what} from {address}");
+        }
         var done = new List<TruncateView>();
         foreach (int partition in partitions)
             done.Add(new TruncateView(address.Topic, partition, await client.Topics.TruncateAsync(address.Topic, before, partition, cancellationToken)));
         return [.. done];
     }
+
+    private static string CountOf(TopicView topic) => Plural.Of(topic.EndOffsets.Sum() - topic.StartOffsets.Sum(), "message");
 
     private static void WriteEnsured(EnsureTopicResult result, bool json)
     {

@@ -13,7 +13,7 @@ internal static class UserCommand
         "user",
         "Make users, change their passwords, delete them. From the first user on, every client has to log in.",
         "lightq user create alice --password-file alice.txt",
-        "lightq grant add alice publish orders.*",
+        "lightq grant add alice publish 'orders.*'",
         "lightq user list")
     {
         CreateUser(),

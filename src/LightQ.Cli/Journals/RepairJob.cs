@@ -23,7 +23,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
             _console.Note($"lightq: The catalog knows the topic {name}, but its files are gone. Put its directory back from a copy, or delete the topic.");
         bool isRefused = missing.Length > 0 || needed.Exists(n => n.Repair.Refusal is not null);
         bool canDo = needed.Exists(n => n.Repair.Refusal is null);
-        bool goesAhead = canDo && (isConfirmed || Ask());
+        bool goesAhead = canDo && (isConfirmed || Confirmation.Ask("Do it?"));
         var views = new List<RepairView>();
         foreach ((string? name, JournalRepair repair) in needed)
         {
@@ -82,13 +82,5 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
             if (name == "catalog" && repair.Losses.Count > 0)
                 CommandConsole.Line("  cannot be mended: what those records of the catalog said. A topic whose making is lost is no longer served; its directory stays, see 'lightq journal verify'.");
         }
-    }
-
-    private static bool Ask()
-    {
-        if (Console.IsInputRedirected || Console.IsErrorRedirected)
-            return false;
-        Console.Error.Write("Do it? Type yes: ");
-        return Console.ReadLine()?.Trim() == "yes";
     }
 }

@@ -23,6 +23,10 @@ internal static class LightQTool
     /// <summary>Runs a command with variables in its environment, and no others of the tool's.</summary>
     public static Task<ToolResult> RunWithAsync(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => RunAsync(StartWith(environment, arguments), input: null);
 
+    /// <summary>Runs a command that needs no input in a directory.</summary>
+    public static Task<ToolResult> RunInAsync(string directory, string server, params string[] arguments) =>
+        RunAsync(StartWith([("LIGHTQ_SERVER", server)], descriptors: null, directory, arguments), input: null);
+
     private static async Task<ToolResult> RunAsync(Process started, byte[]? input)
     {
         using Process process = started;
@@ -55,7 +59,10 @@ internal static class LightQTool
     /// <summary>Starts a command with variables in its environment, and no others of the tool's; the caller ends it.</summary>
     public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => StartWith(environment, descriptors: null, arguments);
 
-    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, params string[] arguments)
+    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, params string[] arguments) =>
+        StartWith(environment, descriptors, directory: "", arguments);
+
+    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, string directory, string[] arguments)
     {
         string[] command = ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments];
         if (descriptors is not null)
@@ -65,6 +72,7 @@ internal static class LightQTool
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
+            WorkingDirectory = directory,
         };
         foreach (string name in start.Environment.Keys.Where(k => k.StartsWith("LIGHTQ_", StringComparison.Ordinal)).ToArray())
             start.Environment.Remove(name);

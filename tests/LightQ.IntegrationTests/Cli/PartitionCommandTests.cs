@@ -46,8 +46,8 @@ public sealed class PartitionCommandTests
         ToolResult refused = await LightQTool.RunAsync(url, "topic", "truncate", "t", "--before", "1");
         Assert.Equal(ExitCode.Usage, refused.ExitCode);
         Assert.Contains("name one, as in t/0", refused.Errors, StringComparison.Ordinal);
-        Assert.Equal("t/1 now begins at offset 1.\n", (await LightQTool.RunAsync(url, "topic", "truncate", "t/1", "--before", "1")).Succeeded().Text);
-        Assert.Equal("t/0 now begins at offset 1.\nt/1 now begins at offset 2.\n", (await LightQTool.RunAsync(url, "topic", "truncate", "t", "--all")).Succeeded().Text);
+        Assert.Equal("t/1 now begins at offset 1.\n", (await LightQTool.RunAsync(url, "topic", "truncate", "t/1", "--before", "1", "--yes")).Succeeded().Text);
+        Assert.Equal("t/0 now begins at offset 1.\nt/1 now begins at offset 2.\n", (await LightQTool.RunAsync(url, "topic", "truncate", "t", "--all", "--yes")).Succeeded().Text);
     }
 
     [Fact]

@@ -39,7 +39,7 @@ public sealed class CommandLineTests
     public void The_README_lists_the_exit_codes()
     {
         string text = Document.Read("README.md").Text;
-        int[] codes = [ExitCode.Ok, ExitCode.Failed, ExitCode.Usage, ExitCode.Unconfirmed, ExitCode.Warnings, ExitCode.Unavailable, ExitCode.Denied, ExitCode.Configuration];
+        int[] codes = [ExitCode.Ok, ExitCode.Failed, ExitCode.Usage, ExitCode.Unconfirmed, ExitCode.Warnings, ExitCode.Unavailable, ExitCode.Denied, ExitCode.Configuration, ExitCode.OutputClosed];
         Assert.All(codes, code => Assert.Contains($"\n| {code} | ", text, StringComparison.Ordinal));
     }
 

@@ -1,0 +1,32 @@
+using System.CommandLine;
+
+namespace LightQ.Cli.Output;
+
+/// <summary>Asks before something is done that cannot be undone.</summary>
+internal static class Confirmation
+{
+    /// <summary>The option that answers in advance.</summary>
+    public static Option<bool> Yes() => new("--yes", "-y")
+    {
+        Description = $"Do it. Without it the command asks on a terminal, and ends with {ExitCode.Unconfirmed} elsewhere or if nobody says yes.",
+    };
+
+    /// <summary>Asks on a terminal.</summary>
+    /// <returns>False if the answer is not yes, or there is nobody to ask.</returns>
+    public static bool Ask(string question)
+    {
+        if (Console.IsInputRedirected || Console.IsErrorRedirected)
+            return false;
+        Console.Error.Write($"{question} Type yes: ");
+        return Console.ReadLine()?.Trim() == "yes";
+    }
+
+    /// <summary>Asks on a terminal, and ends the command unless somebody says yes.</summary>
+    /// <param name="what">What is to be done, such as <c>delete the topic orders</c>.</param>
+    /// <exception cref="CommandException">Nobody has.</exception>
+    public static void Demand(string what)
+    {
+        if (!Ask($"This will {what}."))
+            throw new CommandException(ExitCode.Unconfirmed, $"Nothing was changed. Say --yes to {what}.");
+    }
+}
