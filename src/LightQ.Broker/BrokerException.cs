@@ -3,7 +3,7 @@ using LightQ.Protocol;
 namespace LightQ.Broker;
 
 /// <summary>A request that the engine refuses, with the code that both planes report.</summary>
-public sealed class BrokerException : Exception
+public class BrokerException : Exception
 {
     /// <summary>Makes the exception.</summary>
     /// <param name="code">Why.</param>

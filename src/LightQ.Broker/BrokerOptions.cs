@@ -1,4 +1,3 @@
-using LightQ.Broker.Topics;
 using LightQ.Storage;
 
 namespace LightQ.Broker;
@@ -90,8 +89,8 @@ public sealed record BrokerOptions
         init => field = value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(ScrubInterval), value, "above zero");
     } = TimeSpan.FromDays(7);
 
-    /// <summary>Told of damage that is found while the broker runs, once for every range. Must not block, and must not throw.</summary>
-    public Action<Partition, JournalDamage> OnDamaged { get; init; } = static (_, _) => { };
+    /// <summary>Told of what the disk does to the broker; null for nobody. Counts from the start on.</summary>
+    public IStorageEvents? StorageEvents { get; init; }
 
     /// <summary>Most delayed batches that wait in one partition, some 100 bytes of memory each. Default 100,000.</summary>
     public int MaxDelayedBatches

@@ -32,6 +32,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly OffsetStore _positions;
     private readonly DeadLetterOffice _deadLetters;
     private readonly PartitionOpener _opener;
+    private readonly TopicRemover _remover;
     private readonly SpillStore _spills;
     private readonly DelaySchedule _delays;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
@@ -50,7 +51,7 @@ public sealed class LightQBroker : IAsyncDisposable
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
-        _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, KeepPositions);
+        _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, partition => Groups!.Keep(partition));
         BackupRestore.ThrowIfUnfinished(directory);
         _lock = DataDirectoryLock.Acquire(directory);
         try
@@ -71,11 +72,12 @@ public sealed class LightQBroker : IAsyncDisposable
             });
             TopicCatalog.ThrowIfGone(directory);
             Id = BrokerIdentity.ReadOrCreate(directory);
-            _catalog = new TopicCatalog(Path.Combine(directory, TopicCatalog.DirectoryName), _environment);
+            _catalog = new TopicCatalog(Path.Combine(directory, TopicCatalog.DirectoryName), _environment, OnCatalogFailure);
             Users = new UserStore(_catalog, time, () => _options, Refusals);
-            _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment);
+            _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment, failure => options.StorageEvents?.OnStateFailed(StoredState.Positions, failure));
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));
             _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, () => _options, Refusals);
+            _remover = new TopicRemover(_catalog, _opener, Groups);
             RecoverTopics();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
                 partition.Delays?.Begin();
@@ -117,6 +119,12 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Complete passes of that over everything.</summary>
     public long ScrubPasses => _environment.ScrubPasses;
+
+    /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
+    public JournalFailure? FailureOf(StoredState state) => state == StoredState.Catalog ? _catalog.Failure : _positions.Failure;
+
+    /// <summary>Bytes that the disk under the data directory still takes.</summary>
+    public long FreeBytes => _environment.FreeBytes(_lock.Directory);
 
     /// <summary>The groups.</summary>
     public GroupRegistry Groups { get; }
@@ -174,8 +182,9 @@ public sealed class LightQBroker : IAsyncDisposable
         {
             if (topic.Settings.Delivery.MaxDeliveries == 0 && settings.Delivery.MaxDeliveries != 0)
                 DeadLetterOffice.DemandName(topic.Name, settings);
-            topic.Settings = settings.Complete();
-            _catalog.Put(topic);
+            settings = settings.Complete();
+            _catalog.Put(topic, settings, topic.Credentials);
+            topic.Settings = settings;
             foreach (Partition partition in topic.Partitions)
                 partition.Log.SetRetention(settings.RetentionBytes, settings.RetentionAge);
         }
@@ -183,51 +192,38 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Gives a topic its own user, another password, or none; null takes it away.</summary>
     /// <exception cref="BrokerException">There is no such topic.</exception>
+    /// <exception cref="UnstoredException">The disk refuses: a user it gets counts all the same, as it shuts others out; that it has none does not.</exception>
     public void SetCredentials(string name, TopicCredentials? credentials)
     {
+        UnstoredException? unstored = null;
         lock (_changes)
         {
             Topic topic = GetTopic(name);
-            TopicCredentials? before = topic.Credentials;
+            unstored = UnstoredException.Of(() => _catalog.Put(topic, topic.Settings, credentials, takesAway: credentials is not null));
             topic.Credentials = credentials;
-            try
-            {
-                _catalog.Put(topic);
-            }
-            catch (IOException)
-            {
-                topic.Credentials = before;
-                throw;
-            }
         }
         Users.RaiseChanged();
+        if (unstored is not null)
+            throw unstored;
     }
 
     /// <summary>Deletes a topic; its streams end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
+    /// <exception cref="UnstoredException">The disk refuses: the topic is gone all the same, and its files stay until the disk has taken that.</exception>
     public async Task DeleteTopicAsync(string name)
     {
         Topic topic;
+        UnstoredException? unstored;
         lock (_changes)
         {
             topic = GetTopic(name);
-            _catalog.Delete(topic.Id);
+            unstored = UnstoredException.Of(() => _catalog.Delete(topic.Id));
             _topics.TryRemove(name, out _);
         }
-        topic.MarkDeleted();
-        foreach (Partition partition in topic.Partitions)
-            partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{name}' was deleted"));
-        foreach (Partition partition in topic.Partitions)
-        {
-            await partition.Emptied().ConfigureAwait(false);
-            partition.EndUpkeep();
-            Groups.Remove(partition);
-        }
-        foreach (Partition partition in topic.Partitions)
-            partition.Delays?.Stop();
-        await Task.WhenAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask())).ConfigureAwait(false);
-        _opener.Remove(topic.Id);
+        await _remover.EndAsync(topic).ConfigureAwait(false);
         if (topic.Credentials is not null)
             Users.RaiseChanged();
+        if (unstored is not null)
+            throw unstored;
     }
 
     /// <summary>Removes messages of a partition before an offset; -1 removes all that are readable.</summary>
@@ -330,7 +326,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 throw new BrokerException(ErrorCode.TopicFailed, $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}");
             Partition[] partitions = [.. durable.Except(failed).SelectMany(t => t.Partitions)];
             foreach (Partition partition in partitions)
-                KeepPositions(partition);
+                Groups.Keep(partition);
             // The order is what BrokerBackup promises.
             IReadOnlyList<(OffsetKey, ReadOnlyMemory<byte>)> positions = _positions.Capture();
             return new BrokerBackup(_time.GetUtcNow(), positions, [.. partitions.Select(p => (p, p.Log.Capture()!))], failed, _catalog);
@@ -359,13 +355,14 @@ public sealed class LightQBroker : IAsyncDisposable
         await _housekeeping.DisposeAsync().ConfigureAwait(false);
         await _deadLetters.DisposeAsync().ConfigureAwait(false);
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
-            KeepPositions(partition);
+            Groups.Keep(partition);
         _delays.Dispose();
         foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
             partition.Delays?.Stop();
         try
         {
             await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
+            await _remover.CloseAsync().ConfigureAwait(false);
         }
         finally
         {
@@ -378,15 +375,20 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         try
         {
-            _positions.Flush();
+            _positions.Dispose();
         }
         finally
         {
-            _positions.Dispose();
-            _catalog.Dispose();
-            _spills.Dispose();
-            _environment.Dispose();
-            _lock.Dispose();
+            try
+            {
+                _catalog.Dispose();
+            }
+            finally
+            {
+                _spills.Dispose();
+                _environment.Dispose();
+                _lock.Dispose();
+            }
         }
     }
 
@@ -395,14 +397,20 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         try
         {
-            _catalog.Put(topic);
+            _catalog.Put(topic, topic.Settings, topic.Credentials);
         }
-        catch (IOException)
+        catch (UnstoredException)
         {
-            Task.WaitAll(topic.Partitions.Select(p => p.Log.DeleteAsync().AsTask()));
-            _opener.Remove(topic.Id);
+            _remover.RemoveAsync(topic).GetAwaiter().GetResult();
             throw;
         }
+    }
+
+    private void OnCatalogFailure(JournalFailure? failure)
+    {
+        _options.StorageEvents?.OnStateFailed(StoredState.Catalog, failure);
+        if (failure is null)
+            _ = Task.Run(() => _remover?.RemoveWaitingAsync()); // The catalog is locked here.
     }
 
     private void RecoverTopics()
@@ -424,15 +432,8 @@ public sealed class LightQBroker : IAsyncDisposable
                 throw new BrokerException(ErrorCode.TopicExists, $"The topic '{name}' exists already.");
             DemandRoom(settings);
             var topic = new Topic(name, Guid.NewGuid(), _time.GetUtcNow(), settings, credentials);
-            try
-            {
-                _opener.Create(topic);
-                Announce(topic);
-            }
-            catch (IOException e)
-            {
-                throw new BrokerException(ErrorCode.Internal, $"The topic's files could not be made: {e.Message}");
-            }
+            _opener.Create(topic);
+            Announce(topic);
             Serve(topic);
             return topic;
         }
@@ -489,8 +490,6 @@ public sealed class LightQBroker : IAsyncDisposable
         if (partitions + settings.Partitions > limits.MaxPartitions)
             throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more"));
     }
-
-    private void KeepPositions(Partition partition) => Groups.Keep(partition);
 
     private void ThrowIfStopping()
     {

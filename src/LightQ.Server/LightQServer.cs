@@ -35,6 +35,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private readonly ILogger _logger;
     private readonly BrokerDirectory _directory;
     private readonly Readiness _readiness = new();
+    private readonly StorageLog _storageLog;
     private readonly Lock _stopLock = new();
     private readonly Lock _reloading = new();
     private LightQBroker? _broker;
@@ -55,6 +56,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _options = options;
         _logger = loggers.CreateLogger("LightQ.Server");
         _directory = BrokerDirectory.Choose(options.DataDirectory);
+        _storageLog = new StorageLog(_logger, _directory.Path);
     }
 
     /// <summary>The data plane's port.</summary>
@@ -197,7 +199,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         bool isAuthChanged = options.RequireAuth != _options.RequireAuth;
         _options = options;
         _limits!.Options = options;
-        _broker!.Options = options.Broker with { OnDamaged = LogDamage };
+        _broker!.Options = options.Broker with { StorageEvents = _storageLog };
         _audit?.Apply(options.Audit);
         Authenticator authenticator = _security!.Authenticator;
         authenticator.Options = authenticator.Options with { RequireAuth = options.RequireAuth };
@@ -257,17 +259,18 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         long began = time.GetTimestamp();
         if (!_options.Tls.SelfSigned)
             _tls = OpenTls(time); // A certificate that cannot be used is told before there is a data directory.
-        _broker = await _directory.OpenBrokerAsync(_options.Broker with { OnDamaged = LogDamage }, time).ConfigureAwait(false);
+        _broker = await _directory.OpenBrokerAsync(_options.Broker with { StorageEvents = _storageLog }, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         _tls ??= OpenTls(time);
         _limits = new ServerLimits(_options, _broker.Refusals, _options.ConnectionTime, _logger);
         _audit = OpenAudit(time);
         _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));
+        _storageLog.Events = _security.Events;
         _listener = Listen(_broker, _security, _limits, loggers);
         _control = new ControlServices(_broker, _listener, _limits, _security, this, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, _security, _tls, new AdminCommands(_broker, _security));
+        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, new Degradation(_broker, _audit), _security, _tls, new AdminCommands(_broker, _security));
         _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, time, _logger);
@@ -320,9 +323,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             throw ListenSocket.Explain(e, _options.Bind, _options.DataPort, "--data-port");
         }
     }
-
-    private void LogDamage(Partition partition, JournalDamage damage) =>
-        ServerLog.TopicDamaged(_logger, partition.Topic.Name, partition.Index, damage.FirstOffset, damage.LastOffset, damage.File, damage.Detail, _directory.Path);
 
     private void LogStart(long milliseconds)
     {

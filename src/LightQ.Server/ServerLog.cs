@@ -41,6 +41,24 @@ internal static partial class ServerLog
     [LoggerMessage(2013, LogLevel.Error, "Topic {Topic} is damaged: subscribers get a gap at offsets {First} to {Last} of partition {Partition}, in {File}: {Detail}. Stop the broker, and 'lightq journal verify {Directory}' says more")]
     public static partial void TopicDamaged(ILogger logger, string topic, uint partition, long first, long last, string file, string detail, string directory);
 
+    [LoggerMessage(2019, LogLevel.Error, "Topic {Topic} takes no messages on partition {Partition}, for want of space; it goes on when there is some")]
+    public static partial void TopicFull(ILogger logger, string topic, uint partition);
+
+    [LoggerMessage(2020, LogLevel.Warning, "Topic {Topic} takes messages on partition {Partition} again")]
+    public static partial void TopicFullNoMore(ILogger logger, string topic, uint partition);
+
+    [LoggerMessage(2021, LogLevel.Error, "The catalog cannot be stored: a restart may undo what was changed of topics, users, rights and tokens. It is tried again. {Reason}")]
+    public static partial void CatalogFailed(ILogger logger, string reason);
+
+    [LoggerMessage(2022, LogLevel.Warning, "The catalog is stored again, in a new file: what counts is what a restart finds")]
+    public static partial void CatalogStored(ILogger logger);
+
+    [LoggerMessage(2023, LogLevel.Error, "The positions of groups cannot be stored: after an unclean stop they get again what they settle from now on. It is tried again. {Reason}")]
+    public static partial void PositionsFailed(ILogger logger, string reason);
+
+    [LoggerMessage(2024, LogLevel.Warning, "The positions of groups are stored again, all of them")]
+    public static partial void PositionsStored(ILogger logger);
+
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 

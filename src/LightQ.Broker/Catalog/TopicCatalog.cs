@@ -8,8 +8,11 @@ using LightQ.Storage.State;
 namespace LightQ.Broker.Catalog;
 
 /// <summary>What survives a restart besides messages: topics, named producers, users and tokens. A small journal, replayed at start.</summary>
-/// <remarks>Every change is on disk before the call returns. Thread-safe; calls block on the disk.</remarks>
-internal sealed class TopicCatalog : IDisposable
+/// <remarks>
+/// Every change is on disk before the call returns. One that the disk refuses does not count, unless it takes something away; and what is on the disk then
+/// is made good by writing everything that counts into a new file, again and again until that works. Thread-safe; calls block on the disk.
+/// </remarks>
+internal sealed class TopicCatalog : IDisposable, IHousekept
 {
     /// <summary>The journal is written anew when it is this large, and later whenever it has doubled since: by then half of it is history.</summary>
     private const long CompactBytes = 4 * 1024 * 1024;
@@ -20,6 +23,10 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>Epochs of a name that are noted ahead: so many partitions can be opened for one sync.</summary>
     private const uint EpochsNoted = 64;
 
+    private static readonly TimeSpan RetryAfter = TimeSpan.FromMilliseconds(500);
+
+    private readonly JournalEnvironment _environment;
+    private readonly Action<JournalFailure?> _failureChanged;
     private readonly Lock _lock = new();
     private readonly Dictionary<Guid, CatalogRecord.TopicEntry> _topics = [];
     private readonly Dictionary<(Guid Topic, string Name), CatalogRecord.ProducerEntry> _producers = [];
@@ -27,13 +34,21 @@ internal sealed class TopicCatalog : IDisposable
     private readonly Dictionary<Guid, int> _names = [];
     private readonly RecordJournal _journal;
     private volatile UserTable _users = UserTable.Empty;
+    private volatile JournalFailure? _failure;
+    private bool _disposed;
     private ulong _lastProducerId;
     private long _compactAt;
 
-    public TopicCatalog(string directory, JournalEnvironment environment, long compactBytes = CompactBytes)
+    /// <param name="directory">Where it is.</param>
+    /// <param name="environment">Whose files and housekeeping it uses.</param>
+    /// <param name="failureChanged">Told when <see cref="Failure"/> begins, and with null when it is over; the catalog is locked.</param>
+    /// <param name="compactBytes">When it is written anew.</param>
+    public TopicCatalog(string directory, JournalEnvironment environment, Action<JournalFailure?>? failureChanged = null, long compactBytes = CompactBytes)
     {
+        _environment = environment;
+        _failureChanged = failureChanged ?? (static _ => { });
         _compactAt = compactBytes;
-        _journal = RecordJournal.Open(directory, environment, Replay);
+        _journal = RecordJournal.Open(directory, environment, bytes => Apply(CatalogRecord.Read(bytes)));
         CompactIfLong();
     }
 
@@ -62,27 +77,24 @@ internal sealed class TopicCatalog : IDisposable
     /// <summary>The users and tokens.</summary>
     public UserTable Users => _users;
 
+    /// <summary>Why what is on the disk is not, or may not be, what counts; null while it is.</summary>
+    public JournalFailure? Failure => _failure;
+
     /// <summary>Keeps a topic, new or changed.</summary>
-    public void Put(Topic topic)
+    /// <param name="topic">The topic.</param>
+    /// <param name="settings">The settings it is to have.</param>
+    /// <param name="credentials">The user it is to have.</param>
+    /// <param name="takesAway">Whether somebody may do less from now on: then it counts even if the disk refuses it.</param>
+    /// <exception cref="UnstoredException">The disk refuses.</exception>
+    public void Put(Topic topic, TopicSettings settings, TopicCredentials? credentials, bool takesAway = false)
     {
-        CatalogRecord.CredentialsEntry? credentials = topic.Credentials is { } own ? new(own.User, own.Password) : null;
-        var entry = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, topic.Settings, credentials);
-        lock (_lock)
-        {
-            Append(new CatalogRecord { Topic = entry });
-            _topics[topic.Id] = entry;
-        }
+        CatalogRecord.CredentialsEntry? own = credentials is null ? null : new(credentials.User, credentials.Password);
+        Store(new CatalogRecord { Topic = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, settings, own) }, takesAway);
     }
 
     /// <summary>Forgets a topic and its producers.</summary>
-    public void Delete(Guid id)
-    {
-        lock (_lock)
-        {
-            Append(new CatalogRecord { DeletedTopic = id });
-            Forget(id);
-        }
-    }
+    /// <exception cref="UnstoredException">The disk refuses; it is forgotten all the same.</exception>
+    public void Delete(Guid id) => Store(new CatalogRecord { DeletedTopic = id }, takesAway: true);
 
     /// <summary>
     /// Gives a named producer its id and the next epoch. The id and who has the name are on disk when this returns, and that no later start gives this epoch again.
@@ -91,7 +103,7 @@ internal sealed class TopicCatalog : IDisposable
     /// <param name="name">The producer's name.</param>
     /// <param name="instance">Which one of the name it is; see <see cref="OpenProducerFrame.Instance"/>.</param>
     /// <param name="isReturning">Whether it must have the name already: then it does not take it from another.</param>
-    /// <exception cref="BrokerException">Another has taken the name over: <see cref="ErrorCode.Fenced"/>.</exception>
+    /// <exception cref="BrokerException">Another has taken the name over: <see cref="ErrorCode.Fenced"/>; or the disk refuses.</exception>
     public (ulong Id, uint Epoch) NextEpoch(Guid topic, string name, ulong instance, bool isReturning)
     {
         lock (_lock)
@@ -103,10 +115,7 @@ internal sealed class TopicCatalog : IDisposable
             uint epoch = _lastEpochs.GetValueOrDefault((topic, name), entry.Epoch) + 1;
             entry = entry with { Epoch = epoch > entry.Epoch ? entry.Epoch + EpochsNoted : entry.Epoch, Instance = instance };
             if (entry != known)
-            {
-                Append(new CatalogRecord { Producer = entry });
-                Keep(entry);
-            }
+                Store(new CatalogRecord { Producer = entry }, takesAway: false);
             _lastEpochs[(topic, name)] = epoch;
             return (entry.Id, epoch);
         }
@@ -143,16 +152,22 @@ internal sealed class TopicCatalog : IDisposable
     }
 
     /// <summary>Keeps a user, new or changed.</summary>
-    public void Put(User user) => Change(new CatalogRecord { User = user });
+    /// <param name="user">The user.</param>
+    /// <param name="takesAway">Whether it may do less from now on, or log in no more as before: then it counts even if the disk refuses it.</param>
+    /// <exception cref="UnstoredException">The disk refuses.</exception>
+    public void Put(User user, bool takesAway = false) => Store(new CatalogRecord { User = user }, takesAway);
 
     /// <summary>Forgets a user and its tokens.</summary>
-    public void DeleteUser(string name) => Change(new CatalogRecord { DeletedUser = name });
+    /// <exception cref="UnstoredException">The disk refuses; they are forgotten all the same.</exception>
+    public void DeleteUser(string name) => Store(new CatalogRecord { DeletedUser = name }, takesAway: true);
 
     /// <summary>Keeps a token.</summary>
-    public void Put(AccessToken token) => Change(new CatalogRecord { Token = token });
+    /// <exception cref="UnstoredException">The disk refuses.</exception>
+    public void Put(AccessToken token) => Store(new CatalogRecord { Token = token }, takesAway: false);
 
     /// <summary>Forgets a token.</summary>
-    public void DeleteToken(string id) => Change(new CatalogRecord { DeletedToken = id });
+    /// <exception cref="UnstoredException">The disk refuses; it is forgotten all the same.</exception>
+    public void DeleteToken(string id) => Store(new CatalogRecord { DeletedToken = id }, takesAway: true);
 
     /// <summary>What it holds now, as the records of a catalog that holds nothing else.</summary>
     /// <param name="durableTopics">The durable topics that count; of others, it says nothing.</param>
@@ -163,7 +178,44 @@ internal sealed class TopicCatalog : IDisposable
             return [.. Live().Where(r => (r.Topic is null || IsKept(r.Topic.Id)) && (r.Producer is null || IsKept(r.Producer.TopicId)))];
     }
 
-    public void Dispose() => _journal.Dispose();
+    /// <summary>Closes it.</summary>
+    /// <exception cref="IOException">What counts could not be stored to the end.</exception>
+    public void Dispose()
+    {
+        _environment.EndHousekeeping(this);
+        lock (_lock)
+        {
+            _disposed = true;
+            try
+            {
+                if (_failure is not null)
+                    WriteAnew(Live());
+            }
+            finally
+            {
+                _journal.Dispose();
+            }
+        }
+    }
+
+    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    {
+        lock (_lock)
+        {
+            if (_disposed || _failure is null)
+                return null;
+            try
+            {
+                WriteAnew(Live());
+                return null;
+            }
+            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+            {
+                SetFailure(error);
+                return RetryAfter;
+            }
+        }
+    }
 
     private IEnumerable<CatalogRecord> Live() =>
         _topics.Values.Select(t => new CatalogRecord { Topic = t })
@@ -171,10 +223,61 @@ internal sealed class TopicCatalog : IDisposable
             .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
             .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }));
 
-    private void Append(CatalogRecord record)
+    private void Store(CatalogRecord record, bool takesAway)
     {
-        CompactIfLong(); // Before: what this record says does not count yet.
-        _journal.Append(record.Write());
+        lock (_lock)
+        {
+            try
+            {
+                Write(record);
+            }
+            catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+            {
+                bool isUncertain = _journal.HasFailed;
+                if (takesAway || isUncertain)
+                    SetFailure(error);
+                if (!takesAway)
+                    throw UnstoredException.Refused(error, isUncertain);
+                Apply(record);
+                throw UnstoredException.InForce(error);
+            }
+            Apply(record);
+        }
+    }
+
+    /// <summary>Puts a record on the disk: behind the others, or in a new file with everything that counts, when the old one lacks something or may hold too much.</summary>
+    private void Write(CatalogRecord record)
+    {
+        if (_failure is null)
+        {
+            try
+            {
+                CompactIfLong(); // Before: what this record says does not count yet.
+                _journal.Append(record.Write());
+                return;
+            }
+            catch (IOException error) when (_journal.HasFailed)
+            {
+                SetFailure(error); // Over at once if there is another file.
+            }
+        }
+        WriteAnew(Live().Append(record));
+    }
+
+    private void WriteAnew(IEnumerable<CatalogRecord> records)
+    {
+        _journal.Compact(records.Select(r => (ReadOnlyMemory<byte>)r.Write()));
+        SetFailure(null);
+    }
+
+    private void SetFailure(Exception? error)
+    {
+        JournalFailure? before = _failure;
+        _failure = error is null ? null : JournalFailure.Of("storing the catalog", error);
+        if ((_failure is null) != (before is null)) // Another error of the same trouble is no news.
+            _failureChanged(_failure);
+        if (_failure is not null && !_disposed)
+            _environment.RequestHousekeeping(this, RetryAfter);
     }
 
     private void CompactIfLong()
@@ -183,15 +286,6 @@ internal sealed class TopicCatalog : IDisposable
             return;
         _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)r.Write())); // On a full disk a topic can be deleted to make space.
         _compactAt = Math.Max(_compactAt, 2 * _journal.Bytes);
-    }
-
-    private void Change(CatalogRecord record)
-    {
-        lock (_lock)
-        {
-            Append(record);
-            ApplyToUsers(record);
-        }
     }
 
     private void ApplyToUsers(CatalogRecord record)
@@ -208,9 +302,8 @@ internal sealed class TopicCatalog : IDisposable
         _users = table;
     }
 
-    private void Replay(ReadOnlySpan<byte> bytes)
+    private void Apply(CatalogRecord record)
     {
-        var record = CatalogRecord.Read(bytes);
         if (record.Topic is { } topic)
             _topics[topic.Id] = topic;
         if (record.DeletedTopic is { } deleted)

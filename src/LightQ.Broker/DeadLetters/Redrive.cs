@@ -46,7 +46,7 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
             next = Math.Min(behind, end);
             positions.Set(key, next);
         }
-        positions.Flush();
+        broker.Groups.Flush();
         return (_redriven, _skipped);
     }
 

@@ -28,6 +28,8 @@ public sealed class AutomaticGroup : Group
     /// <inheritdoc/>
     public override long Committed => Volatile.Read(ref _committed);
 
+    internal override bool HasSettledEverything => Committed >= Partition.Log.ReadableOffset;
+
     internal override long NextOffset
     {
         get
@@ -170,7 +172,7 @@ public sealed class AutomaticGroup : Group
             UpdateCommitted();
             handedOver = HasHandedOver(member);
         }
-        if (handedOver)
+        if (handedOver || Partition.Failure is not null)
             WakeMembers();
     }
 

@@ -53,6 +53,8 @@ public sealed class ExplicitGroup : Group
         }
     }
 
+    internal override bool HasSettledEverything => Committed >= Partition.Log.ReadableOffset;
+
     internal override long NextOffset
     {
         get
@@ -183,7 +185,7 @@ public sealed class ExplicitGroup : Group
                     GiveUp(range.FirstOffset, (int)range.Count, deliveries, ReasonOf(reasonUtf8));
                     break;
             }
-            wake |= HasHandedOver(member);
+            wake |= HasHandedOver(member) || Partition.Failure is not null;
         }
         if (wake)
             WakeMembers();
@@ -204,6 +206,8 @@ public sealed class ExplicitGroup : Group
             Partition.Counters.Settled((uint)range.Count);
             IsDirty = true;
         }
+        if (Partition.Failure is not null)
+            WakeMembers();
     }
 
     /// <summary>Makes messages that were given up available again, with no deliveries counted.</summary>

@@ -37,6 +37,9 @@ public abstract class Group
     /// <summary>Whether its members get nothing any more, as the broker is about to stop.</summary>
     private protected bool IsDraining { get; private set; }
 
+    /// <summary>Whether it has been given everything that can be read, and nothing of it can come again.</summary>
+    internal abstract bool HasSettledEverything { get; }
+
     /// <summary>The next offset that no member has been given.</summary>
     internal abstract long NextOffset { get; }
 

@@ -32,6 +32,8 @@ public abstract class GroupMember : Subscription
     /// <summary>This member's own reader; moved under the group's gate.</summary>
     internal LogReader Reader { get; }
 
+    private protected override bool HasEverything => Group.HasSettledEverything;
+
     private protected override void LeaveTopic()
     {
         Partition.Detach(this);

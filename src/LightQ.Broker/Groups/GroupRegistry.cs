@@ -57,9 +57,10 @@ public sealed class GroupRegistry
     /// <param name="partition">Only this partition; null for all.</param>
     /// <param name="start">Earliest, latest, offset or timestamp.</param>
     /// <param name="value">The offset, or unix microseconds.</param>
-    /// <returns>Where it now stands, by partition.</returns>
+    /// <param name="offsets">Where it now stands, by partition.</param>
     /// <exception cref="BrokerException">There is no such group, or one of the partitions could not be opened: then nothing has changed.</exception>
-    public IReadOnlyList<long> Reset(Topic topic, string name, uint? partition, StartKind start, long value)
+    /// <exception cref="UnstoredException">The disk refuses; it stands there all the same.</exception>
+    public void Reset(Topic topic, string name, uint? partition, StartKind start, long value, out IReadOnlyList<long> offsets)
     {
         if (partition is { } one)
             topic.GetPartition(one);
@@ -68,14 +69,13 @@ public sealed class GroupRegistry
         Group[] groups = [.. Find(topic, name).Where(g => partition is null || g.Partition.Index == partition)];
         if (groups.Length == 0)
             throw new BrokerException(ErrorCode.UnknownPartition, $"The group '{name}' was never used on partition {partition} of '{topic.Name}'.");
-        long[] offsets = [.. groups.Select(g => LogStart.Find(g.Partition.Log, start, value))];
+        offsets = [.. groups.Select(g => LogStart.Find(g.Partition.Log, start, value))];
         foreach ((Group group, long offset) in groups.Zip(offsets))
         {
             group.Reset(offset);
             Keep(group);
         }
-        _positions.Flush();
-        return offsets;
+        Flush();
     }
 
     /// <summary>Stops or resumes a group's deliveries; on a durable topic that is on disk when this returns.</summary>
@@ -92,7 +92,7 @@ public sealed class GroupRegistry
             if (Read(refused, name) is { Committed: >= 0 } state)
                 _positions.Set(KeyOf(refused, name), state.Committed, (state with { IsPaused = paused }).Encode());
         }
-        _positions.Flush();
+        Flush();
     }
 
     /// <summary>Forgets a group.</summary>
@@ -108,7 +108,7 @@ public sealed class GroupRegistry
         foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
             _positions.Remove(KeyOf(refused, name));
         _positions.Remove(Redrive.KeyOf(topic, name));
-        _positions.Flush();
+        Flush();
     }
 
     /// <summary>Makes what a group gave up available to it again.</summary>
@@ -195,6 +195,20 @@ public sealed class GroupRegistry
         {
             if (group.TryTakeState(out GroupState state) && state.Committed >= 0)
                 _positions.Set(KeyOf(group.Partition, group.Name), state.Committed, state.Encode());
+        }
+    }
+
+    /// <summary>Returns when everything that groups have settled, and what was said of them, is on the disk.</summary>
+    /// <exception cref="UnstoredException">The disk refuses; it counts all the same.</exception>
+    internal void Flush()
+    {
+        try
+        {
+            _positions.Flush();
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            throw UnstoredException.InForce(error);
         }
     }
 

@@ -42,6 +42,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Why the log takes no more; null while it does.</summary>
     string? Failure { get; }
 
+    /// <summary>Whether it takes nothing for want of space, which passes.</summary>
+    bool IsDiskFull { get; }
+
     /// <summary>What was found damaged since the log was opened; subscribers get a gap there.</summary>
     IEnumerable<JournalDamage> Damage { get; }
 

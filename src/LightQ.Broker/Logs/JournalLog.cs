@@ -32,6 +32,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public string? Failure => journal.Failure?.Reason;
 
+    public bool IsDiskFull => journal.DiskFull;
+
     public IEnumerable<JournalDamage> Damage => journal.Damage;
 
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)

@@ -28,6 +28,8 @@ internal sealed class RefusedLog(PartitionRefusal refusal) : ITopicLog
 
     public string? Failure => refusal.Reason;
 
+    public bool IsDiskFull => false;
+
     public IEnumerable<JournalDamage> Damage => [];
 
     public long EndOfEpoch(uint epoch) => 0;

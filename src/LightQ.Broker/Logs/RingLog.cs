@@ -57,6 +57,8 @@ internal sealed class RingLog : ITopicLog
 
     public string? Failure => null;
 
+    public bool IsDiskFull => false;
+
     public IEnumerable<JournalDamage> Damage => [];
 
     internal ByteRing Ring { get; }

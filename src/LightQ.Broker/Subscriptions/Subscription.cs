@@ -85,6 +85,7 @@ public abstract class Subscription : OutputStream
         delivery = default;
         if (Credit <= 0)
             return DeliveryResult.Nothing;
+        string? failure = _partition.Failure; // Before the read, which then finds all that there will ever be.
         switch (Read(out LentRun run, out LogGap gap))
         {
             case ReadResult.Run:
@@ -99,6 +100,9 @@ public abstract class Subscription : OutputStream
                 return DeliveryResult.Gap;
             case ReadResult.Failed:
                 RequestClose(new StreamClose(ErrorCode.Internal, $"the journal of '{_partition.Topic.Name}' cannot be read at offset {NextOffset}"));
+                return DeliveryResult.Nothing;
+            case ReadResult.AtEnd when failure is not null && HasEverything:
+                RequestClose(new StreamClose(ErrorCode.TopicFailed, $"everything that '{_partition.Topic.Name}' holds was delivered, and it takes nothing more until the broker is started again: {failure}"));
                 return DeliveryResult.Nothing;
             default:
                 return DeliveryResult.Nothing;
@@ -144,6 +148,9 @@ public abstract class Subscription : OutputStream
 
     /// <summary>With explicit settlement in a group: which messages of the run, a single batch, were taken, and how they are locked.</summary>
     private protected virtual GroupDelivery TakenRange => default;
+
+    /// <summary>Whether the subscription, at the end of a log that takes nothing more, has nothing to wait for.</summary>
+    private protected virtual bool HasEverything => true;
 
     private protected abstract ReadResult Read(out LentRun run, out LogGap gap);
 

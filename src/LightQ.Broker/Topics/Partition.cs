@@ -28,6 +28,7 @@ public sealed class Partition : IHousekept
     private long _lastAppendTime;
     private PartitionUpkeep? _upkeep;
     private long _restingSince;
+    private volatile string? _failure;
     private int _watched;
     private bool _waited;
 
@@ -51,6 +52,9 @@ public sealed class Partition : IHousekept
 
     /// <summary>Why it could not be opened; null for a partition that is served.</summary>
     public PartitionRefusal? Refusal { get; internal init; }
+
+    /// <summary>Why the log takes nothing more; null while it does. Cheaper than asking the log, which may know a moment earlier.</summary>
+    internal string? Failure => _failure;
 
     /// <summary>The counters.</summary>
     public PartitionCounters Counters { get; } = new();
@@ -157,8 +161,10 @@ public sealed class Partition : IHousekept
     /// <summary>The journal failed.</summary>
     internal void OnFailed(string reason)
     {
+        _failure = reason;
         foreach (ProducerStream producer in _producers)
             producer.OnFailed(ErrorCode.TopicFailed, reason);
+        Wake(); // Those that have got everything there is are told that no more comes.
     }
 
     /// <summary>Registers a producer for the next room; a full fence, so the caller tries once more behind it.</summary>

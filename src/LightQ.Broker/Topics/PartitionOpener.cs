@@ -15,14 +15,14 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     /// <summary>Makes every partition of a new topic, or none: when one fails, those that were made are removed.</summary>
     /// <remarks>The catalog learns of a topic when its files are on the disk: one that it knows must have them.</remarks>
-    /// <exception cref="IOException">One of them cannot be made.</exception>
+    /// <exception cref="BrokerException">One of them cannot be made.</exception>
     public void Create(Topic topic)
     {
         TopicOpening opening = Open([topic], isNew: true, static (_, _, _) => false)[0];
         if (opening.Failure is not { } failure)
             return;
         Remove(topic.Id);
-        throw new IOException(failure.Message, failure);
+        throw new BrokerException(DiskError.IsFull(failure) ? ErrorCode.DiskFull : ErrorCode.Internal, $"The topic's files could not be made: {DiskError.Describe(failure)}.");
     }
 
     /// <summary>Recovers the partitions of topics that the catalog knows.</summary>
@@ -105,14 +105,14 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             ReadLevel = settings.ReadLevel,
             ProducerSnapshot = partition.SaveState,
             KeepFrom = () => partition.Delays?.FirstOffset ?? long.MaxValue,
-            Listener = new Listener(partition, broker().OnDamaged),
+            Listener = new Listener(partition, broker().StorageEvents),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
         return journal;
     }
 
-    private sealed class Listener(Partition partition, Action<Partition, JournalDamage> onDamaged) : IJournalListener
+    private sealed class Listener(Partition partition, IStorageEvents? events) : IJournalListener
     {
         public void OnProgress(Journal journal)
         {
@@ -120,7 +120,13 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
                 partition.OnProgress();
         }
 
-        public void OnFailed(Journal journal) => partition.OnFailed(journal.Failure?.Reason ?? "the journal has failed");
+        public void OnFailed(Journal journal)
+        {
+            events?.OnTopicFailed(partition, journal.Failure!);
+            partition.OnFailed(journal.Failure!.Reason);
+        }
+
+        public void OnDiskFull(Journal journal) => events?.OnDiskFull(partition, journal.DiskFull);
 
         public void OnRested(Journal journal)
         {
@@ -128,7 +134,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
                 journal.TryReleaseMemory();
         }
 
-        public void OnDamaged(Journal journal, JournalDamage damage) => onDamaged(partition, damage);
+        public void OnDamaged(Journal journal, JournalDamage damage) => events?.OnDamaged(partition, damage);
 
         /// <summary>A journal writer serves many topics: it sends a few turns itself, the pool the rest.</summary>
         private const int WriterTurns = 4;

@@ -41,6 +41,9 @@ public sealed class Topic
     /// <summary>Whether a partition could not be opened. What is to hold for all keys cannot be done then.</summary>
     public bool IsIncomplete => Partitions.Any(p => p.Refusal is not null);
 
+    /// <summary>Whether one of its partitions takes nothing for want of space, which passes.</summary>
+    public bool IsDiskFull => Partitions.Any(p => p.Log.IsDiskFull);
+
     /// <summary>What was found damaged while the topic was served; empty when nothing was. Subscribers get a gap there.</summary>
     public IEnumerable<(uint Partition, JournalDamage Damage)> Damage => Partitions.SelectMany(p => p.Log.Damage.Select(d => (p.Index, d)));
 

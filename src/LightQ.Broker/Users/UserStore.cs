@@ -4,7 +4,10 @@ using LightQ.Protocol;
 namespace LightQ.Broker.Users;
 
 /// <summary>The users, their rights and their tokens, kept in the catalog.</summary>
-/// <remarks>Thread-safe. Every change is on the disk before the call returns, and before <see cref="Changed"/>; reading takes no lock.</remarks>
+/// <remarks>
+/// Thread-safe. Every change is on the disk before the call returns, and before <see cref="Changed"/>; reading takes no lock. When the disk refuses, a change that takes
+/// something away counts all the same, and is followed by an <see cref="UnstoredException"/>; any other does not count.
+/// </remarks>
 public sealed class UserStore
 {
     /// <summary>The user whose password is in a file, and which is none of these.</summary>
@@ -23,7 +26,6 @@ public sealed class UserStore
     private readonly Func<BrokerOptions> _options;
     private readonly LimitRefusals _refusals;
     private readonly Lock _changes = new();
-    private volatile UserTable _table;
 
     internal UserStore(TopicCatalog catalog, TimeProvider time, Func<BrokerOptions> options, LimitRefusals refusals)
     {
@@ -31,18 +33,17 @@ public sealed class UserStore
         _refusals = refusals;
         _catalog = catalog;
         _time = time;
-        _table = catalog.Users;
     }
 
     /// <summary>The users and tokens now.</summary>
-    public UserTable Table => _table;
+    public UserTable Table => _catalog.Users;
 
     /// <summary>Called after every change of who may do what, on the thread that made it; it holds no lock.</summary>
     public event Action? Changed;
 
     /// <summary>Finds a user.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownUser"/>.</exception>
-    public User Get(string name) => _table.Users.GetValueOrDefault(name)
+    public User Get(string name) => Table.Users.GetValueOrDefault(name)
         ?? throw new BrokerException(ErrorCode.UnknownUser, $"There is no user '{TopicName.Printable(name)}'.");
 
     /// <summary>Whether a user may have this name.</summary>
@@ -73,10 +74,10 @@ public sealed class UserStore
         var user = new User(name, Guid.NewGuid(), _time.GetUtcNow(), passwordHash, 0, []);
         lock (_changes)
         {
-            if (_table.Users.ContainsKey(name))
+            if (Table.Users.ContainsKey(name))
                 throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
-            Demand(_table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), "There can be no more users until one is deleted");
-            Keep(user);
+            Demand(Table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), "There can be no more users until one is deleted");
+            _catalog.Put(user);
         }
         Changed?.Invoke();
         return user;
@@ -85,12 +86,12 @@ public sealed class UserStore
     /// <summary>Changes a password: who logged in with the one before is logged in no more.</summary>
     public void SetPassword(string name, string passwordHash)
     {
-        lock (_changes)
+        TakeAway(() =>
         {
             User user = Get(name);
-            Keep(user with { Password = passwordHash, PasswordGeneration = user.PasswordGeneration + 1 });
-        }
-        Changed?.Invoke();
+            _catalog.Put(user with { Password = passwordHash, PasswordGeneration = user.PasswordGeneration + 1 }, takesAway: true);
+            return true;
+        });
     }
 
     /// <summary>Replaces the hash of the same password, unless it was changed meanwhile.</summary>
@@ -98,21 +99,28 @@ public sealed class UserStore
     {
         lock (_changes)
         {
-            if (_table.Users.TryGetValue(user.Name, out User? current) && current.Id == user.Id && current.Password == user.Password)
-                Keep(current with { Password = passwordHash });
+            if (!Table.Users.TryGetValue(user.Name, out User? current) || current.Id != user.Id || current.Password != user.Password)
+                return;
+            try
+            {
+                _catalog.Put(current with { Password = passwordHash });
+            }
+            catch (UnstoredException)
+            {
+                // The old hash serves as well; the catalog tells of the disk.
+            }
         }
     }
 
     /// <summary>Deletes a user with its rights and tokens.</summary>
     public void Delete(string name)
     {
-        lock (_changes)
+        TakeAway(() =>
         {
             User user = Get(name);
             _catalog.DeleteUser(user.Name);
-            _table = _catalog.Users;
-        }
-        Changed?.Invoke();
+            return true;
+        });
     }
 
     /// <summary>Gives a user a right.</summary>
@@ -125,7 +133,7 @@ public sealed class UserStore
             if (user.Grants.Contains(grant))
                 return false;
             Demand(user.Grants.Count, _options().MaxGrantsPerUser, nameof(BrokerOptions.MaxGrantsPerUser), $"The user '{name}' can have no more rights until one is removed, and one on a prefix such as orders.* stands for many");
-            Keep(user with { Grants = [.. user.Grants, grant] });
+            _catalog.Put(user with { Grants = [.. user.Grants, grant] });
         }
         Changed?.Invoke();
         return true;
@@ -133,18 +141,14 @@ public sealed class UserStore
 
     /// <summary>Takes a right from a user.</summary>
     /// <returns>Whether it had exactly this grant.</returns>
-    public bool Revoke(string name, Grant grant)
+    public bool Revoke(string name, Grant grant) => TakeAway(() =>
     {
-        lock (_changes)
-        {
-            User user = Get(name);
-            if (!user.Grants.Contains(grant))
-                return false;
-            Keep(user with { Grants = [.. user.Grants.Where(g => g != grant)] });
-        }
-        Changed?.Invoke();
+        User user = Get(name);
+        if (!user.Grants.Contains(grant))
+            return false;
+        _catalog.Put(user with { Grants = [.. user.Grants.Where(g => g != grant)] }, takesAway: true);
         return true;
-    }
+    });
 
     /// <summary>Keeps a token.</summary>
     /// <exception cref="BrokerException">There is no such user, it has too many, or the expiry is not in the future.</exception>
@@ -160,13 +164,11 @@ public sealed class UserStore
         {
             if (user != Admin)
                 Get(user);
-            foreach (AccessToken old in _table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
-                _catalog.DeleteToken(old.Id);
-            int tokens = _table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now));
+            int tokens = Table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now));
             Demand(tokens, _options().MaxTokensPerUser, nameof(BrokerOptions.MaxTokensPerUser), $"The user '{user}' can have no more tokens until one is revoked or ends");
             token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
             _catalog.Put(token);
-            _table = _catalog.Users;
+            ForgetExpired(now);
         }
         Changed?.Invoke();
         return token;
@@ -174,18 +176,17 @@ public sealed class UserStore
 
     /// <summary>Finds a token by its id.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownToken"/>.</exception>
-    public AccessToken GetToken(string id) => _table.Tokens.Values.FirstOrDefault(t => t.Id == id)
+    public AccessToken GetToken(string id) => Table.Tokens.Values.FirstOrDefault(t => t.Id == id)
         ?? throw new BrokerException(ErrorCode.UnknownToken, $"There is no token '{TopicName.Printable(id)}'.");
 
     /// <summary>Ends a token.</summary>
     public void RevokeToken(string id)
     {
-        lock (_changes)
+        TakeAway(() =>
         {
             _catalog.DeleteToken(GetToken(id).Id);
-            _table = _catalog.Users;
-        }
-        Changed?.Invoke();
+            return true;
+        });
     }
 
     /// <summary>Something else has changed who may do what: a topic's own user.</summary>
@@ -197,9 +198,37 @@ public sealed class UserStore
             throw new BrokerException(ErrorCode.ResourceExhausted, _refusals.Refuse("Broker:" + setting, limit, found));
     }
 
-    private void Keep(User user)
+    private void ForgetExpired(DateTimeOffset now)
     {
-        _catalog.Put(user);
-        _table = _catalog.Users;
+        try
+        {
+            foreach (AccessToken old in Table.Tokens.Values.Where(t => t.HasExpired(now)).ToArray())
+                _catalog.DeleteToken(old.Id);
+        }
+        catch (UnstoredException)
+        {
+            // They count no more wherever they are; the catalog tells of the disk.
+        }
+    }
+
+    /// <summary>Makes a change that counts whether or not the disk takes it.</summary>
+    /// <param name="change">Makes it; false when there was nothing to change.</param>
+    /// <returns>What <paramref name="change"/> returned.</returns>
+    private bool TakeAway(Func<bool> change)
+    {
+        bool isMade;
+        try
+        {
+            lock (_changes)
+                isMade = change();
+        }
+        catch (UnstoredException)
+        {
+            Changed?.Invoke();
+            throw;
+        }
+        if (isMade)
+            Changed?.Invoke();
+        return isMade;
     }
 }

@@ -161,7 +161,8 @@ internal sealed class Consumer
     private async Task OpenEachAsync(CancellationToken cancellationToken)
     {
         _subscriptions[0].Close();
-        _subscriptions.Clear();
+        lock (Gate)
+            _subscriptions.Clear();
         try
         {
             if (Options.Start.Kind == StartKind.Offset)
@@ -213,7 +214,8 @@ internal sealed class Consumer
     private Subscription Add(uint partition, int credit)
     {
         var subscription = new Subscription(_link, this, partition, credit);
-        _subscriptions.Add(subscription);
+        lock (Gate)
+            _subscriptions.Add(subscription);
         _link.Attach(subscription);
         return subscription;
     }

@@ -20,7 +20,6 @@ internal sealed class Subscription : ClientStream
     private int _creditBytes;
     private Delivery _batch;
     private bool _isClosed;
-    private bool _isOpened;
     private bool _wasOpened;
     private uint _stream;
     private Settlements? _settlements;
@@ -89,7 +88,7 @@ internal sealed class Subscription : ClientStream
         {
             if (_isClosed || _consumer.HasEnded || _firstAnswer.Task.IsFaulted)
                 return;
-            (_connection, _isOpened) = (connection, false);
+            _connection = connection;
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
@@ -310,7 +309,7 @@ internal sealed class Subscription : ClientStream
             Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
         if (_lastOffset < 0)
             _lastOffset = subscribed.NextOffset - 1;
-        (_isOpened, _wasOpened, Refusal) = (true, true, null);
+        (_wasOpened, Refusal) = (true, null);
         _firstAnswer.TrySetResult(null);
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed, Partition, PartitionCount);
     }
@@ -354,11 +353,10 @@ internal sealed class Subscription : ClientStream
     private LightQException? OnStreamClosed(in ClosedFrame closed)
     {
         var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
-        (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
         _stream = 0;
         _settlements?.End(reason);
-        if (!wasOpened && _consumer.Outlives(reason))
+        if (_consumer.Outlives(reason))
         {
             // Every connection asks for it again.
             Refusal = reason;

@@ -55,6 +55,9 @@ internal sealed class AuditLog : IAsyncDisposable
         _running = Task.Run(RunAsync);
     }
 
+    /// <summary>Whether the disk takes nothing, so that events wait in memory.</summary>
+    public bool IsFailing => _isFailing;
+
     /// <summary>Takes other sizes; they count from the next line on.</summary>
     public void Apply(AuditOptions options) => _writer.Options = options;
 

@@ -88,15 +88,13 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
             await authenticator.LogInAsync(name, request.CurrentPassword, Origin.Control(context), context.CancellationToken).ConfigureAwait(false);
         string hash = await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false);
         access.DemandCurrent(principal); // Hashing took its time.
-        _users.SetPassword(name, hash);
-        await RaiseAsync(SecurityAction.PasswordChanged, context, name).ConfigureAwait(false);
+        await TakeAwayAsync(SecurityAction.PasswordChanged, context, name, "", () => _users.SetPassword(name, hash)).ConfigureAwait(false);
         return new SetPasswordResponse();
     }
 
     private async Task<DeleteUserResponse> DeleteUserAsync(DeleteUserRequest request, GrpcServerCallContext context)
     {
-        _users.Delete(request.Name);
-        await RaiseAsync(SecurityAction.UserDeleted, context, request.Name).ConfigureAwait(false);
+        await TakeAwayAsync(SecurityAction.UserDeleted, context, request.Name, "", () => _users.Delete(request.Name)).ConfigureAwait(false);
         return new DeleteUserResponse();
     }
 
@@ -115,9 +113,9 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     private async Task<RevokeResponse> RevokeRightAsync(RevokeRequest request, GrpcServerCallContext context)
     {
         (string user, Grant grant) = Read(request.Grant);
-        bool removed = _users.Revoke(user, grant);
-        if (removed)
-            await RaiseAsync(SecurityAction.RightRevoked, context, user, grant.ToString()).ConfigureAwait(false);
+        bool removed = await events.RaiseForAsync(
+            () => Event(SecurityAction.RightRevoked, context, user, grant.ToString()),
+            () => Task.FromResult(_users.Revoke(user, grant))).ConfigureAwait(false);
         return new RevokeResponse { Removed = removed };
     }
 
@@ -163,8 +161,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         if (!access.IsAdmin(principal) && !_users.Table.Tokens.Values.Any(t => t.Id == request.Id && IsOwn(principal, t.User)))
             access.DemandAdmin(principal); // It does not learn whether the token exists.
         AccessToken token = _users.GetToken(request.Id);
-        _users.RevokeToken(token.Id);
-        await RaiseAsync(SecurityAction.TokenRevoked, context, token.User, $"token {token.Id}").ConfigureAwait(false);
+        await TakeAwayAsync(SecurityAction.TokenRevoked, context, token.User, $"token {token.Id}", () => _users.RevokeToken(token.Id)).ConfigureAwait(false);
         return new RevokeTokenResponse();
     }
 
@@ -187,7 +184,18 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     }
 
     private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
-        events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail));
+        events.RaiseAsync(Event(action, context, subject, detail));
+
+    private Task TakeAwayAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail, Action change) => events.RaiseForAsync(
+        () => Event(action, context, subject, detail),
+        () =>
+        {
+            change();
+            return Task.FromResult(true);
+        });
+
+    private static SecurityEvent Event(SecurityAction action, GrpcServerCallContext context, string subject, string detail) =>
+        new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail);
 
     private static TimeSpan ReadLifetime(Duration lifetime) => RequestTimes.Read(
         lifetime, "lifetime", new TimeSpan(ticks: 1), TimeSpan.FromDays(3650), "above 0 and at most 3650 days, or absent for a token without an end");

@@ -1,6 +1,7 @@
 using LightQ.Broker;
 using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
+using LightQ.Storage;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Control;
@@ -20,8 +21,9 @@ internal sealed class ErrorInterceptor(ILogger logger)
         }
         catch (IOException e) when (!context.CancellationToken.IsCancellationRequested)
         {
-            ServerLog.CallFailed(logger, e, context.Method, ControlErrors.StatusOf(ErrorCode.Internal));
-            throw ControlErrors.Make(ErrorCode.Internal, $"The disk refused: {e.Message}", e);
+            ErrorCode code = DiskError.IsFull(e) ? ErrorCode.DiskFull : ErrorCode.Internal;
+            ServerLog.CallFailed(logger, e, context.Method, ControlErrors.StatusOf(code));
+            throw ControlErrors.Make(code, $"Nothing was done, or not all: {DiskError.Describe(e)}.", e);
         }
     }
 }

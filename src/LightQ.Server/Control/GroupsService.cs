@@ -52,31 +52,30 @@ internal sealed class GroupsService(LightQBroker broker, AccessControl access, I
         };
         Topic topic = broker.GetTopic(request.Topic);
         uint? partition = request.HasPartition ? request.Partition : null;
-        // It may look a time up on the disk, and waits until the positions are there.
-        IReadOnlyList<long> offsets = await Task.Run(() => broker.Groups.Reset(topic, request.Group, partition, start, value)).ConfigureAwait(false);
+        IReadOnlyList<long> offsets = [];
         string which = partition is { } one ? $"partition {one}" : "partitions from 0";
-        await RaiseAsync(SecurityAction.GroupReset, context, topic.Name, request.Group, $"{which} to {string.Join(", ", offsets)}").ConfigureAwait(false);
+        // It may look a time up on the disk, and waits until the positions are there.
+        await RaiseForAsync(
+            SecurityAction.GroupReset, context, topic.Name, request.Group,
+            () => broker.Groups.Reset(topic, request.Group, partition, start, value, out offsets), () => $"{which} to {string.Join(", ", offsets)}").ConfigureAwait(false);
         return new ResetGroupResponse { Offsets = { offsets } };
     }
 
     private async Task<PauseGroupResponse> PauseAsync(PauseGroupRequest request, GrpcServerCallContext context)
     {
-        broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: true);
-        await RaiseAsync(SecurityAction.GroupPaused, context, request.Topic, request.Group).ConfigureAwait(false);
+        await RaiseForAsync(SecurityAction.GroupPaused, context, request.Topic, request.Group, () => broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: true)).ConfigureAwait(false);
         return new PauseGroupResponse();
     }
 
     private async Task<ResumeGroupResponse> ResumeAsync(ResumeGroupRequest request, GrpcServerCallContext context)
     {
-        broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: false);
-        await RaiseAsync(SecurityAction.GroupResumed, context, request.Topic, request.Group).ConfigureAwait(false);
+        await RaiseForAsync(SecurityAction.GroupResumed, context, request.Topic, request.Group, () => broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: false)).ConfigureAwait(false);
         return new ResumeGroupResponse();
     }
 
     private async Task<DeleteGroupResponse> DeleteAsync(DeleteGroupRequest request, GrpcServerCallContext context)
     {
-        broker.Groups.Delete(broker.GetTopic(request.Topic), request.Group);
-        await RaiseAsync(SecurityAction.GroupDeleted, context, request.Topic, request.Group).ConfigureAwait(false);
+        await RaiseForAsync(SecurityAction.GroupDeleted, context, request.Topic, request.Group, () => broker.Groups.Delete(broker.GetTopic(request.Topic), request.Group)).ConfigureAwait(false);
         return new DeleteGroupResponse();
     }
 
@@ -91,5 +90,17 @@ internal sealed class GroupsService(LightQBroker broker, AccessControl access, I
         Task.FromResult(new ExplainGroupResponse { Reasons = { broker.Groups.Explain(broker.GetTopic(request.Topic), request.Group).Select(GroupMapping.ToProto) } });
 
     private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, string detail = "") =>
-        events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), $"{topic}/{group}", detail));
+        events.RaiseAsync(Event(action, context, topic, group, detail));
+
+    /// <summary>Makes a change, which blocks on the disk, and tells of it.</summary>
+    private Task RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, Action change, Func<string>? detail = null) => events.RaiseForAsync(
+        () => Event(action, context, topic, group, detail?.Invoke() ?? ""),
+        async () =>
+        {
+            await Task.Run(change).ConfigureAwait(false);
+            return true;
+        });
+
+    private static SecurityEvent Event(SecurityAction action, GrpcServerCallContext context, string topic, string group, string detail) =>
+        new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), $"{topic}/{group}", detail);
 }

@@ -115,8 +115,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
 
     private async Task<DeleteTopicResponse> DeleteAsync(DeleteTopicRequest request, GrpcServerCallContext context)
     {
-        await broker.DeleteTopicAsync(request.Name).ConfigureAwait(false);
-        await RaiseAsync(SecurityAction.TopicDeleted, context, request.Name).ConfigureAwait(false);
+        await RaiseForAsync(SecurityAction.TopicDeleted, context, request.Name, "", () => broker.DeleteTopicAsync(request.Name)).ConfigureAwait(false);
         return new DeleteTopicResponse();
     }
 
@@ -136,14 +135,30 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
             CheckLength(request.Password, "password");
             credentials = new TopicCredentials(request.User, await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false));
         }
-        broker.SetCredentials(request.Topic, credentials);
         string what = credentials is null ? "none" : $"user {TopicName.Printable(credentials.User)}";
-        await RaiseAsync(SecurityAction.TopicCredentialsChanged, context, request.Topic, what).ConfigureAwait(false);
+        await RaiseForAsync(SecurityAction.TopicCredentialsChanged, context, request.Topic, what, () => SetCredentials(request.Topic, credentials)).ConfigureAwait(false);
         return new SetTopicCredentialsResponse();
     }
 
+    private Task SetCredentials(string topic, TopicCredentials? credentials)
+    {
+        broker.SetCredentials(topic, credentials);
+        return Task.CompletedTask;
+    }
+
     private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail = "") =>
-        events.RaiseAsync(new SecurityEvent(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), topic, detail));
+        events.RaiseAsync(Event(action, context, topic, detail));
+
+    private Task RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail, Func<Task> change) => events.RaiseForAsync(
+        () => Event(action, context, topic, detail),
+        async () =>
+        {
+            await change().ConfigureAwait(false);
+            return true;
+        });
+
+    private static SecurityEvent Event(SecurityAction action, GrpcServerCallContext context, string topic, string detail) =>
+        new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), topic, detail);
 
     /// <summary>The broker publishes dead letters with rights of its own: who sets where must have the right there.</summary>
     private void DemandDeadLetters(LightQ.Protocol.Control.TopicSettings? requested, Topic? topic, GrpcServerCallContext context)

@@ -331,9 +331,19 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         while (_scheduled.TryDequeue(out OutputStream? stream))
         {
             stream.BeginTurn();
-            if (stream.CloseRequested is { Code: not ErrorCode.None } close)
+            if (stream.CloseRequested is { Code: not ErrorCode.None } close && IsOver())
                 throw new BrokerException(close.Code, $"The subscription to '{_subscriptions[0].Partition.Topic.Name}' has ended: {close.Message}.");
             MakeReady((Subscription)stream);
+        }
+    }
+
+    /// <summary>Whether a subscription has ended for good. Of several partitions one may fail, and the others go on.</summary>
+    private bool IsOver()
+    {
+        lock (_subscriptions)
+        {
+            return _subscriptions.Exists(s => s.CloseRequested is { Code: not (ErrorCode.None or ErrorCode.TopicFailed) })
+                || _subscriptions.TrueForAll(s => s.CloseRequested is not null);
         }
     }
 
@@ -369,7 +379,9 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
     private async Task AbortIfStuckAsync()
     {
         await Task.Delay(StuckTimeout, connectionTime).ConfigureAwait(false);
-        WhileOpen(context => context.HttpContext.Abort());
+        _isAbortDue = false;
+        if (IsOver())
+            WhileOpen(context => context.HttpContext.Abort());
     }
 
     private readonly record struct Delivered(Subscription Subscription, Delivery Delivery);

@@ -80,4 +80,10 @@ internal enum SecurityAction
 
     /// <summary>Somebody gets a copy of what the broker holds.</summary>
     BackupStarted,
+
+    /// <summary>The catalog on the disk may not be what counts: a restart may undo changes.</summary>
+    CatalogFailed,
+
+    /// <summary>It is again.</summary>
+    CatalogStored,
 }

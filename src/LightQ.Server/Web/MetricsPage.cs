@@ -5,6 +5,7 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Server.Configuration;
 using LightQ.Server.Control;
+using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 
 namespace LightQ.Server.Web;
@@ -47,8 +48,9 @@ internal static class MetricsPage
     /// <param name="limits">What was refused.</param>
     /// <param name="connections">Open data-plane connections.</param>
     /// <param name="ready">Whether the server takes work.</param>
+    /// <param name="degradation">What the disk refuses.</param>
     /// <param name="certificate">The server's; null for none.</param>
-    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, ServerLimits limits, int connections, bool ready, X509Certificate2? certificate)
+    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, ServerLimits limits, int connections, bool ready, Degradation degradation, X509Certificate2? certificate)
     {
         var writer = new PrometheusWriter();
         (Topic Topic, TopicFigures Figures)[] topics = [.. visible.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
@@ -62,6 +64,7 @@ internal static class MetricsPage
         foreach (ServerSetting setting in ServerSettings.All.Where(s => s.IsLimit))
             writer.Sample(limits.Refusals[setting.Key], "limit", setting.Key);
         writer.Counter("lightq_accept_failures_total", "Tries to accept a connection that failed, most likely for want of descriptors.").Sample(limits.AcceptFailures);
+        WriteDisk(writer, broker, degradation);
         writer.Gauge("lightq_pending_bytes", "Bytes of batches that wait in memory because their topics are full.").Sample(broker.PendingBytes);
         writer.Gauge("lightq_topics", "Topics.").Sample(topics.Length);
         foreach ((string name, string help, Func<TopicFigures, double> value) in TopicCounters)
@@ -72,6 +75,9 @@ internal static class MetricsPage
         writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages, or not on each of its partitions, because a journal failed.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Failure.Length == 0 ? 0 : 1, "topic", topic.Name);
+        writer.Gauge("lightq_topic_disk_full", "1 for a topic that takes no messages for want of space.");
+        foreach ((Topic topic, _) in topics)
+            writer.Sample(topic.IsDiskFull ? 1 : 0, "topic", topic.Name);
         writer.Gauge("lightq_topic_damaged_ranges", "Ranges of offsets that were found damaged since the broker started, and are not past retention.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Damage.Count(), "topic", topic.Name);
@@ -84,6 +90,17 @@ internal static class MetricsPage
         writer.Counter("lightq_scrub_passes_total", "Complete passes of that over everything.").Sample(broker.ScrubPasses);
         WriteProcess(writer);
         return writer.ToString();
+    }
+
+    private static void WriteDisk(PrometheusWriter writer, LightQBroker broker, Degradation degradation)
+    {
+        writer.Gauge("lightq_disk_free_bytes", "Bytes that the disk under the data directory still takes.").Sample(broker.FreeBytes);
+        writer.Gauge("lightq_catalog_failed", "1 while the catalog cannot be stored: a restart may undo what was changed of topics, users and rights.")
+            .Sample(broker.FailureOf(StoredState.Catalog) is null ? 0 : 1);
+        writer.Gauge("lightq_positions_failed", "1 while the positions of groups cannot be stored: what they settle comes again after an unclean stop.")
+            .Sample(broker.FailureOf(StoredState.Positions) is null ? 0 : 1);
+        if (degradation.IsAuditFailing is { } isFailing)
+            writer.Gauge("lightq_audit_failed", "1 while the audit log cannot be written.").Sample(isFailing ? 1 : 0);
     }
 
     /// <summary>The offsets by partition, where they are not the topic's.</summary>

@@ -13,7 +13,7 @@ using Microsoft.AspNetCore.Routing;
 namespace LightQ.Server.Web;
 
 /// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no topic's failure in words, and metrics only of topics that the caller may see.</summary>
-internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, ServerLimits limits, Readiness readiness, ServerSecurity security, ServerTls? tls, AdminCommands admin)
+internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, ServerLimits limits, Readiness readiness, Degradation degradation, ServerSecurity security, ServerTls? tls, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
 
@@ -34,33 +34,20 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
         LightQ {ServerVersion.Text}
 
         /healthz/live    200 while the process answers
-        /healthz/ready   200 while the broker takes work, also when single topics have failed or are damaged; 503 with the reason when not
+        /healthz/ready   200 while the broker takes work, also when single topics have failed or the disk refuses something, which it tells; 503 with the reason when not
         /metrics         Prometheus metrics
         /admin           POST: create topics, join them, read their statistics, in JSON
 
         """;
 
-    /// <summary>A failed topic is one topic's trouble: taking the broker out of service would take the healthy ones along.</summary>
+    /// <summary>A failed topic is one topic's trouble, and one that the disk refuses what is beside topics goes on: to take the broker out of service would take along what works.</summary>
     private Task Ready(HttpContext http)
     {
         if (readiness.NotReadyReason is { } reason)
             return Answer(http, StatusCodes.Status503ServiceUnavailable, reason + "\n");
-        string[] degraded = [.. Degradations()];
-        string text = degraded.Length == 0 ? "ready\n" : $"ready, degraded: {string.Join(", ", degraded)}\n";
+        IReadOnlyList<string> reasons = degradation.Reasons();
+        string text = reasons.Count == 0 ? "ready\n" : $"ready, degraded: {string.Join(", ", reasons)}\n";
         return Answer(http, StatusCodes.Status200OK, text);
-    }
-
-    private IEnumerable<string> Degradations()
-    {
-        Topic[] topics = [.. broker.Topics];
-        Topic[] failing = [.. topics.Where(t => t.Failure.Length != 0)];
-        int failed = failing.Count(t => t.Partitions.All(p => p.Log.Failure is not null)), damaged = topics.Count(t => t.Damage.Any());
-        if (failed != 0)
-            yield return $"{failed} of {topics.Length} topics have failed";
-        if (failing.Length != failed)
-            yield return $"{failing.Length - failed} of {topics.Length} topics have failed partitions";
-        if (damaged != 0)
-            yield return $"{damaged} of {topics.Length} topics have damaged messages";
     }
 
     private async Task Metrics(HttpContext http)
@@ -79,7 +66,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
         tls?.LookForChanges();
         http.Response.ContentType = PrometheusWriter.ContentType;
         IEnumerable<Topic> visible = broker.Topics.Where(t => principal is not null && security.Access.Sees(principal, t.Name));
-        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null, tls?.Certificate)).ConfigureAwait(false);
+        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null, degradation, tls?.Certificate)).ConfigureAwait(false);
     }
 
     private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);

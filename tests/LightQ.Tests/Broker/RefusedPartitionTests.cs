@@ -106,7 +106,7 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         string directory = await MakeAsync(broker =>
         {
             Join(broker, all: true);
-            broker.Groups.Reset(broker.GetTopic("orders"), "billing", null, StartKind.Offset, 2);
+            broker.Groups.Reset(broker.GetTopic("orders"), "billing", null, StartKind.Offset, 2, out _);
         });
         Directory.Move(directory, Path.Combine(_directory, "hidden"));
         await using (LightQBroker broker = await OpenAsync())
@@ -114,9 +114,10 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
             Topic topic = broker.GetTopic("orders");
             Assert.Equal([0u, 1, 3], broker.Groups.Find(topic, "billing").Select(g => g.Partition.Index));
             Assert.Contains(broker.Groups.Explain(topic, "billing"), r => r.Hold == GroupHold.TopicFailed && r.Partition == Refused);
-            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Reset(topic, "billing", null, StartKind.Earliest, 0)).Code);
-            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Reset(topic, "billing", Refused, StartKind.Earliest, 0)).Code);
-            Assert.Equal([0L], broker.Groups.Reset(topic, "billing", 1, StartKind.Earliest, 0));
+            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Reset(topic, "billing", null, StartKind.Earliest, 0, out _)).Code);
+            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Reset(topic, "billing", Refused, StartKind.Earliest, 0, out _)).Code);
+            broker.Groups.Reset(topic, "billing", 1, StartKind.Earliest, 0, out IReadOnlyList<long> offsets);
+            Assert.Equal([0L], offsets);
             broker.Groups.SetPaused(topic, "billing", paused: true);
         }
         Directory.Move(Path.Combine(_directory, "hidden"), directory);
@@ -228,7 +229,7 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
             subscription.Release();
         }
         if (!all)
-            broker.Groups.Reset(broker.GetTopic("orders"), "billing", null, StartKind.Offset, 2);
+            broker.Groups.Reset(broker.GetTopic("orders"), "billing", null, StartKind.Offset, 2, out _);
     }
 
     private static void Publish(ProducerStream producer, ulong sequence, BatchOrigin origin)

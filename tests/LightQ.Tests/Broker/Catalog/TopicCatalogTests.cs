@@ -44,5 +44,5 @@ public sealed class TopicCatalogTests : IDisposable
         Directory.Delete(_directory, recursive: true);
     }
 
-    private TopicCatalog Open() => new(_directory, _environment, CompactBytes);
+    private TopicCatalog Open() => new(_directory, _environment, compactBytes: CompactBytes);
 }

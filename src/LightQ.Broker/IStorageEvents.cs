@@ -1,0 +1,20 @@
+using LightQ.Broker.Topics;
+using LightQ.Storage;
+
+namespace LightQ.Broker;
+
+/// <summary>Told of what the disk does to a broker while it runs, by the threads that meet it. Must not block, and must not throw.</summary>
+public interface IStorageEvents
+{
+    /// <summary>Messages were found damaged; once for every range. The topic goes on, with a gap there.</summary>
+    void OnDamaged(Partition partition, JournalDamage damage);
+
+    /// <summary>A partition takes nothing more until the broker is started again.</summary>
+    void OnTopicFailed(Partition partition, JournalFailure failure);
+
+    /// <summary>A partition takes nothing for want of space, or takes messages again.</summary>
+    void OnDiskFull(Partition partition, bool isFull);
+
+    /// <summary>State on the disk stays behind what is in force, and why; null: it does no more.</summary>
+    void OnStateFailed(StoredState state, JournalFailure? failure);
+}

@@ -1,0 +1,61 @@
+using LightQ.Broker;
+using LightQ.Broker.Topics;
+using LightQ.Server.Security;
+using LightQ.Storage;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Hosting;
+
+/// <summary>Writes what the disk does to the broker to the server's log, and what concerns rights to the audit log, too.</summary>
+internal sealed class StorageLog(ILogger logger, string directory) : IStorageEvents
+{
+    private volatile ISecurityEvents? _events;
+
+    /// <summary>Who hears of what concerns rights; nobody while the broker starts.</summary>
+    public ISecurityEvents? Events
+    {
+        set => _events = value;
+    }
+
+    /// <inheritdoc/>
+    public void OnDamaged(Partition partition, JournalDamage damage) =>
+        ServerLog.TopicDamaged(logger, partition.Topic.Name, partition.Index, damage.FirstOffset, damage.LastOffset, damage.File, damage.Detail, directory);
+
+    /// <inheritdoc/>
+    public void OnTopicFailed(Partition partition, JournalFailure failure) =>
+        ServerLog.TopicFailed(logger, partition.Topic.Name, $"partition {partition.Index}: {failure.Exception.Message}");
+
+    /// <inheritdoc/>
+    public void OnDiskFull(Partition partition, bool isFull)
+    {
+        if (isFull)
+            ServerLog.TopicFull(logger, partition.Topic.Name, partition.Index);
+        else
+            ServerLog.TopicFullNoMore(logger, partition.Topic.Name, partition.Index);
+    }
+
+    /// <inheritdoc/>
+    public void OnStateFailed(StoredState state, JournalFailure? failure)
+    {
+        switch (state, failure)
+        {
+            case (StoredState.Catalog, null):
+                ServerLog.CatalogStored(logger);
+                Raise(SecurityAction.CatalogStored, "");
+                break;
+            case (StoredState.Catalog, _):
+                ServerLog.CatalogFailed(logger, failure.Exception.Message);
+                Raise(SecurityAction.CatalogFailed, failure.Reason);
+                break;
+            case (_, null):
+                ServerLog.PositionsStored(logger);
+                break;
+            default:
+                ServerLog.PositionsFailed(logger, failure.Exception.Message);
+                break;
+        }
+    }
+
+    /// <summary>Nobody waits for it: the disk is what has trouble.</summary>
+    private void Raise(SecurityAction action, string detail) => _ = _events?.RaiseAsync(new SecurityEvent(action, "broker", Origin.Broker, Detail: detail));
+}
