@@ -15,6 +15,9 @@ public sealed class OperationsClient
     private static readonly GrpcMethod<ReloadRequest, ReloadResponse> ReloadMethod =
         GrpcMethod.Create<ReloadRequest, ReloadResponse>(OperationsReflection.Descriptor.Services[0], "Reload");
 
+    private static readonly GrpcMethod<ConfirmCatalogRequest, ConfirmCatalogResponse> ConfirmCatalogMethod =
+        GrpcMethod.Create<ConfirmCatalogRequest, ConfirmCatalogResponse>(OperationsReflection.Descriptor.Services[0], "ConfirmCatalog");
+
     private readonly ControlChannel _channel;
 
     internal OperationsClient(ControlChannel channel) => _channel = channel;
@@ -44,6 +47,15 @@ public sealed class OperationsClient
         await foreach (Protocol.Control.StopProgress progress in _channel.StreamAsync(StopMethod, request, cancellationToken).ConfigureAwait(false))
             yield return new StopProgress((int)progress.Connections, (int)progress.BusyProducers, (long)progress.HeldMessages, progress.TimeLeft?.ToTimeSpan() ?? TimeSpan.Zero);
     }
+
+    /// <summary>
+    /// Says that users, rights, tokens and topics were looked through after a repair that has lost changes of the catalog: until then nobody but admin may log in. Everybody may again when this returns.
+    /// </summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>Whether there was anything to confirm.</returns>
+    /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
+    public async Task<bool> ConfirmCatalogAsync(CancellationToken cancellationToken = default) =>
+        (await _channel.CallAsync(ConfirmCatalogMethod, new ConfirmCatalogRequest(), cancellationToken).ConfigureAwait(false)).Confirmed;
 
     /// <summary>Has the broker read its configuration file and certificates again. What can be is in force when this returns; the rest needs a restart.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>

@@ -73,6 +73,7 @@ public sealed class StatsClient
             TotalBytesRead = (long)stats.TotalBytesRead,
             ResidentBytes = (long)stats.ResidentBytes,
             DataPort = (int)stats.DataPort,
+            IsCatalogUnconfirmed = stats.CatalogUnconfirmed,
         };
     }
 

@@ -209,6 +209,29 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <inheritdoc/>
+    async Task<bool> IServerOperations.ConfirmCatalogAsync(string actor, Origin origin)
+    {
+        if (!await Task.Run(ConfirmCatalog).ConfigureAwait(false))
+            return false;
+        await _security!.Events.RaiseAsync(new SecurityEvent(SecurityAction.CatalogConfirmed, actor, origin)).ConfigureAwait(false);
+        return true;
+    }
+
+    private bool ConfirmCatalog()
+    {
+        lock (_reloading)
+        {
+            Authenticator authenticator = _security!.Authenticator;
+            if (!authenticator.Options.IsLimitedToAdmin)
+                return false;
+            CatalogConfirmation.Give(_directory.Path);
+            authenticator.Options = authenticator.Options with { IsLimitedToAdmin = false };
+            _security.Access.Review(); // Who waits for a change of rights looks again.
+            return true;
+        }
+    }
+
+    /// <inheritdoc/>
     Drain IServerOperations.BeginDrain(TimeSpan timeout)
     {
         lock (_stopLock)
@@ -270,12 +293,14 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _control = new ControlServices(_broker, _listener, _limits, _security, this, _readiness.Health, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, new Degradation(_broker, _audit), _security, _tls, new AdminCommands(_broker, _security));
+        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, new Degradation(_broker, _audit, _security.Access), _security, _tls, new AdminCommands(_broker, _security));
         _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, time, _logger);
         _readiness.Begin(_control.ServiceNames);
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
+        if (_security.Access.IsLimitedToAdmin)
+            _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "nobody but admin may log in");
         _ = RaiseAsync(SecurityAction.BrokerStarted, $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS {(_tls is null ? "off" : "on")}, on {_options.Bind}");
     }
 
@@ -307,7 +332,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     private ServerSecurity Secure(LightQBroker broker, ISecurityEvents events)
     {
-        var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins);
+        var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins, CatalogConfirmation.IsPending(_directory.Path));
         return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, events, _options.TimeProvider);
     }
 
@@ -338,6 +363,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             if (partition.Refusal is { } refusal)
                 ServerLog.TopicFailed(_logger, partition.Topic.Name, partition.Topic.Describe(partition.Index, refusal.Detail));
         }
+        if (_security!.Access.IsLimitedToAdmin)
+            ServerLog.CatalogUnconfirmed(_logger, Path.Combine(_directory.Path, CatalogConfirmation.FileName));
         ServerLog.Ready(
             _logger, ServerVersion.Text, _listener!.EndPoint, _http!.ControlEndPoint, _http.WebEndPoint, _directory.Path, _broker.Topics.Count(), milliseconds);
     }

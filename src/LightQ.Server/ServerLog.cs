@@ -110,6 +110,9 @@ internal static partial class ServerLog
     [LoggerMessage(2046, LogLevel.Error, "The configuration was read again and is refused, nothing has changed: {Reason}")]
     public static partial void ReloadRefused(ILogger logger, string reason);
 
+    [LoggerMessage(2047, LogLevel.Error, "The catalog was repaired and has lost changes, so users, rights and tokens that were removed may be back: nobody but admin may log in until 'lightq server confirm-catalog'. {Path} says what is known of them")]
+    public static partial void CatalogUnconfirmed(ILogger logger, string path);
+
     [LoggerMessage(2050, LogLevel.Information, "{Caller} makes a backup, about {Bytes} bytes")]
     public static partial void BackupBegan(ILogger logger, string caller, long bytes);
 

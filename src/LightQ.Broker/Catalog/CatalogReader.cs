@@ -1,4 +1,7 @@
 using LightQ.Broker.Topics;
+using LightQ.Broker.Users;
+using LightQ.Protocol;
+using LightQ.Protocol.Batches;
 using LightQ.Storage.Inspection;
 
 namespace LightQ.Broker.Catalog;
@@ -31,5 +34,47 @@ public static class CatalogReader
                 topics.Remove(deleted);
         });
         return topics;
+    }
+
+    /// <summary>Reads what the valid records of a catalog say, which is what a repair leaves of it.</summary>
+    /// <param name="directory">The data directory's <c>catalog</c>.</param>
+    /// <exception cref="IOException">It cannot be read.</exception>
+    public static CatalogContents Read(string directory)
+    {
+        UserTable users = UserTable.Empty;
+        var topics = new Dictionary<Guid, string>();
+        JournalInspector.InspectRecords(directory, bytes =>
+        {
+            var record = CatalogRecord.Read(bytes);
+            users = record.ApplyTo(users);
+            if (record.Topic is { } topic)
+                topics[topic.Id] = topic.Name;
+            if (record.DeletedTopic is { } deleted)
+                topics.Remove(deleted);
+        });
+        return new CatalogContents(users, topics.Values.ToHashSet(StringComparer.Ordinal));
+    }
+
+    /// <summary>Says when records were written that a repair gives up.</summary>
+    /// <param name="directory">The data directory's <c>catalog</c>.</param>
+    /// <param name="losses">What is given up.</param>
+    /// <returns>For each, the time of the last record in front of it and of the first behind it, where there is one.</returns>
+    public static IReadOnlyList<(DateTimeOffset? From, DateTimeOffset? To)> TimesOf(string directory, IReadOnlyList<RepairLoss> losses)
+    {
+        var times = new (DateTimeOffset? From, DateTimeOffset? To)[losses.Count];
+        JournalInspector.ReadRecords(directory, (_, _, batch, isValid) =>
+        {
+            if (!isValid || batch.Kind != BatchKind.Data)
+                return;
+            DateTimeOffset at = UnixMicroseconds.ToTime(batch.AppendTime);
+            for (int i = 0; i < times.Length; i++)
+            {
+                if (batch.BaseOffset < losses[i].FirstOffset)
+                    times[i].From = at;
+                else if (batch.BaseOffset > losses[i].LastOffset)
+                    times[i].To ??= at;
+            }
+        });
+        return times;
     }
 }

@@ -30,6 +30,20 @@ internal sealed record CatalogRecord
     /// <summary>The record as it is stored.</summary>
     public byte[] Write() => JsonSerializer.SerializeToUtf8Bytes(this, CatalogJson.Default.CatalogRecord);
 
+    /// <summary>The users and tokens behind this record.</summary>
+    public UserTable ApplyTo(UserTable table)
+    {
+        if (User is { } user)
+            table = table with { Users = table.Users.SetItem(user.Name, user) };
+        if (DeletedUser is { } name)
+            table = new UserTable(table.Users.Remove(name), table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.User == name).Select(t => t.Hash)));
+        if (Token is { } token)
+            table = table with { Tokens = table.Tokens.SetItem(token.Hash, token) };
+        if (DeletedToken is { } id)
+            table = table with { Tokens = table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.Id == id).Select(t => t.Hash)) };
+        return table;
+    }
+
     /// <summary>Reads a stored record.</summary>
     /// <exception cref="JournalFormatException">It is none of these, lacks a part, or has a value that this program cannot honour.</exception>
     public static CatalogRecord Read(ReadOnlySpan<byte> bytes)

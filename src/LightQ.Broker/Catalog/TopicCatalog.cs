@@ -288,20 +288,6 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         _compactAt = Math.Max(_compactAt, 2 * _journal.Bytes);
     }
 
-    private void ApplyToUsers(CatalogRecord record)
-    {
-        UserTable table = _users;
-        if (record.User is { } user)
-            table = table with { Users = table.Users.SetItem(user.Name, user) };
-        if (record.DeletedUser is { } name)
-            table = new UserTable(table.Users.Remove(name), table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.User == name).Select(t => t.Hash)));
-        if (record.Token is { } token)
-            table = table with { Tokens = table.Tokens.SetItem(token.Hash, token) };
-        if (record.DeletedToken is { } id)
-            table = table with { Tokens = table.Tokens.RemoveRange(table.Tokens.Values.Where(t => t.Id == id).Select(t => t.Hash)) };
-        _users = table;
-    }
-
     private void Apply(CatalogRecord record)
     {
         if (record.Topic is { } topic)
@@ -313,7 +299,7 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
             Keep(producer);
             _lastProducerId = Math.Max(_lastProducerId, producer.Id);
         }
-        ApplyToUsers(record);
+        _users = record.ApplyTo(_users);
     }
 
     private void Forget(Guid id)

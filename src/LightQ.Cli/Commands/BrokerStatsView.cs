@@ -32,6 +32,9 @@ internal sealed record BrokerStatsView
 
     public int DataPort { get; init; }
 
+    /// <summary>Whether a repair of the catalog is not confirmed; absent when there is nothing to confirm.</summary>
+    public bool? CatalogUnconfirmed { get; init; }
+
     public static BrokerStatsView From(BrokerStats stats) => new()
     {
         Version = stats.Version,
@@ -47,6 +50,7 @@ internal sealed record BrokerStatsView
         TotalBytesRead = stats.TotalBytesRead,
         ResidentBytes = stats.ResidentBytes,
         DataPort = stats.DataPort,
+        CatalogUnconfirmed = stats.IsCatalogUnconfirmed ? true : null,
     };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
@@ -64,6 +68,7 @@ internal sealed record BrokerStatsView
         ("bytes read", Number(TotalBytesRead)),
         ("resident bytes", Number(ResidentBytes)),
         ("data port", DataPort.ToString(CultureInfo.InvariantCulture)),
+        .. CatalogUnconfirmed is true ? [("catalog", "repaired and not confirmed: nobody but admin may log in")] : Array.Empty<(string, string)>(),
     ];
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);

@@ -57,14 +57,18 @@ internal static class JournalCommand
     {
         Argument<string> path = PathArgument();
         Option<bool> yes = new("--yes") { Description = "Do it. Without it the command says what it would do, asks on a terminal, and ends with 3 if nobody says yes." };
+        Option<bool> acceptLoss = new("--accept-lost-catalog-changes")
+        {
+            Description = "With --yes, and only if the catalog has lost changes: users, rights, tokens and topics that were removed or changed may be as they were before, a deleted user's token among them. The broker then lets nobody but admin log in until 'lightq server confirm-catalog'.",
+        };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "repair", "Put a gap in the place of what is lost, so that the broker serves the rest. Says first what that costs.", "lightq journal repair ./data", "lightq journal repair ./data --yes")
         {
-            path, yes, output,
+            path, yes, acceptLoss, output,
         };
         command.SetAction((parsed, cancellationToken) =>
-            Task.FromResult(new RepairJob(parsed.GetRequiredValue(path), parsed.GetValue(output), parsed.GetValue(yes)).Run(cancellationToken)));
+            Task.FromResult(new RepairJob(parsed.GetRequiredValue(path), parsed.GetValue(output), parsed.GetValue(yes), parsed.GetValue(acceptLoss)).Run(cancellationToken)));
         return command;
     }
 

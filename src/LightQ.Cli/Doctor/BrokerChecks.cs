@@ -94,6 +94,9 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             TimeSpan roundTrip = await client.PingAsync(token);
             return Finding.Ok("broker's data plane", string.Create(CultureInfo.InvariantCulture, $"logged in, round trip {roundTrip.TotalMilliseconds:0.000} ms"));
         });
+        yield return await TryAsync("broker's catalog", async token => (await client.Stats.GetBrokerAsync(token)).IsCatalogUnconfirmed
+            ? Finding.Warning("broker's catalog", "it was repaired and has lost changes: nobody but admin may log in", "Put users, rights, tokens and topics right, then lightq server confirm-catalog.")
+            : Finding.Ok("broker's catalog", "nothing to confirm"));
         yield return await TryAsync("broker's topics", async token =>
         {
             int topics = 0;

@@ -100,6 +100,8 @@ internal sealed class DirectoryChecks(string path)
             yield break;
         }
         yield return InUse(Check);
+        if (CatalogConfirmation.IsPending(Full))
+            yield return Finding.Warning("catalog", "it was repaired and has lost changes: nobody but admin may log in", $"Read '{Path.Combine(Full, CatalogConfirmation.FileName)}', put users, rights, tokens and topics right, then lightq server confirm-catalog.");
         if (FilePermissions.IsWrittenByOthers(Full))
             yield return Finding.Warning("permissions", $"others may write into '{Full}' ({FilePermissions.TextOf(Full)})", $"chmod 700 '{Full}'");
         string password = Path.Combine(Full, AdminPassword.FileName);

@@ -7,7 +7,7 @@ using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
 
-/// <summary>What a path names: a data directory, a topic's directory in it, or one partition's; held against a broker while it is looked at.</summary>
+/// <summary>What a path names: a data directory, its catalog or groups, a topic's directory in it, or one partition's; held against a broker while it is looked at.</summary>
 internal sealed class JournalTarget : IDisposable
 {
     private const string Catalog = "catalog";
@@ -19,17 +19,21 @@ internal sealed class JournalTarget : IDisposable
     private JournalTarget(string path, string? root, DataDirectoryLock? heldLock)
     {
         Path = path;
+        Root = root;
         _lock = heldLock;
         if (root is not null && Directory.Exists(System.IO.Path.Combine(root, Catalog)))
             KnownTopics = CatalogReader.ReadDurableTopics(System.IO.Path.Combine(root, Catalog), out _);
         IsCatalogGone = root == path && CatalogReader.IsGone(path);
-        if (root == path)
-            Records = [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(path, n)).Where(Directory.Exists)];
-        Partitions = [.. Find(path, root == path).OrderBy(p => p.Name, StringComparer.Ordinal).ThenBy(p => p.Partition)];
+        string[] records = root is null ? [] : [.. new[] { Catalog, Groups }.Select(n => System.IO.Path.Combine(root, n)).Where(Directory.Exists)];
+        Records = root == path ? records : [.. records.Where(r => r == path)];
+        Partitions = [.. (Records.Count > 0 && root != path ? [] : Find(path, root == path)).OrderBy(p => p.Name, StringComparer.Ordinal).ThenBy(p => p.Partition)];
     }
 
     /// <summary>The full path.</summary>
     public string Path { get; }
+
+    /// <summary>The data directory that the path is or lies in; null for a copy elsewhere.</summary>
+    public string? Root { get; }
 
     /// <summary>The durable topics that the catalog knows; null without a catalog.</summary>
     public IReadOnlyDictionary<Guid, (string Name, int Partitions)>? KnownTopics { get; }
@@ -37,13 +41,16 @@ internal sealed class JournalTarget : IDisposable
     /// <summary>Whether the path is a data directory whose catalog is gone.</summary>
     public bool IsCatalogGone { get; }
 
-    /// <summary>Directories of catalog and groups, when the path is a data directory.</summary>
+    /// <summary>Directories of catalog and groups, when the path is a data directory; or the path, if it is one of them.</summary>
     public IReadOnlyList<string> Records { get; } = [];
+
+    /// <summary>The catalog among them; null when it is none.</summary>
+    public string? CatalogDirectory => Records.FirstOrDefault(r => System.IO.Path.GetFileName(r) == Catalog);
 
     public IReadOnlyList<JournalPartition> Partitions { get; }
 
     /// <summary>Durable topics of the catalog, or partitions of them, of which neither a checkpoint nor a segment is there, when the path is a data directory.</summary>
-    public IEnumerable<string> MissingTopics => Records.Count == 0 || KnownTopics is null ? [] : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
+    public IEnumerable<string> MissingTopics => Root != Path || Records.Count == 0 || KnownTopics is null ? [] : KnownTopics.SelectMany(t => Missing(t.Key, t.Value.Name, t.Value.Partitions));
 
     /// <exception cref="CommandException">The path is none of these.</exception>
     /// <exception cref="DataDirectoryException">A broker holds the data directory.</exception>

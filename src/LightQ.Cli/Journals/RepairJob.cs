@@ -1,11 +1,12 @@
 using System.Globalization;
 using LightQ.Cli.Output;
+using LightQ.Server.Security;
 using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
 
 /// <summary>Says what a repair costs, asks, and does it.</summary>
-internal sealed class RepairJob(string path, OutputFormat output, bool isConfirmed)
+internal sealed class RepairJob(string path, OutputFormat output, bool isConfirmed, bool isCatalogLossAccepted)
 {
     private readonly CommandConsole _console = new();
 
@@ -17,13 +18,18 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         _console.EndProgress();
         bool isJson = output == OutputFormat.Json;
         string[] missing = [.. target.MissingTopics];
+        JournalRepair? catalog = needed.Find(n => n.Repair.Report.Directory == target.CatalogDirectory).Repair;
+        LostCatalogChanges? lost = catalog is { Refusal: null, Losses.Count: > 0 } ? LostCatalogChanges.Find(target.Root!, target.CatalogDirectory!, catalog.Losses) : null;
         if (!isJson)
-            Describe(needed, missing);
+            Describe(needed, missing, catalog, lost);
         foreach (string name in missing)
             _console.Note($"lightq: The catalog knows the topic {name}, but its files are gone. Put its directory back from a copy, or delete the topic.");
         bool isRefused = missing.Length > 0 || needed.Exists(n => n.Repair.Refusal is not null);
         bool canDo = needed.Exists(n => n.Repair.Refusal is null);
-        bool goesAhead = canDo && (isConfirmed || Confirmation.Ask("Do it?"));
+        bool goesAhead = canDo && (isConfirmed || Confirmation.Ask("Do it?"))
+            && (lost is null || isCatalogLossAccepted || (!isConfirmed && Confirmation.Ask("Users, rights, tokens and topics may be as they were before.", "accept")));
+        if (goesAhead && lost is not null)
+            CatalogConfirmation.Demand(target.Root!, TextOf(lost)); // First: a crash behind it leaves a catalog that is looked at once too often.
         var views = new List<RepairView>();
         foreach ((string? name, JournalRepair repair) in needed)
         {
@@ -31,13 +37,15 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
             string? report = goesAhead && repair.Refusal is null ? repair.Execute(DateTimeOffset.UtcNow) : null;
             if (report is not null && !isJson)
                 CommandConsole.Line($"repaired {name ?? repair.Report.Directory}: {report}");
-            views.Add(new RepairView(name, repair.Report.Directory, [.. repair.Losses.Select(LossView.From)], steps, repair.Refusal, report));
+            views.Add(new RepairView(name, repair.Report.Directory, [.. repair.Losses.Select(LossView.From)], steps, repair.Refusal, report, repair == catalog ? lost?.Changes : null));
         }
         if (isJson)
             CommandConsole.Line(CliJson.Write([.. views], CliJson.Default.RepairViewArray));
         if (canDo && !goesAhead)
         {
-            _console.Note("lightq: Nothing was changed. Say --yes to do it.");
+            _console.Note(lost is null
+                ? "lightq: Nothing was changed. Say --yes to do it."
+                : "lightq: Nothing was changed. The catalog has lost changes, so users, rights, tokens and topics that were removed or changed may be as they were before. Say --yes and --accept-lost-catalog-changes to do it.");
             return ExitCode.Unconfirmed;
         }
         return isRefused ? ExitCode.Failed : ExitCode.Ok;
@@ -59,7 +67,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
         return [.. plans.Where(p => p.Repair.IsNeeded)];
     }
 
-    private static void Describe(List<(string? Name, JournalRepair Repair)> needed, string[] missing)
+    private static void Describe(List<(string? Name, JournalRepair Repair)> needed, string[] missing, JournalRepair? catalog, LostCatalogChanges? lost)
     {
         if (needed.Count == 0 && missing.Length == 0)
             CommandConsole.Line("Nothing is damaged.");
@@ -79,8 +87,30 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
                 foreach (string step in repair.Steps)
                     CommandConsole.Line($"  to do: {step}");
             }
-            if (name == "catalog" && repair.Losses.Count > 0)
-                CommandConsole.Line("  cannot be mended: what those records of the catalog said. A topic whose making is lost is no longer served; its directory stays, see 'lightq journal verify'.");
+            if (repair == catalog && lost is not null)
+                Describe(lost);
         }
+    }
+
+    private static void Describe(LostCatalogChanges lost)
+    {
+        CommandConsole.Line("  cannot be mended: what those records of the catalog said. Users, rights, tokens and topics that they removed or changed are as they were before, so a deleted user or a revoked token may count again.");
+        CommandConsole.Line("  A topic whose making is lost is no longer served; its directory stays, see 'lightq journal verify'. A named producer whose record is lost is a new one.");
+        CommandConsole.Line($"  {lost.Source}{(lost.Changes.Count == 0 ? "" : ":")}");
+        foreach (LostChangeView change in lost.Changes)
+            CommandConsole.Line($"    {change.Line}");
+        CommandConsole.Line("  behind it the broker lets nobody but admin log in, with its password, until 'lightq server confirm-catalog'");
+    }
+
+    private static string TextOf(LostCatalogChanges lost)
+    {
+        IEnumerable<string> lines =
+        [
+            string.Create(CultureInfo.InvariantCulture, $"The catalog was repaired at {DateTimeOffset.UtcNow:u} and has lost changes. Look through users, rights, tokens and topics, and put them right;"),
+            "then 'lightq server confirm-catalog' lets everybody log in again. Until then nobody but admin may.",
+            $"{lost.Source}{(lost.Changes.Count == 0 ? "" : ":")}",
+            .. lost.Changes.Select(c => "  " + c.Line),
+        ];
+        return string.Join('\n', lines) + "\n";
     }
 }

@@ -7,4 +7,6 @@ namespace LightQ.Cli.Journals;
 /// <param name="Steps">What is done.</param>
 /// <param name="Refusal">Why it cannot be repaired; absent when it can.</param>
 /// <param name="Report">The report that was written; absent when nothing was done.</param>
-internal sealed record RepairView(string? Name, string Directory, IReadOnlyList<LossView> Losses, IReadOnlyList<string> Steps, string? Refusal, string? Report);
+/// <param name="UndoneChanges">What the audit log tells of and the catalog does not know any more; absent unless changes of the catalog are lost.</param>
+internal sealed record RepairView(
+    string? Name, string Directory, IReadOnlyList<LossView> Losses, IReadOnlyList<string> Steps, string? Refusal, string? Report, IReadOnlyList<LostChangeView>? UndoneChanges);

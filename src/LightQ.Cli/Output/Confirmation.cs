@@ -12,13 +12,15 @@ internal static class Confirmation
     };
 
     /// <summary>Asks on a terminal.</summary>
-    /// <returns>False if the answer is not yes, or there is nobody to ask.</returns>
-    public static bool Ask(string question)
+    /// <param name="question">What is asked.</param>
+    /// <param name="answer">What has to be typed.</param>
+    /// <returns>False if the answer is another one, or there is nobody to ask.</returns>
+    public static bool Ask(string question, string answer = "yes")
     {
         if (Console.IsInputRedirected || Console.IsErrorRedirected)
             return false;
-        Console.Error.Write($"{question} Type yes: ");
-        return Console.ReadLine()?.Trim() == "yes";
+        Console.Error.Write($"{question} Type {answer}: ");
+        return Console.ReadLine()?.Trim() == answer;
     }
 
     /// <summary>Asks on a terminal, and ends the command unless somebody says yes.</summary>

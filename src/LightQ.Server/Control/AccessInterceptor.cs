@@ -30,7 +30,7 @@ internal sealed class AccessInterceptor(Authenticator authenticator, AccessContr
                 : throw new BrokerException(ErrorCode.Unauthenticated, "The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
         }
         PeerChannel peer = CallPrincipal.ChannelOf(context);
-        return authenticator.OfNothing(peer) ?? throw new BrokerException(
-            ErrorCode.Unauthenticated, $"{Authenticator.LoginDemandOf(peer)} a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
+        return authenticator.OfNothing(peer)
+            ?? throw authenticator.LoginDemandOf(peer, "a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
     }
 }

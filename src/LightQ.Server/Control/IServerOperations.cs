@@ -16,6 +16,11 @@ internal interface IServerOperations
     /// <exception cref="BrokerException">The server is a part of a program that gave it none: <see cref="ErrorCode.NotSupported"/>.</exception>
     Task<ReloadReport> ReloadAsync(string actor, Origin origin);
 
+    /// <summary>Lets everybody log in again after a repair of the catalog.</summary>
+    /// <returns>Whether there was anything to confirm.</returns>
+    /// <exception cref="IOException">The disk refuses: it stays as it is.</exception>
+    Task<bool> ConfirmCatalogAsync(string actor, Origin origin);
+
     /// <summary>Has the server stop by itself; returns at once.</summary>
     void BeginStop();
 }

@@ -16,7 +16,8 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
 
     public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .ServerStreaming<StopRequest, StopProgress>("Stop", StopAsync)
-        .Unary<ReloadRequest, ReloadResponse>("Reload", ReloadAsync);
+        .Unary<ReloadRequest, ReloadResponse>("Reload", ReloadAsync)
+        .Unary<ConfirmCatalogRequest, ConfirmCatalogResponse>("ConfirmCatalog", ConfirmCatalogAsync);
 
     private async Task StopAsync(StopRequest request, GrpcResponseStream<StopProgress> responses, GrpcServerCallContext context)
     {
@@ -52,6 +53,9 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
             CertificateProblem = report.CertificateProblem ?? "",
         };
     }
+
+    private async Task<ConfirmCatalogResponse> ConfirmCatalogAsync(ConfirmCatalogRequest request, GrpcServerCallContext context) =>
+        new() { Confirmed = await server.ConfirmCatalogAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context)).ConfigureAwait(false) };
 
     private static TimeSpan ReadTimeout(StopRequest request)
     {

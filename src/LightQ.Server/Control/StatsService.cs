@@ -68,6 +68,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
             ConnectionsCount = (uint)(listener.Count + calls.Open.Count()),
             ResidentBytes = (ulong)Environment.WorkingSet,
             DataPort = (uint)listener.EndPoint.Port,
+            CatalogUnconfirmed = access.IsLimitedToAdmin,
         };
         foreach (ServerSetting limit in ServerSettings.All.Where(s => s.IsLimit && broker.Refusals[s.Key] != 0))
             response.LimitRefusals[limit.Key] = (ulong)broker.Refusals[limit.Key];

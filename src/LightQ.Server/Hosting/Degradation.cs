@@ -1,17 +1,21 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Server.Audit;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Hosting;
 
 /// <summary>What keeps a server that takes work from doing all of it, in words that name no topic: whoever reaches the web port reads them.</summary>
-internal sealed class Degradation(LightQBroker broker, AuditLog? audit)
+internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessControl access)
 {
     /// <summary>With less than that, hardly anything can be made any more: a new topic's first segments need it.</summary>
     private const long FewBytes = 1 << 20;
 
     /// <summary>Whether the audit log waits for the disk; null when there is none.</summary>
     public bool? IsAuditFailing => audit?.IsFailing;
+
+    /// <summary>Whether nobody but admin may log in, because a repair of the catalog is not confirmed.</summary>
+    public bool IsLimitedToAdmin => access.IsLimitedToAdmin;
 
     /// <summary>What is not as it should be; empty when everything is.</summary>
     public IReadOnlyList<string> Reasons()
@@ -36,6 +40,8 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit)
             reasons.Add("the positions of groups cannot be stored: what they settle comes again after an unclean stop");
         if (IsAuditFailing == true)
             reasons.Add("the audit log cannot be written");
+        if (IsLimitedToAdmin)
+            reasons.Add("the catalog was repaired and nobody but admin may log in until it is confirmed");
         return reasons;
     }
 }

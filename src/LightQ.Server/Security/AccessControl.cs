@@ -31,6 +31,9 @@ internal sealed class AccessControl : IDisposable
         AwaitExpiry();
     }
 
+    /// <summary>Whether nobody but admin may log in.</summary>
+    public bool IsLimitedToAdmin => _authenticator.Options.IsLimitedToAdmin;
+
     /// <summary>Completes when somebody may do more or less than now.</summary>
     public Task Changed => Volatile.Read(ref _changed).Task;
 

@@ -62,7 +62,7 @@ internal sealed class Authenticator
     }
 
     /// <summary>Whether a client that has not logged in may do anything.</summary>
-    public bool AllowsAnonymous(bool isLocal) => !_options.RequireAuth && _broker.Users.Table.Users.IsEmpty && (isLocal || _options.AllowsRemoteAnonymous);
+    public bool AllowsAnonymous(bool isLocal) => _options is { RequireAuth: false, IsLimitedToAdmin: false } && _broker.Users.Table.Users.IsEmpty && (isLocal || _options.AllowsRemoteAnonymous);
 
     /// <summary>Checks what a client of the data plane shows.</summary>
     /// <param name="mechanism">See <see cref="HelloFrame.Mechanism"/>.</param>
@@ -74,7 +74,7 @@ internal sealed class Authenticator
         switch (mechanism)
         {
             case HelloFrame.Anonymous:
-                return OfNothing(peer) ?? throw Refuse($"{LoginDemandOf(peer)} a user and password, or a token.");
+                return OfNothing(peer) ?? throw LoginDemandOf(peer, "a user and password, or a token.");
             case HelloFrame.Token:
                 Principal owner = OfToken(credentials, Origin.Data(peer));
                 _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, owner.ToString(), Origin.Data(peer), Detail: "token"));
@@ -94,9 +94,12 @@ internal sealed class Authenticator
     public Principal? OfNothing(PeerChannel peer) =>
         OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null);
 
-    /// <summary>Why a client that shows nothing has to log in; how follows.</summary>
-    public static string LoginDemandOf(PeerChannel peer) =>
-        peer.CertificateNames is { Count: > 0 } ? $"The client certificate names {Printable(peer)}, and no user has one of these names; so this broker requires" : "This broker requires";
+    /// <summary>Why a client that shows nothing has to log in.</summary>
+    /// <param name="peer">The client.</param>
+    /// <param name="how">How it does so.</param>
+    public BrokerException LoginDemandOf(PeerChannel peer, string how) =>
+        _options.IsLimitedToAdmin ? AdminOnly()
+        : Refuse(peer.CertificateNames is { Count: > 0 } ? $"The client certificate names {Printable(peer)}, and no user has one of these names; so this broker requires {how}" : $"This broker requires {how}");
 
     /// <summary>The user that a verified certificate names.</summary>
     /// <exception cref="BrokerException">There is no certificate, or it names no user.</exception>
@@ -106,6 +109,8 @@ internal sealed class Authenticator
         {
             string names = Printable(peer);
             _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, names, Origin.Data(peer), Detail: "certificate"));
+            if (_options.IsLimitedToAdmin)
+                throw AdminOnly();
             throw Refuse(names.Length == 0 ? "There is no client certificate on this connection." : $"The client certificate names {names}, and no user has one of these names.");
         }
         _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), Origin.Data(peer), Detail: "certificate"));
@@ -113,10 +118,15 @@ internal sealed class Authenticator
     }
 
     /// <summary>Checks user and password; if either is wrong, says so after <see cref="RefusalDelay"/>. The user is a user's name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.</summary>
-    /// <exception cref="BrokerException">Either is wrong, or too many ask at once.</exception>
+    /// <exception cref="BrokerException">Either is wrong, or too many ask at once; or nobody but admin may log in at the moment, and the password was not even looked at.</exception>
     public async ValueTask<Principal> LogInAsync(string user, string password, Origin origin, CancellationToken cancellationToken)
     {
         Principal? principal;
+        if (user != Admin && _options.IsLimitedToAdmin)
+        {
+            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, user, origin, Detail: "catalog unconfirmed"));
+            throw AdminOnly();
+        }
         if (user == Admin)
         {
             principal = CryptographicOperations.FixedTimeEquals(SHA256.HashData(Encoding.UTF8.GetBytes(password)), _adminHash) ? Principal.Admin() : null;
@@ -151,7 +161,7 @@ internal sealed class Authenticator
         if (principal is not null && IsCurrent(principal))
             return principal;
         _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", origin, Detail: "token"));
-        throw Refuse("The token is unknown or has expired: log in for a new one.");
+        throw _options.IsLimitedToAdmin ? AdminOnly() : Refuse("The token is unknown or has expired: log in for a new one.");
     }
 
     /// <summary>Gives out a token that stands for a login for 15 minutes.</summary>
@@ -185,6 +195,8 @@ internal sealed class Authenticator
     /// <summary>Whether what a principal has shown still counts.</summary>
     public bool IsCurrent(Principal principal)
     {
+        if (_options.IsLimitedToAdmin && (principal.Kind != PrincipalKind.Admin || principal.TokenHash is not null))
+            return false; // A token of admin is in the catalog, too.
         if (principal.IsRevoked || (principal.TokenHash is { } hash && !IsLasting(hash)))
             return false;
         return principal.Kind switch
@@ -214,7 +226,7 @@ internal sealed class Authenticator
 
     private Principal? OfCertificate(PeerChannel peer)
     {
-        foreach (string name in peer.CertificateNames ?? [])
+        foreach (string name in _options.IsLimitedToAdmin ? [] : peer.CertificateNames ?? [])
         {
             if (_broker.Users.Table.Users.TryGetValue(name, out User? user))
                 return Principal.OfCertificate(user);
@@ -243,4 +255,8 @@ internal sealed class Authenticator
     }
 
     private static BrokerException Refuse(string message) => new(ErrorCode.Unauthenticated, message);
+
+    /// <summary>Of a code with which clients try again: they may be let in as they are, once the catalog is confirmed.</summary>
+    private static BrokerException AdminOnly() => new(
+        ErrorCode.PermissionDenied, "The broker's catalog was repaired and has lost changes, so users and rights may not be what they were: nobody but admin may log in, with its password, until an administrator confirms it with 'lightq server confirm-catalog'.");
 }

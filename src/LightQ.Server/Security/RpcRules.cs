@@ -40,6 +40,7 @@ internal static class RpcRules
         [Messages + "Consume"] = RpcRule.Stream(Right.Consume),
         [Operations + "Stop"] = RpcRule.Admin,
         [Operations + "Reload"] = RpcRule.Admin,
+        [Operations + "ConfirmCatalog"] = RpcRule.Admin,
         [Auth + "Login"] = RpcRule.Open,
         [Auth + "Logout"] = RpcRule.LoggedIn,
         [Auth + "WhoAmI"] = RpcRule.LoggedIn,

@@ -56,6 +56,7 @@ internal static class MetricsPage
         (Topic Topic, TopicFigures Figures)[] topics = [.. visible.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
         writer.Gauge("lightq_build_info", "Always 1; the label has the version.").Sample(1, "version", ServerVersion.Text);
         writer.Gauge("lightq_ready", "1 while the broker takes work.").Sample(ready ? 1 : 0);
+        writer.Gauge("lightq_catalog_unconfirmed", "1 while nobody but admin may log in, because a repair of the catalog is not confirmed.").Sample(degradation.IsLimitedToAdmin ? 1 : 0);
         writer.Gauge("lightq_start_time_seconds", "When the broker started, in seconds since 1970.").Sample(broker.Started.ToUnixTimeMilliseconds() / 1000.0);
         if (certificate is not null)
             writer.Gauge("lightq_tls_certificate_end_seconds", "When the certificate in force ends, in seconds since 1970; only with TLS.").Sample(new DateTimeOffset(certificate.NotAfter).ToUnixTimeSeconds());

@@ -60,7 +60,8 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
         catch (BrokerException e)
         {
             http.Response.Headers.WWWAuthenticate = "Basic realm=\"LightQ\"";
-            await Answer(http, e.Code == ErrorCode.Unauthenticated ? StatusCodes.Status401Unauthorized : StatusCodes.Status429TooManyRequests, e.Message + "\n").ConfigureAwait(false);
+            int status = e.Code switch { ErrorCode.Unauthenticated => StatusCodes.Status401Unauthorized, ErrorCode.PermissionDenied => StatusCodes.Status403Forbidden, _ => StatusCodes.Status429TooManyRequests };
+            await Answer(http, status, e.Message + "\n").ConfigureAwait(false);
             return;
         }
         tls?.LookForChanges();

@@ -35,6 +35,15 @@ public static class JournalInspector
     /// <exception cref="IOException">The disk refuses to read; <see cref="JournalCorruptException"/> for a record that is whole and cannot be read, with <paramref name="replay"/>.</exception>
     public static JournalReport InspectRecords(string directory, RecordReplay? replay = null) => InspectRecords(directory, PlatformFileSystem.Choose(), replay);
 
+    /// <summary>Reads the batches of a journal of records, each of one record.</summary>
+    /// <param name="directory">Its directory.</param>
+    /// <param name="onBatch">Gets every batch, oldest first.</param>
+    public static void ReadRecords(string directory, StoredBatchVisitor onBatch)
+    {
+        IFileSystem files = PlatformFileSystem.Choose();
+        new LogContents(InspectRecords(directory, files).Survey, files).Read(onBatch);
+    }
+
     internal static JournalReport InspectRecords(string directory, IFileSystem files, RecordReplay? replay)
     {
         (LogSurvey survey, JournalReport report) = InspectRecords(directory, files);

@@ -50,6 +50,7 @@ internal static class Operations
         new(Control, "CreateBackup", Right.Admin, ErrorCode.None, ErrorCode.None, (s, _) => s.WatchAsync<CreateBackupRequest, CreateBackupResponse>("CreateBackup", new())),
         new(Control, "Stop", Right.Admin, ErrorCode.InvalidArgument, ErrorCode.InvalidArgument, (s, _) => s.WatchAsync<StopRequest, StopProgress>("Stop", new() { Timeout = new() })),
         new(Control, "Reload", Right.Admin, ErrorCode.NotSupported, ErrorCode.NotSupported, (s, _) => s.CallAsync<ReloadRequest, ReloadResponse>("Reload", new())),
+        new(Control, "ConfirmCatalog", Right.Admin, ErrorCode.None, ErrorCode.None, (s, _) => s.CallAsync<ConfirmCatalogRequest, ConfirmCatalogResponse>("ConfirmCatalog", new())),
         new(Control, "ListUsers", Right.Admin, ErrorCode.None, ErrorCode.None, (s, _) => s.CallAsync<ListUsersRequest, ListUsersResponse>("ListUsers", new())),
         new(Control, "CreateUser", Right.Admin, ErrorCode.InvalidArgument, ErrorCode.InvalidArgument, (s, _) => s.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = ".." })),
         new(Control, "DeleteUser", Right.Admin, ErrorCode.UnknownUser, ErrorCode.UnknownUser, (s, _) => s.CallAsync<DeleteUserRequest, DeleteUserResponse>("DeleteUser", new() { Name = Group })),
