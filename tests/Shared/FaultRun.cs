@@ -44,6 +44,9 @@ internal sealed class FaultRun
     /// <summary>Skips what is too slow for a run without a tier; it carries <c>[Trait("Tier", "C")]</c>.</summary>
     public static void RequireTier(string reason) => Assert.SkipUnless(Tier is "C" or "N", $"{reason} Run it with LIGHTQ_TIER=C.");
 
+    /// <summary>Skips what is for the long run on demand only; it carries <c>[Trait("Tier", "N")]</c>.</summary>
+    public static void RequireLongRun(string reason) => Assert.SkipUnless(Tier is "N", $"{reason} Run it with LIGHTQ_TIER=N.");
+
     /// <summary>How often something is done in this tier.</summary>
     public static int Times(int plain, int c, int n) => Tier switch { "N" => n, "C" => c, _ => plain };
 

@@ -43,13 +43,19 @@ class Forger:
 
     def chain(self, first_offset: int, epoch: int, count: int) -> bytes:
         """So many whole batches, each chained to the one before, that would prove that everything before them had been durable."""
-        run, previous = [], 0
+        run, previous = [], self._copied().header_crc
+        reserved = self._dice.choice((0, self._copied().reserved, self._dice.getrandbits(64)))
         for offset in range(first_offset, first_offset + count):
             batch = p.seal(
-                self.EMPTY, offset, now(), base_offset=offset, append_time=now(), leader_epoch=epoch, previous_crc=previous, durable_back=self._dice.choice((0, 0, 1)))
+                self.EMPTY, offset, now(), base_offset=offset, append_time=now(), leader_epoch=epoch, previous_crc=previous,
+                durable_back=self._dice.choice((0, 0, 1)), reserved=reserved)
             previous = p.read_batch(batch).header_crc
             run.append(batch)
         return b"".join(run)
+
+    def _copied(self) -> p.Batch:
+        """A header of the log's own; one of zeros where none was seen."""
+        return p.Batch._make(p.BATCH.unpack_from(self._dice.choice(self._seen or [bytes(p.BATCH.size)])))
 
     def records(self, end_offset: int, epoch: int, size: int) -> tuple[list[bytes], int]:
         """Records with forged and copied batches in bodies, keys and headers, all where a batch of the log could begin; and how many records."""

@@ -148,9 +148,9 @@ class Payload(NamedTuple):
 
 def seal(
     payload: Payload, sequence: int, timestamp: int, *, producer_id: int = 0, producer_epoch: int = 0, due: Optional[int] = None, expiry: Optional[int] = None,
-    base_offset: int = 0, append_time: int = 0, leader_epoch: int = 0, previous_crc: int = 0, durable_back: int = 0,
+    base_offset: int = 0, append_time: int = 0, leader_epoch: int = 0, previous_crc: int = 0, durable_back: int = 0, reserved: int = 0,
 ) -> bytes:
-    """Puts the header in front. The last five are the broker's to stamp; only who forges one sets them."""
+    """Puts the header in front. What is from base_offset on is not the producer's to set; only who forges a header does."""
     flags, extensions = payload.codec, b""
     if due is not None:
         flags, extensions = flags | HAS_DUE_TIME, extensions + _EXTENSION.pack(DUE_TIME, 8, due)
@@ -160,7 +160,7 @@ def seal(
     length = header_length + len(payload.content)
     header = bytearray(BATCH.pack(
         length, 0, payload.crc, MAGIC, VERSION, header_length, flags, payload.count, payload.count, payload.uncompressed, base_offset, append_time, timestamp,
-        producer_id, sequence, producer_epoch, leader_epoch, previous_crc, durable_back, 0)) + extensions
+        producer_id, sequence, producer_epoch, leader_epoch, previous_crc, durable_back, reserved)) + extensions
     struct.pack_into("<I", header, 4, header_crc(header))
     return bytes(header) + payload.content
 

@@ -46,15 +46,16 @@ internal static class LightQTool
     /// <param name="server">The broker, or null for none.</param>
     /// <param name="settings">Settings by their keys, such as <c>Broker:JournalWriters</c>.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) => Start(server, settings, descriptors: null, arguments);
+    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) =>
+        Start(server is null ? [] : [("LIGHTQ_SERVER", server)], settings, descriptors: null, arguments);
 
     /// <summary>Starts a command that may have only so many descriptors; the caller ends it.</summary>
-    /// <param name="server">The broker, or null for none.</param>
+    /// <param name="environment">Variables besides the settings.</param>
     /// <param name="settings">Settings by their keys.</param>
     /// <param name="descriptors">How many; null for as many as this process.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, int? descriptors, params string[] arguments) =>
-        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. server is null ? [] : new[] { ("LIGHTQ_SERVER", server) }], descriptors, arguments);
+    public static Process Start(IEnumerable<(string Name, string Value)> environment, IEnumerable<(string Key, string Value)> settings, int? descriptors, params string[] arguments) =>
+        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. environment], descriptors, arguments);
 
     /// <summary>Starts a command with variables in its environment, and no others of the tool's; the caller ends it.</summary>
     public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => StartWith(environment, descriptors: null, arguments);

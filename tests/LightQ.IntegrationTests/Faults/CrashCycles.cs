@@ -17,6 +17,9 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
     private readonly ReadyTimes _ready = new();
     private readonly List<string> _violations = [];
 
+    /// <summary>Variables in the environment of the brokers.</summary>
+    public IEnumerable<(string Name, string Value)> Variables { get; init; } = [];
+
     /// <summary>Runs cycles until there are enough, or one shows a violation.</summary>
     /// <param name="lane">Tells those apart that run beside each other.</param>
     /// <param name="cycles">How many.</param>
@@ -42,9 +45,16 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
         Assert.True(_ready.Median <= ReadyLimit, $"ready p50 {_ready.Median}");
     }
 
+    /// <summary>Counts something that happens in a lane.</summary>
+    public void Count(string figure)
+    {
+        lock (_lock)
+            run.Count(figure);
+    }
+
     private async Task RunDirectoryAsync(int variant, int firstCycle, int cycles, string directory, Func<FaultBroker, Random, Task> crash)
     {
-        await using var broker = new FaultBroker(directory, ("Broker:CheckpointInterval", "100ms"));
+        await using var broker = new FaultBroker(directory, ("Broker:CheckpointInterval", "100ms")) { Variables = Variables };
         await using ICrashLoad load = makeLoad(variant, firstCycle);
         var violations = new List<string>();
         try
@@ -98,11 +108,5 @@ internal sealed class CrashCycles(FaultRun run, string id, Func<int, int, ICrash
         await crash(broker, random);
         await stop.CancelAsync();
         await working;
-    }
-
-    private void Count(string figure)
-    {
-        lock (_lock)
-            run.Count(figure);
     }
 }

@@ -27,6 +27,9 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
 
     public int WebPort => _port + 2;
 
+    /// <summary>Variables in its environment, besides its settings.</summary>
+    public IEnumerable<(string Name, string Value)> Variables { get; init; } = [];
+
     /// <summary>How many descriptors it may have; null for as many as this process.</summary>
     public int? Descriptors { get; init; }
 
@@ -66,6 +69,23 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
 
     /// <summary>Starts it and does not wait: for a crash before or while it recovers.</summary>
     public void Begin() => Launch();
+
+    /// <summary>Waits for its end, from whatever cause.</summary>
+    /// <returns>False when it has not ended by then.</returns>
+    public async Task<bool> EndsAsync(TimeSpan patience)
+    {
+        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+        timeout.CancelAfter(patience);
+        try
+        {
+            await _process!.WaitForExitAsync(timeout.Token);
+            return true;
+        }
+        catch (OperationCanceledException) when (!TestContext.Current.CancellationToken.IsCancellationRequested)
+        {
+            return false;
+        }
+    }
 
     /// <summary>kill -9.</summary>
     public async Task KillAsync()
@@ -109,7 +129,7 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         _process?.Dispose();
         _log.Clear();
         Process process = LightQTool.Start(
-            null, settings, Descriptors, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
+            Variables, settings, Descriptors, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
             "--output", "json", "--log-level", "Information");
         process.ErrorDataReceived += (_, line) => _log.Enqueue(line.Data ?? "");
         process.BeginErrorReadLine();

@@ -26,13 +26,13 @@ internal sealed class FaultLoad : ICrashLoad
     /// <param name="variant">Even or odd: which of the producers are idempotent.</param>
     /// <param name="survives">The ack level that survives the fault.</param>
     /// <param name="partitions">Of each topic.</param>
-    public FaultLoad(int variant, Durability survives, int partitions = 1)
+    /// <param name="mayFail">Whether the fault makes logs fail before the broker ends.</param>
+    public FaultLoad(int variant, Durability survives, int partitions = 1, bool mayFail = false)
     {
         _survives = survives;
         var durable = new TopicSpec("kept") { Kind = TopicKind.Durable, Partitions = partitions, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 };
         _kept = new FaultTopic(durable);
         _recycled = new FaultTopic(durable with { Name = "recycled", MaxMessageBytes = 8 * 1024, SegmentBytes = 288 * 1024, RetentionBytes = 1024 * 1024 });
-        bool mayFail = survives == Durability.Fsync;
         (FaultTopic Topic, Durability Level)[] plan =
             [(_kept, Durability.Fsync), (_kept, Durability.Written), (_recycled, Durability.Written), (_recycled, Durability.Memory)];
         _producers = [.. plan.Select((p, i) => new FaultProducer(i, p.Topic.Spec.Name, p.Topic.Ledger, Options(p.Level, i, variant), mayFail))];

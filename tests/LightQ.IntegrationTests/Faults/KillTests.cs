@@ -21,7 +21,7 @@ public sealed class KillTests
     public Task Kill_9_loses_as_little_of_topics_with_four_partitions()
     {
         FaultRun.RequireTier("With one partition it is the same.");
-        return RunAsync("D1.partitions", "kill -9 after 20 to 500 ms, 4 producers, 4 consumers, all ack levels, topics of 4 partitions", partitions: 4, FaultRun.Times(c: 6, n: 500));
+        return RunAsync("D1.partitions", "kill -9 after 20 to 500 ms, 4 producers, 4 consumers, all ack levels, topics of 4 partitions", partitions: 4, FaultRun.Times(c: 4, n: 500));
     }
 
     private static async Task RunAsync(string row, string fault, int partitions, int times)
