@@ -35,6 +35,7 @@ internal static class CommandLine
             AuditCommand.Create(),
             DoctorCommand.Create(),
             BenchCommand.Create(),
+            CompletionCommand.Create(),
             RoleCommand.Create(),
         };
         HelpOption help = root.Options.OfType<HelpOption>().Single();
@@ -46,7 +47,8 @@ internal static class CommandLine
     /// <returns>The exit code.</returns>
     public static async Task<int> RunAsync(string[] args)
     {
-        ParseResult parsed = CreateRoot().Parse(args, Parsing);
+        // Who types the name alone wants to know what there is.
+        ParseResult parsed = CreateRoot().Parse(args.Length == 0 ? ["--help"] : args, Parsing);
         if (ParseMistake.Find(parsed) is { } mistake)
             return Report(new Failure(ExitCode.Usage, $"{mistake} Try '{ParseMistake.PathOf(parsed)} --help'."));
         using var interruption = new Interruption();

@@ -1,4 +1,6 @@
 using System.CommandLine;
+using System.Net;
+using System.Net.Sockets;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
@@ -15,7 +17,7 @@ internal static class CommonOptions
     /// <summary>Which broker.</summary>
     public static Option<string?> Server() => new("--server")
     {
-        Description = $"The broker: lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: {ServerVariable}, then {DefaultServer}. The user's password may also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from {TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
+        Description = $"The broker, by its name or address alone, or as lightq://[user[:password]@]host[:data-port][?control=PORT&tls=true&ca=FILE]. Default: {ServerVariable}, then {DefaultServer}. The user's password may also come from {PasswordVariable} or the file that {PasswordFileVariable} names, a token from {TokenVariable}. Beyond this machine they are sent with tls=true only, or with insecure=true.",
         HelpName = "URL",
     };
 
@@ -83,7 +85,7 @@ internal static class CommonOptions
     public static LightQClientOptions ClientOptions(string? server)
     {
         string? variable = Environment.GetEnvironmentVariable(ServerVariable);
-        string text = server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable); // Empty is a shell's way to say unset.
+        string text = Complete(server ?? (string.IsNullOrEmpty(variable) ? DefaultServer : variable)); // Empty is a shell's way to say unset.
         try
         {
             return WithSecrets(LightQClientOptions.Parse(text) with { ClientName = "lightq" });
@@ -100,6 +102,7 @@ internal static class CommonOptions
     {
         if (server is null)
             return null;
+        server = Complete(server);
         LightQClientOptions complete = ClientOptions(server), given = LightQClientOptions.Parse(server);
         var uri = new UriBuilder(server);
         if (given.Password is null && complete.Password is { } password)
@@ -108,6 +111,11 @@ internal static class CommonOptions
             uri.Query = $"{uri.Query}{(uri.Query.Length == 0 ? '?' : '&')}token={Uri.EscapeDataString(token)}";
         return uri.ToString();
     }
+
+    /// <summary>The connection string that a name or an address alone stands for.</summary>
+    private static string Complete(string server) => server.Contains("://", StringComparison.Ordinal) ? server
+        : IPAddress.TryParse(server, out IPAddress? address) && address.AddressFamily == AddressFamily.InterNetworkV6 ? $"lightq://[{address}]"
+        : $"lightq://{server}";
 
     /// <summary>What the connection string leaves out of a login, from the environment: arguments can be read by every user of the machine.</summary>
     private static LightQClientOptions WithSecrets(LightQClientOptions options)

@@ -30,7 +30,7 @@ internal static class ValueOptions
     private static Option<T> Choice<T>(string name, string[] words, T[] values)
         where T : struct, Enum
     {
-        return new(name)
+        var option = new Option<T>(name)
         {
             HelpName = string.Join('|', words),
             CustomParser = result =>
@@ -40,6 +40,9 @@ internal static class ValueOptions
                 return Parsed(result, index >= 0, index >= 0 ? values[index] : default, $"'{text}' is not one of {string.Join(", ", words)}.");
             },
         };
+        option.CompletionSources.Clear(); // The type's own names, which are written otherwise.
+        option.CompletionSources.Add(words);
+        return option;
     }
 
     /// <summary>A number from <paramref name="least"/> on.</summary>

@@ -17,13 +17,6 @@ internal sealed class Tour(long messages, OutputFormat output)
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
     private static readonly int[] Sizes = [100, 1024];
 
-    private static readonly string[] Next =
-    [
-        "lightq server --data ./lightq-data",
-        "lightq topic create hello --kind durable",
-        "lightq pub hello 'Hello, LightQ' && lightq sub hello --from earliest --count 1",
-    ];
-
     private readonly CommandConsole _console = new();
 
     public async Task<int> RunAsync(CancellationToken cancellationToken)
@@ -77,7 +70,7 @@ internal sealed class Tour(long messages, OutputFormat output)
     {
         if (output == OutputFormat.Json)
         {
-            CommandConsole.Line(CliJson.Write(new QuickstartView(runs, Next), CliJson.Default.QuickstartView));
+            CommandConsole.Line(CliJson.Write(new QuickstartView(runs, Next(ToolPath.Typed)), CliJson.Default.QuickstartView));
             return;
         }
         Table table = CommandConsole.Table("topic", "size", "messages", "messages/s", "MiB/s", "p50 us", "p99 us", "acknowledged when", "checked");
@@ -96,10 +89,17 @@ internal sealed class Tour(long messages, OutputFormat output)
                 faults == 0 ? "all, in order" : $"{run.Lost} lost, {run.Duplicated} repeated, {run.Reordered} reordered, {run.Damaged} damaged");
         }
         _console.Tables.Write(table);
-        CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's. Try next:");
-        foreach (string command in Next)
+        CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's. Try next, the first in a terminal of its own:");
+        foreach (string command in Next(ToolPath.Typed))
             CommandConsole.Line($"  {command}");
     }
+
+    private static string[] Next(string tool) =>
+    [
+        $"{tool} server --data ./lightq-data",
+        $"{tool} topic create hello --kind durable",
+        $"{tool} pub hello 'Hello, LightQ' && {tool} sub hello --from earliest --count 1",
+    ];
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

@@ -4,10 +4,11 @@ namespace LightQ.Server.Configuration;
 internal static class NearestName
 {
     private const int MostMistakes = 3;
+    private const int LeastPart = 3;
 
     /// <summary>
     /// The name with the fewest differences, or null when none is near. A name without its section counts as near, and so does one
-    /// that was not typed to its end.
+    /// that was not typed to its end, or beyond it, as <c>publish</c> for <c>pub</c>.
     /// </summary>
     public static string? Find(string typed, IEnumerable<string> names)
     {
@@ -18,7 +19,8 @@ internal static class NearestName
     private static int Mistakes(string typed, string name)
     {
         int whole = Math.Min(Distance(typed, name), Distance(typed, name[(name.LastIndexOf(':') + 1)..]));
-        return name.StartsWith(typed, StringComparison.OrdinalIgnoreCase) ? Math.Min(whole, 1) : whole;
+        bool isPart = name.StartsWith(typed, StringComparison.OrdinalIgnoreCase) || (name.Length >= LeastPart && typed.StartsWith(name, StringComparison.OrdinalIgnoreCase));
+        return isPart ? Math.Min(whole, 1) : whole;
     }
 
     /// <summary>Levenshtein's distance without case: characters to insert, remove or replace.</summary>

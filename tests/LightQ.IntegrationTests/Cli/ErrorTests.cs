@@ -88,6 +88,33 @@ public sealed class ErrorTests
         (await LightQTool.RunAsync(null, "server", "--data", "/tmp/unused", flag, value)).FailedWith(Configuration, value);
 
     [Fact]
+    public async Task The_name_alone_prints_the_help()
+    {
+        ToolResult help = (await LightQTool.RunAsync(null)).Succeeded();
+
+        Assert.StartsWith("Description:", help.Text, StringComparison.Ordinal);
+        Assert.Contains("\n  topic ", help.Text, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("tpoic", "topic")]
+    [InlineData("publish", "pub")]
+    [InlineData("subscribe", "sub")]
+    public async Task An_unknown_command_suggests_the_nearest(string typed, string meant) =>
+        (await LightQTool.RunAsync(null, typed, "list")).FailedWith(Usage, $"'{typed}' is not a command of 'lightq'. Did you mean '{meant}'?");
+
+    [Fact]
+    public async Task A_broker_is_found_by_its_name_or_address_alone()
+    {
+        using var directory = new TemporaryDirectory();
+        await using ToolServer server = await ToolServer.StartAsync(directory.Path);
+
+        (await LightQTool.RunAsync(null, "topic", "create", "t", "--server", $"localhost?control={server.ControlPort}")).Succeeded();
+        (await LightQTool.RunAsync($"127.0.0.1:{server.DataPort}", "pub", "t", "hello")).Succeeded();
+        (await LightQTool.RunAsync("::1", "pub", "t", "hello")).FailedWith(Unavailable, "lightq://[::1]:5700");
+    }
+
+    [Fact]
     public async Task Wrong_arguments_are_usage()
     {
         (await LightQTool.RunAsync(null, "pub")).FailedWith(Usage, "--help");
