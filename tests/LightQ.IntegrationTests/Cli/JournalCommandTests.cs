@@ -164,14 +164,14 @@ public sealed class JournalCommandTests
 
     private static string Segment(string journal) => Directory.GetFiles(journal, "*.seg").Order(StringComparer.Ordinal).First();
 
-    /// <summary>Flips a bit in the batch of a message; each message is a batch of its own.</summary>
+    /// <summary>Flips a bit in the header of a message's batch; each message is a batch of its own.</summary>
     private static void Damage(string journal, int message)
     {
         byte[] bytes = File.ReadAllBytes(Segment(journal));
         int at = 4096;
         for (int i = 0; i < message; i++)
             at += BitConverter.ToInt32(bytes, at);
-        bytes[at + 100] ^= 1;
+        bytes[at + 40] ^= 1;
         File.WriteAllBytes(Segment(journal), bytes);
     }
 
