@@ -84,7 +84,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 MaxConnectionsPerAddress = 3,
                 MaxStreamsPerConnection = 4,
                 MaxCalls = 5,
-                MaxCallsPerSecond = 9,
+                MaxCallsPerSecond = 12,
                 MaxMessageBytes = 65536,
                 MaxRequestBytes = 1024,
                 MaxHeaderBytes = 8192,
