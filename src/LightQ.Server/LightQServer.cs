@@ -332,7 +332,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     private ServerSecurity Secure(LightQBroker broker, ISecurityEvents events)
     {
-        var options = new AuthenticatorOptions(_options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins, CatalogConfirmation.IsPending(_directory.Path));
+        var options = new AuthenticatorOptions(
+            _options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins, () => _limits!.Options.MaxLoginsPerUser, CatalogConfirmation.IsPending(_directory.Path));
         return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, events, _options.TimeProvider);
     }
 

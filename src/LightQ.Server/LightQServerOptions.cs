@@ -56,6 +56,13 @@ public sealed record LightQServerOptions
         init => field = value is >= 1 and <= 1_000_000 ? value : throw new ArgumentOutOfRangeException(nameof(MaxWaitingLogins), value, "1 to 1000000");
     } = 4096;
 
+    /// <summary>Tokens that <c>Login</c> has given to one user and that have not ended, each for 15 minutes. Default 1,000: with more, a login is refused with <see cref="ErrorCode.ResourceExhausted"/>.</summary>
+    public int MaxLoginsPerUser
+    {
+        get;
+        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxLoginsPerUser), value, "1 or more");
+    } = 1000;
+
     /// <summary>Allows to listen beyond loopback without TLS, or without a login: passwords and messages can then be read on the way, or anybody may do everything. Default false.</summary>
     public bool Insecure { get; init; }
 

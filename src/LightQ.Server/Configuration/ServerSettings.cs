@@ -19,6 +19,7 @@ public static class ServerSettings
         Number("WebPort", "--web-port", "Port of health and metrics (HTTP/1.1); 0 takes a free one.", (o, v) => o with { WebPort = v }, o => o.WebPort),
         Switch("RequireAuth", "--require-auth", "Whether clients must log in.", (o, v) => o with { RequireAuth = v }, o => o.RequireAuth).Live(),
         Limit(Number("MaxWaitingLogins", null, "Passwords that may wait to be hashed; with more, a login of the address that has most is refused.", (o, v) => o with { MaxWaitingLogins = v }, o => o.MaxWaitingLogins)).Live(),
+        Limit(Number("MaxLoginsPerUser", null, "Tokens of logins that one user may have in force; each lasts 15 minutes.", (o, v) => o with { MaxLoginsPerUser = v }, o => o.MaxLoginsPerUser)).Live(),
         Switch("Insecure", "--insecure", "Allows to listen beyond loopback without TLS or without --require-auth.", (o, v) => o with { Insecure = v }, o => o.Insecure),
         File("Tls:CertificateFile", "--tls-cert", "The certificate of all ports, PEM or PFX; read again when it changes.", (o, t) => o with { CertificateFile = t }, o => o.CertificateFile),
         File("Tls:KeyFile", "--tls-key", "The certificate's private key in PEM, if it is in a file of its own.", (o, t) => o with { KeyFile = t }, o => o.KeyFile),

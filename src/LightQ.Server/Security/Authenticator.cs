@@ -1,5 +1,5 @@
 using System.Buffers.Text;
-using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using System.Security.Cryptography;
 using System.Text;
 using LightQ.Broker;
@@ -19,8 +19,7 @@ internal sealed class Authenticator
     /// <summary>Parts the topic from its own user in a user's name: it occurs in neither.</summary>
     public const char TopicSeparator = '/';
 
-    private static readonly TimeSpan TokenLife = TimeSpan.FromMinutes(15);
-    private const int MostLogins = 100_000, TokenBytes = 32;
+    private const int TokenBytes = 32;
     private const string WrongPassword = "User or password is wrong.";
 
     /// <summary>
@@ -34,7 +33,7 @@ internal sealed class Authenticator
     private readonly ISecurityEvents _events;
     private readonly TimeProvider _time;
     private readonly byte[] _adminHash;
-    private readonly ConcurrentDictionary<string, (Principal Principal, DateTimeOffset Expires)> _logins = new(StringComparer.Ordinal);
+    private readonly LoginTokens _logins;
 
     /// <param name="broker">Knows the users, and the topics that have one of their own.</param>
     /// <param name="adminPassword">The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.</param>
@@ -48,6 +47,7 @@ internal sealed class Authenticator
         _events = events;
         _time = time;
         _adminHash = SHA256.HashData(Encoding.UTF8.GetBytes(adminPassword));
+        _logins = new LoginTokens(options.MaxLoginsPerUser, broker.Refusals, time);
         Passwords = new PasswordQueue(options.MaxWaitingLogins, broker.Refusals);
     }
 
@@ -154,10 +154,8 @@ internal sealed class Authenticator
     public Principal OfToken(string token, Origin origin)
     {
         string hash = HashOf(token);
-        DateTimeOffset now = _time.GetUtcNow();
-        Principal? principal = _logins.TryGetValue(hash, out (Principal Principal, DateTimeOffset Expires) login)
-            ? login.Expires > now ? login.Principal : null
-            : _broker.Users.Table.Tokens.TryGetValue(hash, out AccessToken? lasting) && !lasting.HasExpired(now) ? OwnerOf(lasting) : null;
+        if (!_logins.TryGet(hash, out Principal? principal) && IsLasting(hash, out AccessToken? lasting))
+            principal = OwnerOf(lasting);
         if (principal is not null && IsCurrent(principal))
             return principal;
         _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", origin, Detail: "token"));
@@ -165,30 +163,21 @@ internal sealed class Authenticator
     }
 
     /// <summary>Gives out a token that stands for a login for 15 minutes.</summary>
-    /// <exception cref="BrokerException">Too many are in force.</exception>
+    /// <exception cref="BrokerException">The user has as many as it may have.</exception>
     public (string Token, DateTimeOffset Expires) IssueToken(Principal principal)
     {
-        DateTimeOffset now = _time.GetUtcNow();
-        foreach ((string hash, (Principal owner, DateTimeOffset expires)) in _logins)
-        {
-            if (expires <= now || !IsCurrent(owner))
-                _logins.TryRemove(hash, out _);
-        }
-        if (_logins.Count >= MostLogins)
-            throw new BrokerException(ErrorCode.ResourceExhausted, $"{_logins.Count} logins are in force; the limit (logins) is {MostLogins}. One ends by itself after {TokenLife.TotalMinutes} minutes, or by Logout.");
         string token = NewToken();
-        _logins[HashOf(token)] = (principal, now + TokenLife);
-        return (token, now + TokenLife);
+        return (token, _logins.Add(HashOf(token), principal, IsCurrent));
     }
 
     /// <summary>Gives a login back, and with it what it has opened.</summary>
     /// <returns>False when the token is not of a login.</returns>
     public bool LogOut(string token, Origin origin)
     {
-        if (!_logins.TryRemove(HashOf(token), out (Principal Principal, DateTimeOffset Expires) login))
+        if (!_logins.TryRemove(HashOf(token), out Principal? principal))
             return false;
-        login.Principal.Revoke();
-        _events.Raise(new SecurityEvent(SecurityAction.LoggedOut, login.Principal.ToString(), origin));
+        principal.Revoke();
+        _events.Raise(new SecurityEvent(SecurityAction.LoggedOut, principal.ToString(), origin));
         return true;
     }
 
@@ -197,7 +186,7 @@ internal sealed class Authenticator
     {
         if (_options.IsLimitedToAdmin && (principal.Kind != PrincipalKind.Admin || principal.TokenHash is not null))
             return false; // A token of admin is in the catalog, too.
-        if (principal.IsRevoked || (principal.TokenHash is { } hash && !IsLasting(hash)))
+        if (principal.IsRevoked || (principal.TokenHash is { } hash && !IsLasting(hash, out _)))
             return false;
         return principal.Kind switch
         {
@@ -216,7 +205,7 @@ internal sealed class Authenticator
     /// <summary>Only a token's hash is kept.</summary>
     public static string HashOf(string token) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(token)));
 
-    private bool IsLasting(string hash) => _broker.Users.Table.Tokens.TryGetValue(hash, out AccessToken? token) && !token.HasExpired(_time.GetUtcNow());
+    private bool IsLasting(string hash, [NotNullWhen(true)] out AccessToken? token) => _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !token.HasExpired(_time.GetUtcNow());
 
     private Principal? OwnerOf(AccessToken token) => token.User == Admin
         ? Principal.Admin(token.Hash)

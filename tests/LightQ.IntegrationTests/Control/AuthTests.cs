@@ -77,6 +77,25 @@ public sealed class AuthTests
             () => server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new()), GrpcStatusCode.Unauthenticated, "Unauthenticated");
     }
 
+    [Fact]
+    public async Task A_user_has_so_many_logins_at_once_and_another_as_many()
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { MaxLoginsPerUser = 2 });
+        await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = "alice", Password = "correct horse" });
+        LoginResponse first = await LoginAsync(server, "admin", server.AdminPassword);
+        await LoginAsync(server, "admin", server.AdminPassword);
+        GrpcException error = await ControlCalls.FailsAsync(() => LoginAsync(server, "admin", server.AdminPassword), GrpcStatusCode.ResourceExhausted, "ResourceExhausted");
+        Assert.Contains("the limit (MaxLoginsPerUser) is 2", error.Status.Message, StringComparison.Ordinal);
+        await ListAsync(server, first.Token);
+        LoginResponse hers = await LoginAsync(server, "alice", "correct horse");
+        await LoginAsync(server, "alice", "correct horse");
+        await ControlCalls.FailsAsync(() => LoginAsync(server, "alice", "correct horse"), GrpcStatusCode.ResourceExhausted, "ResourceExhausted");
+        await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), hers.Token);
+        await LoginAsync(server, "alice", "correct horse");
+        await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "alice", Password = "another horse" }, first.Token);
+        await LoginAsync(server, "alice", "another horse"); // Those before count no more.
+    }
+
     private static Task<LoginResponse> LoginAsync(TestServer server, string user, string password) =>
         server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = user, Password = password });
 

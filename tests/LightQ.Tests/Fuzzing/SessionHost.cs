@@ -33,7 +33,7 @@ internal sealed class SessionHost : IDisposable
     {
         _broker = LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, TimeProvider.System).GetAwaiter().GetResult();
         _broker.CreateTopic(Topic, new TopicSettings { MaxMessageBytes = 1024, RingBytes = 512 * 1024 });
-        _security = new ServerSecurity(_broker, "secret", new AuthenticatorOptions(false, false, () => 1), new NoEvents(), TimeProvider.System);
+        _security = new ServerSecurity(_broker, "secret", new AuthenticatorOptions(false, false, () => 1, () => 1), new NoEvents(), TimeProvider.System);
         _limits = new ServerLimits(new LightQServerOptions(), _broker.Refusals, TimeProvider.System, NullLogger.Instance);
     }
 

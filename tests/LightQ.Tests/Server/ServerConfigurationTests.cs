@@ -57,6 +57,7 @@ public sealed class ServerConfigurationTests : IDisposable
             Audit = new AuditOptions { IsEnabled = false, FileBytes = 1_000_000, MaxFiles = 3 },
             Insecure = true,
             MaxWaitingLogins = 77,
+            MaxLoginsPerUser = 78,
             StopTimeout = TimeSpan.FromSeconds(1.5),
             DrainTimeout = TimeSpan.FromSeconds(2.5),
             Log = new LogOptions { Level = LogLevel.Debug, Levels = "LightQ=Error", Format = LogFormat.Json },
