@@ -6,10 +6,13 @@ using LightQ.Server.Security;
 namespace LightQ.Server.Control;
 
 /// <summary>Finds out who is calling, and refuses what the method's rule refuses whatever the request says.</summary>
+/// <remarks>Who shows two tokens is refused: a proxy in between may go by the other one.</remarks>
 internal sealed class AccessInterceptor(Authenticator authenticator, AccessControl access)
 {
     public Task InvokeAsync(GrpcServerCallContext context, GrpcServerHandler next)
     {
+        if (context.HttpContext.Request.Headers.Authorization.Count > 1)
+            throw new BrokerException(ErrorCode.Unauthenticated, $"The metadata \"{BearerToken.MetadataName}\" is there {context.HttpContext.Request.Headers.Authorization.Count} times; allowed: once.");
         RpcRule rule = RpcRules.Find(context.Method)
             ?? throw new BrokerException(ErrorCode.PermissionDenied, $"No rule says who may call {context.Method}, so nobody may.");
         if (rule.Access == RpcAccess.Open)

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.DataPlane;
+using LightQ.IntegrationTests.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
@@ -94,6 +95,25 @@ public sealed class AuthTests
         await LoginAsync(server, "alice", "correct horse");
         await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "alice", Password = "another horse" }, first.Token);
         await LoginAsync(server, "alice", "another horse"); // Those before count no more.
+    }
+
+    [Theory]
+    [InlineData("/lightq.control.v1.Topics/ListTopics")]
+    [InlineData("/grpc.health.v1.Health/Check")]
+    public async Task Two_entries_of_authorization_are_refused_whichever_of_them_is_right(string path)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string token = (await LoginAsync(server, "admin", server.AdminPassword)).Token;
+        await using Http2Peer peer = await Http2Peer.ConnectAsync(server.ControlPort);
+        foreach (string[] shown in new[] { new[] { token }, [token, token], [token, "made-up"], ["made-up", token] })
+        {
+            byte[] headers = Http2Peer.HeaderBlock(path, [.. shown.Select(t => ("authorization", $"Bearer {t}"))]);
+            await peer.SendAsync(peer.Call(headers, isLast: true, new ListTopicsRequest()));
+            Http2Frame answer = (await peer.ReadAsync())!.Value;
+            Assert.Equal((Http2FrameType.Headers, shown.Length != 1), (answer.Type, answer.IsLast)); // A refusal is all in the headers.
+            while (!answer.IsLast)
+                answer = (await peer.ReadAsync())!.Value;
+        }
     }
 
     private static Task<LoginResponse> LoginAsync(TestServer server, string user, string password) =>

@@ -1,4 +1,6 @@
 using System.Net;
+using System.Net.Sockets;
+using System.Text;
 using LightQ.Client;
 using LightQ.Grpc;
 using LightQ.IntegrationTests.Control;
@@ -45,6 +47,15 @@ public sealed class WebTests
         Assert.Contains("lightq_topic_failed{topic=\"bills\"} 0", lines);
         Assert.Contains(lines, l => l.StartsWith("process_resident_memory_bytes ", StringComparison.Ordinal));
         Assert.Equal("", lines[^1]);
+    }
+
+    [Fact]
+    public async Task Two_headers_Authorization_are_refused_though_one_of_them_is_right()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string right = $"Authorization: Basic {Convert.ToBase64String(Encoding.UTF8.GetBytes($"admin:{server.AdminPassword}"))}\r\n";
+        Assert.StartsWith("HTTP/1.1 200", await AskAsync(server, "/metrics", "localhost", right), StringComparison.Ordinal);
+        Assert.StartsWith("HTTP/1.1 401", await AskAsync(server, "/metrics", "localhost", right + right), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -114,5 +125,16 @@ public sealed class WebTests
         await Assert.ThrowsAnyAsync<HttpRequestException>(
             () => server.Web.GetAsync(new Uri($"http://127.0.0.1:{server.DataPort}/"), TestContext.Current.CancellationToken)
                 .WaitAsync(TimeSpan.FromSeconds(10), TestContext.Current.CancellationToken));
+    }
+
+    /// <summary>Asks for a page as no library would.</summary>
+    private static async Task<string> AskAsync(TestServer server, string page, string? host, string headers = "")
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync(IPAddress.Loopback, server.WebPort, TestContext.Current.CancellationToken);
+        string request = $"GET {page} HTTP/{(host is null ? "1.0" : "1.1")}\r\n{(host is null ? "" : $"Host: {host}\r\n")}Connection: close\r\n{headers}\r\n";
+        await client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(request), TestContext.Current.CancellationToken);
+        using var answer = new StreamReader(client.GetStream());
+        return await answer.ReadToEndAsync(TestContext.Current.CancellationToken);
     }
 }
