@@ -82,9 +82,19 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     {
         get
         {
-            string ca = _options.Tls.SelfSigned ? $"&ca={Uri.EscapeDataString(Path.Combine(DataDirectory, SelfSignedCertificate.CertificateName))}" : "";
-            string tls = _tls is null ? "" : $"&tls=true{ca}";
-            return $"lightq://{_tls?.HostFor(LocalHost) ?? LocalHost}:{DataPort}?control={ControlPort}{tls}";
+            string ca = Uri.EscapeDataString(Path.Combine(DataDirectory, SelfSignedCertificate.CertificateName));
+            return ConnectionStringFor(_tls?.HostFor(LocalHost) ?? LocalHost, ca);
+        }
+    }
+
+    /// <summary>What clients on other machines connect with, where a network leads here: by each address and, with TLS, each name that the certificate is for. Nothing on loopback.</summary>
+    internal IEnumerable<string> RemoteConnectionStrings
+    {
+        get
+        {
+            IEnumerable<string> addresses = MachineAddresses.Of(_options.Bind).Select(a => a.ToString());
+            IEnumerable<string> hosts = IPAddress.IsLoopback(_options.Bind) ? [] : _tls?.HostsFor(addresses) ?? addresses;
+            return hosts.Select(h => ConnectionStringFor(h.Contains(':', StringComparison.Ordinal) ? $"[{h}]" : h, SelfSignedCertificate.CertificateName));
         }
     }
 
@@ -93,6 +103,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     /// <summary>The engine.</summary>
     public LightQBroker Broker => _broker!;
+
+    private string ConnectionStringFor(string host, string authority) =>
+        $"lightq://{host}:{DataPort}?control={ControlPort}{(_tls is null ? "" : "&tls=true")}{(_options.Tls.SelfSigned ? $"&ca={authority}" : "")}";
 
     private string LocalHost => _options.Bind switch
     {

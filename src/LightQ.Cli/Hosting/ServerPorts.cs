@@ -16,6 +16,9 @@ internal sealed record ServerPorts
     /// <summary>What a client on this machine connects with.</summary>
     public required string ConnectionString { get; init; }
 
+    /// <summary>What clients on other machines connect with, where a network leads here; null on loopback.</summary>
+    public IReadOnlyList<string>? RemoteConnectionStrings { get; init; }
+
     public required string DataDirectory { get; init; }
 
     public static ServerPorts Of(LightQServer server, string address) => new()
@@ -25,6 +28,7 @@ internal sealed record ServerPorts
         ControlPort = server.ControlPort,
         WebPort = server.WebPort,
         ConnectionString = server.ConnectionString,
+        RemoteConnectionStrings = server.RemoteConnectionStrings.ToArray() is { Length: > 0 } remote ? remote : null,
         DataDirectory = server.DataDirectory,
     };
 }

@@ -86,5 +86,10 @@ internal sealed class ServerProcess
         Console.Out.WriteLine($"data directory {ports.DataDirectory}");
         Console.Out.WriteLine("LightQ is ready; Ctrl-C stops it. Clients connect with");
         Console.Out.WriteLine(ports.ConnectionString);
+        if (ports.RemoteConnectionStrings is null)
+            return;
+        Console.Out.WriteLine("and on other machines, where a network leads here, with");
+        foreach (string remote in ports.RemoteConnectionStrings)
+            Console.Out.WriteLine(remote);
     }
 }

@@ -62,7 +62,7 @@ internal readonly record struct Failure(int ExitCode, string Message)
         ErrorCode.Unauthenticated => " Give the user in --server lightq://USER@HOST and its password in LIGHTQ_PASSWORD or LIGHTQ_PASSWORD_FILE, or a token in LIGHTQ_TOKEN; the admin's password is in the data directory's admin-password.",
         ErrorCode.PermissionDenied => " An administrator gives rights: 'lightq grant add USER RIGHT TOPIC', or 'lightq grant add USER admin'.",
         ErrorCode.UnknownTopic => " 'lightq topic list' shows what there is, 'lightq topic create NAME' makes one.",
-        ErrorCode.MessageTooLarge => " 'lightq topic create --max-message BYTES' sets a topic's limit.",
+        ErrorCode.MessageTooLarge => " A topic's limit is set when it is made and cannot be changed: send less in one message, or make another topic with 'lightq topic create NAME --max-message BYTES' (at most 64MiB) and publish there.",
         _ => "",
     };
 

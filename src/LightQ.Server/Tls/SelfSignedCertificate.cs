@@ -1,5 +1,4 @@
 using System.Net;
-using System.Net.NetworkInformation;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Microsoft.Extensions.Logging;
@@ -85,12 +84,7 @@ internal static class SelfSignedCertificate
             yield return host;
         yield return $"{IPAddress.Loopback}";
         yield return $"{IPAddress.IPv6Loopback}";
-        if (IPAddress.IsLoopback(bind))
-            yield break;
-        IEnumerable<IPAddress> addresses = bind.Equals(IPAddress.Any) || bind.Equals(IPAddress.IPv6Any)
-            ? NetworkInterface.GetAllNetworkInterfaces().SelectMany(i => i.GetIPProperties().UnicastAddresses).Select(a => a.Address)
-            : [bind];
-        foreach (IPAddress address in addresses.Where(a => !IPAddress.IsLoopback(a) && !a.IsIPv6LinkLocal).Distinct())
+        foreach (IPAddress address in MachineAddresses.Of(bind))
             yield return $"{address}";
     }
 

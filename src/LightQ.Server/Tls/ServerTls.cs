@@ -55,6 +55,14 @@ internal sealed class ServerTls
         return CertificateNames.DnsOf(certificate).FirstOrDefault(n => !n.StartsWith('*')) ?? address;
     }
 
+    /// <summary>By which of some addresses, and which names of its own, the certificate lets clients connect that are not on this machine.</summary>
+    public IEnumerable<string> HostsFor(IEnumerable<string> addresses)
+    {
+        X509Certificate2 certificate = Certificate;
+        return CertificateNames.DnsOf(certificate).Where(n => !n.StartsWith('*') && n != "localhost")
+            .Concat(addresses.Where(a => certificate.MatchesHostname(a, allowWildcards: true, allowCommonName: false)));
+    }
+
     /// <summary>Reads the files again, changed or not.</summary>
     /// <returns>Why they cannot be used, in which case what was in force stays so; null when they can.</returns>
     public string? Reload()

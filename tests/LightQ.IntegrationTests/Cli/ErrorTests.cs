@@ -88,6 +88,16 @@ public sealed class ErrorTests
         (await LightQTool.RunAsync(null, "server", "--data", "/tmp/unused", flag, value)).FailedWith(Configuration, value);
 
     [Fact]
+    public async Task A_message_that_is_too_large_comes_with_what_can_be_done_for_a_topic_that_exists()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t", maxMessageBytes: 1024);
+
+        (await LightQTool.RunAsync(server.ConnectionString, "pub", "t", new string('x', 2000)))
+            .FailedWith(Failed, "set when it is made and cannot be changed: send less in one message, or make another topic with 'lightq topic create NAME --max-message BYTES'");
+    }
+
+    [Fact]
     public async Task The_name_alone_prints_the_help()
     {
         ToolResult help = (await LightQTool.RunAsync(null)).Succeeded();

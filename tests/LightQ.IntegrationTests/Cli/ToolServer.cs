@@ -16,6 +16,7 @@ internal sealed class ToolServer : IAsyncDisposable
         ControlPort = ports.GetProperty("control_port").GetInt32();
         WebPort = ports.GetProperty("web_port").GetInt32();
         Url = ports.GetProperty("connection_string").GetString()!;
+        RemoteUrls = ports.TryGetProperty("remote_connection_strings", out JsonElement remote) ? [.. remote.EnumerateArray().Select(r => r.GetString()!)] : [];
     }
 
     public int DataPort { get; }
@@ -26,6 +27,9 @@ internal sealed class ToolServer : IAsyncDisposable
 
     /// <summary>What <c>--server</c> takes.</summary>
     public string Url { get; }
+
+    /// <summary>What it takes on other machines.</summary>
+    public string[] RemoteUrls { get; }
 
     public Process Process => _process;
 
