@@ -60,6 +60,7 @@ internal sealed class HttpHost : IAsyncDisposable
         {
             app.Use(PaceGate.MeterAsync);
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
+            app.Use((http, next) => http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : next(http));
             control.Map(app);
             web.Map(app, dataPort, controlEnd.Port);
             await app.StartAsync(cancellationToken).ConfigureAwait(false);

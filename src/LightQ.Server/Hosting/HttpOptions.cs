@@ -1,3 +1,5 @@
+using LightQ.Server.Web;
+
 namespace LightQ.Server.Hosting;
 
 /// <summary>Limits of the control port (gRPC) and the web port (HTTP/1.1).</summary>
@@ -53,6 +55,15 @@ public sealed record HttpOptions
             ? value
             : throw new ArgumentOutOfRangeException(nameof(MaxMessageBytes), value, "0 (as DataPlane:MaxFrameBytes) or 65536 to 134217728");
     }
+
+    /// <summary>Names, with commas, that requests to the web port may have the broker under besides localhost and addresses, where no login is required; <c>*.example.com</c> stands for all that end so, <c>*</c> for any. Default none.</summary>
+    public string AllowedHosts
+    {
+        get;
+        init => field = value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries).All(HostCheck.IsPattern)
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(AllowedHosts), value, "names of hosts with commas, such as lightq,*.example.com, or * for any");
+    } = "";
 
     /// <summary>Largest body of a request to the web port in bytes. Default 16 KiB.</summary>
     public int MaxRequestBytes

@@ -17,6 +17,11 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
 {
     private const string Text = "text/plain; charset=utf-8";
 
+    private readonly HostCheck _hosts = new(limits, security.Authenticator);
+
+    /// <summary>Lets a request on that goes to this broker.</summary>
+    public Task CheckHost(HttpContext http, RequestDelegate next) => _hosts.InvokeAsync(http, next);
+
     /// <summary>Adds the pages to an application.</summary>
     /// <param name="endpoints">The application.</param>
     /// <param name="dataPort">Where clients publish and consume.</param>

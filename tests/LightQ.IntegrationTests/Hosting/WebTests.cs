@@ -58,6 +58,41 @@ public sealed class WebTests
         Assert.StartsWith("HTTP/1.1 401", await AskAsync(server, "/metrics", "localhost", right + right), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("/metrics")]
+    [InlineData("/healthz/ready")]
+    [InlineData("/")]
+    [InlineData("/none")]
+    public async Task A_page_of_an_open_broker_is_refused_under_the_name_of_another_host(string page)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string answer = await AskAsync(server, page, "rebound.example");
+        Assert.StartsWith("HTTP/1.1 421", answer, StringComparison.Ordinal);
+        Assert.Contains("Http:AllowedHosts", answer, StringComparison.Ordinal);
+        foreach (string? host in new[] { "localhost", "LOCALHOST:5702", "a.localhost", "127.0.0.1:80", "10.1.2.3", "[::1]:5702", null })
+            Assert.DoesNotContain("421", (await AskAsync(server, page, host)).Split('\n')[0], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_names_of_a_setting_are_allowed_and_where_a_login_is_required_any()
+    {
+        await using TestServer server = await TestServer.StartAsync(o => o with { Http = new() { AllowedHosts = "lightq, *.example" } });
+        Assert.StartsWith("HTTP/1.1 200", await AskAsync(server, "/metrics", "lightq:5702"), StringComparison.Ordinal);
+        Assert.StartsWith("HTTP/1.1 200", await AskAsync(server, "/metrics", "any.example"), StringComparison.Ordinal);
+        Assert.StartsWith("HTTP/1.1 421", await AskAsync(server, "/metrics", "example"), StringComparison.Ordinal);
+        await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = "alice" }); // From now on everybody logs in.
+        Assert.StartsWith("HTTP/1.1 200", await AskAsync(server, "/metrics", "example"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_JSON_protocol_is_refused_under_the_name_of_another_host()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using var request = new HttpRequestMessage(HttpMethod.Post, "/admin") { Content = new StringContent("{}"), Headers = { Host = "rebound.example" } };
+        using HttpResponseMessage response = await server.Web.SendAsync(request, TestContext.Current.CancellationToken);
+        Assert.Equal(HttpStatusCode.MisdirectedRequest, response.StatusCode);
+    }
+
     [Fact]
     public async Task A_damaged_topic_degrades_the_server_and_the_others_are_served()
     {

@@ -87,6 +87,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 MaxCalls = 5,
                 MaxCallsPerSecond = 12,
                 MaxMessageBytes = 65536,
+                AllowedHosts = "lightq,*.example.com",
                 MaxRequestBytes = 1024,
                 MaxHeaderBytes = 8192,
                 HeaderTimeout = TimeSpan.FromSeconds(9),
