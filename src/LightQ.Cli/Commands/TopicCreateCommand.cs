@@ -21,7 +21,7 @@ internal static class TopicCreateCommand
         var settings = new TopicSettingOptions();
         var command = new ExampleCommand(
             "create",
-            "Create a topic; it is an error if there is one of that name.",
+            "Create a topic; it is an error if there is one of that name. What cannot be changed later says so below; the rest 'topic ensure' changes.",
             "lightq topic create orders --kind durable --retention-age 7d",
             "lightq topic create clicks --partitions 16",
             "lightq topic create ticks --ring 64MiB --slow-policy drop-oldest",

@@ -7,6 +7,9 @@ namespace LightQ.Cli.Commands;
 /// <summary>One option for each setting of a topic.</summary>
 internal sealed class TopicSettingOptions
 {
+    /// <summary>What the help says of a setting that a topic keeps as it was made.</summary>
+    public const string Lasting = "Cannot be changed later.";
+
     private readonly Option<TopicKind> _kind = ValueOptions.Choice("--kind", TopicKind.Transient, TopicKind.Durable);
     private readonly Option<int?> _partitions = ValueOptions.NumberWithin("--partitions", 1, ProtocolLimits.MaxPartitions);
     private readonly Option<long?> _ring = ValueOptions.Size("--ring");
@@ -22,7 +25,7 @@ internal sealed class TopicSettingOptions
     private readonly Option<int?> _maxDeliveries = ValueOptions.Number("--max-deliveries", 0);
     private readonly Option<TimeSpan?> _retryDelay = ValueOptions.Duration("--retry-delay");
     private readonly Option<TimeSpan?> _maxRetryDelay = ValueOptions.Duration("--max-retry-delay");
-    private readonly Option<string?> _deadLetters = new("--dead-letter-topic");
+    private readonly Option<string?> _deadLetters = new("--dead-letter-topic") { HelpName = "TOPIC" };
 
     public TopicSettingOptions()
     {
@@ -31,16 +34,16 @@ internal sealed class TopicSettingOptions
         _retryDelay.Description = "How long a message stays away after it was abandoned or its lock ran out; each time twice as long. Default 1s.";
         _maxRetryDelay.Description = "The longest it stays away. Default 1m.";
         _deadLetters.Description = "Where messages go that were given up. Default: the topic's name and .dead.";
-        _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient.";
-        _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}; cannot be changed later. Messages with the same key are in one, in their order; ring, segments and retention are of each. Default: 1.";
+        _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient. {Lasting}";
+        _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}. Messages with the same key are in one, in their order; ring, segments and retention are of each. Default: 1. {Lasting}";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
-        _read.Description = "How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory.";
+        _read.Description = $"How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory. {Lasting}";
         _slow.Description = $"What happens to subscribers that are slower than a transient topic and do not say: {CommonOptions.SlowPolicyText} Default: block.";
-        _ring.Description = "Size of the ring in memory. Default 8MiB.";
-        _segment.Description = "Size of the journal's files. Default 64MiB.";
+        _ring.Description = $"Size of the ring in memory. Default 8MiB. {Lasting}";
+        _segment.Description = $"Size of the journal's files. Default 64MiB. {Lasting}";
         _retentionBytes.Description = "Keep at most this much; none: no limit, as a new topic has without it.";
         _retentionAge.Description = "Keep messages this long, for example 7d; none: for ever, as a new topic does without it.";
-        _maxMessage.Description = "The largest message. Default 1MiB.";
+        _maxMessage.Description = $"The largest message, at most 64MiB. Default 1MiB. {Lasting}";
     }
 
     public void AddTo(Command command)

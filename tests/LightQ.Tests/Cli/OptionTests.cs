@@ -7,6 +7,7 @@ using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Server;
 using LightQ.Server.Configuration;
+using LightQ.Server.Control;
 using Xunit;
 
 namespace LightQ.Tests.Cli;
@@ -147,6 +148,20 @@ public sealed class OptionTests
             Assert.NotEmpty(Assert.IsType<ExampleCommand>(command).Examples);
             Assert.All(command.Options, option => Assert.False(string.IsNullOrEmpty(option.Description), $"{command.Name} {option.Name}"));
         }
+    }
+
+    [Fact]
+    public void What_a_topic_keeps_as_it_was_made_says_so_in_the_help()
+    {
+        var command = new Command("create");
+        new TopicSettingOptions().AddTo(command);
+
+        Assert.Equal(TopicMapping.Fields.Count, command.Options.Count);
+        Assert.All(TopicMapping.Fields.Zip(command.Options), pair =>
+        {
+            Assert.StartsWith(pair.Second.Name.Split('-')[2], pair.First.Name, StringComparison.Ordinal); // Both lists are in one order.
+            Assert.Equal(pair.First.IsImmutable, pair.Second.Description!.Contains(TopicSettingOptions.Lasting, StringComparison.Ordinal));
+        });
     }
 
     [Fact]
