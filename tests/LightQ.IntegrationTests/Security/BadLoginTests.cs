@@ -78,7 +78,7 @@ public sealed class BadLoginTests
         var run = new FaultRun("S3.names", "hostile names of topics, groups, producers, users and patterns, on both planes");
         FaultRun.RequireTier("It makes thousands of calls.");
         using var outer = new TemporaryDirectory();
-        await using TestServer server = await TestServer.StartAsync(o => o with { DataDirectory = Path.Combine(outer.Path, "data") });
+        await using TestServer server = await TestServer.StartAsync(o => o with { DataDirectory = Path.Combine(outer.Path, "data"), Http = new() { MaxCallsPerSecond = 0 } });
         await server.CreateTopicAsync("t", TopicKind.Durable);
         var wrong = new List<string>();
         (RawClient client, _, _) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Anonymous, "");

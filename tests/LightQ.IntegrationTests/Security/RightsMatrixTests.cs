@@ -48,7 +48,7 @@ public sealed class RightsMatrixTests
 
     private static async Task<TestServer> StartAsync()
     {
-        TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
+        TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true, Http = new() { MaxCallsPerSecond = 0 } });
         foreach (string topic in Existing)
             await Task.Run(() => server.Broker.CreateTopic(topic, new TopicSettings { Kind = TopicKind.Durable }, topic == Closed ? TopicCredentials.Create(OwnUser, OwnPassword) : null));
         return server;
