@@ -15,7 +15,7 @@ public sealed class PositionTests
     private const string Topic = "orders";
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
 
-    /// <summary>Positions are kept once a second; the rest is for a machine that is busy.</summary>
+    /// <summary>What was settled a second ago is kept; the rest is for a machine that is busy.</summary>
     private static readonly TimeSpan KeptWithin = TimeSpan.FromSeconds(2);
 
     private static readonly ConsumeOptions[] Groups =

@@ -44,6 +44,24 @@ public sealed class HousekeepingTests
         }
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(130)]
+    [InlineData(260)]
+    [InlineData(499)]
+    public async Task What_was_settled_is_on_its_way_to_the_disk_three_quarters_of_a_second_later_at_the_latest(int phase)
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        Subscription member = host.Join();
+        Look(host.Partition);
+        host.Time.Advance(TimeSpan.FromMilliseconds(phase)); // The moments of housekeeping are fixed, and a settlement comes when it likes.
+        await host.PublishAsync(1);
+        await TakeAndSettleAsync(member);
+        host.Time.Advance(Grain);
+        host.Time.Advance(Flush);
+        await GroupHost.EventuallyAsync(() => KeptPosition(host) == 1);
+    }
+
     [Fact]
     public async Task Where_a_group_has_got_to_is_kept_at_a_stop_that_comes_before_that()
     {
