@@ -25,7 +25,7 @@ internal static class LightQTool
 
     /// <summary>Runs a command that needs no input in a directory.</summary>
     public static Task<ToolResult> RunInAsync(string directory, string server, params string[] arguments) =>
-        RunAsync(StartWith([("LIGHTQ_SERVER", server)], descriptors: null, directory, arguments), input: null);
+        RunAsync(StartWith([("LIGHTQ_SERVER", server)], descriptors: null, isHeld: false, directory, arguments), input: null);
 
     private static async Task<ToolResult> RunAsync(Process started, byte[]? input)
     {
@@ -47,27 +47,29 @@ internal static class LightQTool
     /// <param name="settings">Settings by their keys, such as <c>Broker:JournalWriters</c>.</param>
     /// <param name="arguments">The arguments.</param>
     public static Process Start(string? server, IEnumerable<(string Key, string Value)> settings, params string[] arguments) =>
-        Start(server is null ? [] : [("LIGHTQ_SERVER", server)], settings, descriptors: null, arguments);
+        Start(server is null ? [] : [("LIGHTQ_SERVER", server)], settings, descriptors: null, isHeld: false, arguments);
 
     /// <summary>Starts a command that may have only so many descriptors; the caller ends it.</summary>
     /// <param name="environment">Variables besides the settings.</param>
     /// <param name="settings">Settings by their keys.</param>
     /// <param name="descriptors">How many; null for as many as this process.</param>
+    /// <param name="isHeld">Whether the process stops at its very beginning and waits for SIGCONT.</param>
     /// <param name="arguments">The arguments.</param>
-    public static Process Start(IEnumerable<(string Name, string Value)> environment, IEnumerable<(string Key, string Value)> settings, int? descriptors, params string[] arguments) =>
-        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. environment], descriptors, arguments);
+    public static Process Start(IEnumerable<(string Name, string Value)> environment, IEnumerable<(string Key, string Value)> settings, int? descriptors, bool isHeld, params string[] arguments) =>
+        StartWith([.. settings.Select(s => ("LIGHTQ__" + s.Key.Replace(":", "__", StringComparison.Ordinal), s.Value)), .. environment], descriptors, isHeld, arguments);
 
     /// <summary>Starts a command with variables in its environment, and no others of the tool's; the caller ends it.</summary>
-    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => StartWith(environment, descriptors: null, arguments);
+    public static Process StartWith(IEnumerable<(string Name, string Value)> environment, params string[] arguments) => StartWith(environment, descriptors: null, isHeld: false, arguments);
 
-    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, params string[] arguments) =>
-        StartWith(environment, descriptors, directory: "", arguments);
+    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, bool isHeld, params string[] arguments) =>
+        StartWith(environment, descriptors, isHeld, directory: "", arguments);
 
-    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, string directory, string[] arguments)
+    private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, bool isHeld, string directory, string[] arguments)
     {
         string[] command = ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments];
-        if (descriptors is not null)
-            command = ["/bin/sh", "-c", $"ulimit -n {descriptors.Value.ToString(CultureInfo.InvariantCulture)}; exec \"$@\"", "sh", .. command];
+        string first = $"{(descriptors is { } most ? $"ulimit -n {most.ToString(CultureInfo.InvariantCulture)}; " : "")}{(isHeld ? "kill -STOP $$; " : "")}";
+        if (first.Length != 0)
+            command = ["/bin/sh", "-c", $"{first}exec \"$@\"", "sh", .. command];
         var start = new ProcessStartInfo(command[0], command[1..])
         {
             RedirectStandardInput = true,

@@ -38,6 +38,9 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     /// <summary>What the broker of the last start wrote to standard error.</summary>
     public string Log => string.Join('\n', _log);
 
+    /// <summary>The same by line.</summary>
+    public IReadOnlyCollection<string> LogLines => _log;
+
     /// <summary>From the start of the process until it says that it is ready.</summary>
     public TimeSpan Ready { get; private set; }
 
@@ -48,13 +51,23 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     public LightQClient Connect() => new(Options);
 
     /// <summary>One that may do everything, also where others have to log in.</summary>
-    public LightQClient ConnectAsAdmin() => new(Options with { User = Authenticator.Admin, Password = File.ReadAllText(Path.Combine(Directory, "admin-password")) });
+    public LightQClient ConnectAsAdmin() => new(Options with { User = Authenticator.Admin, Password = AdminPassword });
+
+    /// <summary>The password of the user admin.</summary>
+    public string AdminPassword => File.ReadAllText(Path.Combine(Directory, "admin-password"));
 
     /// <summary>Starts it and waits until it is ready.</summary>
-    public async Task StartAsync()
+    /// <param name="before">Called with the process before it does anything; null for nothing.</param>
+    public async Task StartAsync(Func<int, Task>? before = null)
     {
         var watch = Stopwatch.StartNew();
-        Process process = Launch();
+        Process process = Launch(isHeld: before is not null);
+        if (before is not null)
+        {
+            await Eventually.TrueAsync(() => File.ReadAllText($"/proc/{Text(process.Id)}/stat").Contains(") T ", StringComparison.Ordinal), Patience, () => "The process does not wait.");
+            await before(process.Id);
+            await SignalAsync(process, "CONT");
+        }
         Task<string?> announced = process.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken).AsTask();
         string? line = await announced.WaitAsync(Patience, TestContext.Current.CancellationToken);
         Ready = watch.Elapsed;
@@ -99,8 +112,7 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
     public async Task<(int ExitCode, TimeSpan Took)> TerminateAsync()
     {
         var watch = Stopwatch.StartNew();
-        using (Process kill = Process.Start("kill", ["-TERM", Text(ProcessId)]))
-            await LightQTool.EndAsync(kill);
+        await SignalAsync(_process!, "TERM");
         await LightQTool.EndAsync(_process!);
         return (_process!.ExitCode, watch.Elapsed);
     }
@@ -124,12 +136,18 @@ internal sealed partial class FaultBroker(string directory, params (string Key, 
         MaxReconnectDelay = TimeSpan.FromMilliseconds(50),
     };
 
-    private Process Launch()
+    private static async Task SignalAsync(Process process, string signal)
+    {
+        using Process kill = Process.Start("kill", [$"-{signal}", Text(process.Id)]);
+        await LightQTool.EndAsync(kill);
+    }
+
+    private Process Launch(bool isHeld = false)
     {
         _process?.Dispose();
         _log.Clear();
         Process process = LightQTool.Start(
-            Variables, settings, Descriptors, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
+            Variables, settings, Descriptors, isHeld, "server", "--data", Directory, "--data-port", Text(_port), "--control-port", Text(_port + 1), "--web-port", Text(_port + 2),
             "--output", "json", "--log-level", "Information");
         process.ErrorDataReceived += (_, line) => _log.Enqueue(line.Data ?? "");
         process.BeginErrorReadLine();

@@ -15,6 +15,9 @@ internal sealed class FaultTopic(TopicSpec spec)
 
     public PublishLedger Ledger { get; } = new();
 
+    /// <summary>How many producers it has had, where each has a number of its own.</summary>
+    public int Producers { get; set; }
+
     /// <summary>Messages read by verifications.</summary>
     public long Verified { get; private set; }
 
