@@ -87,7 +87,7 @@ internal static class TextTargets
             What = "a command line, and what is wrong with it",
             Parse = input => Words(root, input),
             Seeds = FuzzText.Bytes(
-                "topic\0create\0orders\0--kind\0durable\0--retention-age\07d", "pub\0orders/3\0hello\0--ttl\0500ms", "sub\0orders\0--group\0g\0--filter\0a = 'b'\0--lock\030s", "server\0--data-port\05700",
+                "topic\0create\0orders\0--kind\0durable\0--retention-age\07d", "pub\0orders/3\0hello\0--ttl\0500ms", "sub\0orders\0--filter\0a = 'b'\0--group\0g\0--lock\030s", "server\0--data-port\05700",
                 "bench\0latency\0--duration\03s", "topic\0list\0--output\0json"),
             Tokens = FuzzText.Bytes("\0", "\0--", "\0-", "--output\0", "\0--retention-bytes\0", "=", ":", "@", "\0@x", "none", "1e999", "10GiB", "\0\0"),
             MaxLength = 256,
