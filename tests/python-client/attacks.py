@@ -44,11 +44,11 @@ class Forger:
     def chain(self, first_offset: int, epoch: int, count: int) -> bytes:
         """So many whole batches, each chained to the one before, that would prove that everything before them had been durable."""
         run, previous = [], self._copied().header_crc
-        reserved = self._dice.choice((0, self._copied().reserved, self._dice.getrandbits(64)))
+        mac = self._dice.choice((0, self._copied().mac, self._dice.getrandbits(64)))
         for offset in range(first_offset, first_offset + count):
             batch = p.seal(
                 self.EMPTY, offset, now(), base_offset=offset, append_time=now(), leader_epoch=epoch, previous_crc=previous,
-                durable_back=self._dice.choice((0, 0, 1)), reserved=reserved)
+                durable_back=self._dice.choice((0, 0, 1)), mac=mac)
             previous = p.read_batch(batch).header_crc
             run.append(batch)
         return b"".join(run)
@@ -91,10 +91,10 @@ class Stream:
 
 
 class Attacker(threading.Thread):
-    """Attacks a broker for as long as that lives. Every attack has a stream for each partition, and its turn every few milliseconds."""
+    """Attacks a broker for as long as that lives. Every attack has a stream for each partition, and its turn every millisecond."""
 
-    TURN = 0.003  # Seconds.
-    LARGE = 70_000  # Bytes of a large payload.
+    TURN = 0.001  # Seconds.
+    SIZES = (200, 1_000, 1_000, 4_000, 4_000, 70_000)  # Bytes of payloads with forged headers; the last are made once.
 
     def __init__(self, port: int, bait: str, attacks: list[str], victim: NamedProducer, outsiders: Outsiders, dice: random.Random, verdict: Verdict):
         super().__init__(name="attacker", daemon=True)
@@ -106,7 +106,7 @@ class Attacker(threading.Thread):
         self._dice = dice
         self._verdict = verdict
         self._forger = Forger(dice)
-        self._large: dict[int, p.Payload] = {}
+        self._made: dict[int, dict[int, p.Payload]] = {}  # Forged payloads by partition and size.
         self._streams = [Stream(attack, victim.topic, log.partition) for attack in attacks if attack != "letters" for log in victim.logs]
         self._by_id: dict[int, Stream] = {}
         self._listening = self._undertaking = 0
@@ -116,8 +116,8 @@ class Attacker(threading.Thread):
             self._connection = p.Connection(self._port, "mallory")
             self._prepare()
             while True:
-                for stream in self._streams:
-                    self._turn(stream)
+                # All at once, so that they meet in one write of the broker.
+                self._connection.send(b"".join(self._turn(stream) for stream in self._streams))
                 end = time.monotonic() + self.TURN
                 while (left := end - time.monotonic()) > 0:
                     frame = self._connection.poll(left)
@@ -164,16 +164,17 @@ class Attacker(threading.Thread):
                     self._outsiders.bait_offset = acked.offset + acked.count - (1 << 21)
         self._connection.send(p.close(stream))
 
-    def _turn(self, stream: Stream) -> None:
+    def _turn(self, stream: Stream) -> bytes:
+        """What it sends now: one frame at a time, which waits for its answer."""
         if stream.id == 0:
             stream.id = self._connection.new_stream()
             stream.next_sequence = 0
             self._by_id[stream.id] = stream
             name = "mallory" if stream.attack == "ids" and self._dice.random() < 0.3 else ""
-            self._connection.send(p.open_producer(stream.id, stream.id, stream.topic, stream.partition, 0, name))
-        elif stream.is_open and not stream.unanswered:
-            run = getattr(self, "_" + stream.attack)(stream)
-            self._connection.send(p.publish(stream.id, run))
+            return p.open_producer(stream.id, stream.id, stream.topic, stream.partition, 0, name)
+        if not stream.is_open or stream.unanswered:
+            return b""
+        return p.publish(stream.id, getattr(self, "_" + stream.attack)(stream))
 
     def _take(self, frame: p.Frame) -> None:
         if frame.type == p.GROUP_DELIVER and frame.stream == self._undertaking:
@@ -272,12 +273,12 @@ class Attacker(threading.Thread):
         return self._seal(stream, self._plain(due is not None), True, sequence, producer_id=producer, producer_epoch=epoch, due=due)
 
     def _headers(self, stream: Stream) -> bytes:
-        """Messages that look like batches of the log; a large one is made once and sent often, so that many writes hold it."""
-        if self._dice.random() < 0.8:
-            return self._seal(stream, self._forged(stream, self._dice.choice((200, 1_000, 4_000))))
-        if stream.partition not in self._large:
-            self._large[stream.partition] = self._forged(stream, self.LARGE)
-        return self._seal(stream, self._large[stream.partition])
+        """Messages that look like batches of the log. Each is sent several times, so that as many writes as can be hold one."""
+        made = self._made.setdefault(stream.partition, {})
+        size = self._dice.choice(self.SIZES)
+        if size not in made or (size < self.SIZES[-1] and self._dice.random() < 0.1):
+            made[size] = self._forged(stream, size)
+        return self._seal(stream, made[size])
 
     def _delayed(self, stream: Stream) -> bytes:
         """Messages for later, most of them due before long, forged ones among them; some expire before that."""

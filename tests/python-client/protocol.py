@@ -110,7 +110,7 @@ class Batch(NamedTuple):
     leader_epoch: int
     previous_crc: int
     durable_back: int
-    reserved: int
+    mac: int
 
     @property
     def kind(self) -> int:
@@ -148,7 +148,7 @@ class Payload(NamedTuple):
 
 def seal(
     payload: Payload, sequence: int, timestamp: int, *, producer_id: int = 0, producer_epoch: int = 0, due: Optional[int] = None, expiry: Optional[int] = None,
-    base_offset: int = 0, append_time: int = 0, leader_epoch: int = 0, previous_crc: int = 0, durable_back: int = 0, reserved: int = 0,
+    base_offset: int = 0, append_time: int = 0, leader_epoch: int = 0, previous_crc: int = 0, durable_back: int = 0, mac: int = 0,
 ) -> bytes:
     """Puts the header in front. What is from base_offset on is not the producer's to set; only who forges a header does."""
     flags, extensions = payload.codec, b""
@@ -160,7 +160,7 @@ def seal(
     length = header_length + len(payload.content)
     header = bytearray(BATCH.pack(
         length, 0, payload.crc, MAGIC, VERSION, header_length, flags, payload.count, payload.count, payload.uncompressed, base_offset, append_time, timestamp,
-        producer_id, sequence, producer_epoch, leader_epoch, previous_crc, durable_back, reserved)) + extensions
+        producer_id, sequence, producer_epoch, leader_epoch, previous_crc, durable_back, mac)) + extensions
     struct.pack_into("<I", header, 4, header_crc(header))
     return bytes(header) + payload.content
 
@@ -331,7 +331,7 @@ class GroupDelivery(NamedTuple):
     count: int
     delivery: int
     times: int
-    reserved: int
+    mac: int
     lock: int
 
     @staticmethod

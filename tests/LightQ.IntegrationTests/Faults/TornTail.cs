@@ -26,7 +26,7 @@ internal static class TornTail
         Batch[] free = [.. batches.Where(batch => batch.BaseOffset >= synced)];
         if (free.Length == 0)
             return -1;
-        int torn = random.Next(random.Next(free.Length) + 1); // Rather an early one: what is behind the tear makes the difference.
+        int torn = random.Next(2) == 0 ? 0 : random.Next(free.Length); // What is behind the tear makes the difference.
         int from = free[torn].Position + (random.Next(free[torn].Length) & -BatchLayout.Alignment);
         int end = Math.Min((from / SectorBytes * SectorBytes) + (SectorBytes * random.Next(1, MostSectors)), batches[^1].Position + batches[^1].Length);
         using FileStream file = File.OpenWrite(newest.Path);
