@@ -262,7 +262,8 @@ public sealed class LightQBroker : IAsyncDisposable
             partition.Log.NotifyWritten();
         opened = new ProducerOpenedFrame(
             topic.Id, partition.Index, topic.Settings.Partitions, KeyRouting.Version, partition.Log.Incarnation, partition.Log.Epoch,
-            producerId, epoch, state?.NextSequence ?? 0, (uint)_options.PublishWindowBytes, (uint)partition.MaxBatchBytes, ack);
+            producerId, epoch, state?.NextSequence ?? 0, (uint)_options.PublishWindowBytes, (uint)partition.MaxBatchBytes, ack,
+            state is null ? 0u : ProtocolLimits.UnacknowledgedBatches);
         return stream;
     }
 

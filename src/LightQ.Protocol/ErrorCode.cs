@@ -54,7 +54,7 @@ public enum ErrorCode : ushort
     /// <summary>A limit on resources is reached; the message names it.</summary>
     ResourceExhausted = 15,
 
-    /// <summary>The producer sent more than its publish window. The connection closes.</summary>
+    /// <summary>The producer sent more than its publish window, and the connection closes; or more unacknowledged batches than it may have, and the producer stream breaks.</summary>
     WindowExceeded = 16,
 
     /// <summary>This broker does not lead the partition.</summary>

@@ -57,6 +57,9 @@ public static class ProtocolLimits
     /// <summary>How many of a named producer's last batches the broker remembers.</summary>
     public const int RememberedBatches = 1024;
 
+    /// <summary>Most batches that a named producer's stream may have sent and not yet acknowledged: what it may have to send again is remembered.</summary>
+    public const int UnacknowledgedBatches = RememberedBatches;
+
     /// <summary>Most partitions of a topic.</summary>
     public const int MaxPartitions = 1024;
 

@@ -123,4 +123,12 @@ internal static class Mutation
 #else
         false;
 #endif
+
+    /// <summary>A named producer may have more batches unacknowledged than are remembered.</summary>
+    public static bool NoBatchWindow =>
+#if MUTANT_NOBATCHWINDOW
+        true;
+#else
+        false;
+#endif
 }

@@ -49,7 +49,7 @@ public class ProducerBenchmarks
             var batch = new BatchView(bytes);
             if (_state.Check(batch, out long known) != ErrorCode.None || known >= 0)
                 throw new InvalidOperationException("The batch was refused.");
-            _state.Remember(_next++, 1, (long)_next, 1);
+            _state.Remember(ProducerState.Remembered.Of(batch, (long)_next++), 1);
         }
         return _state.LastAppend;
     }

@@ -60,7 +60,7 @@ internal sealed class ProducerState
             ref readonly Remembered known = ref _batches[i % _batches.Length];
             if (known.Sequence > first)
                 continue;
-            if (known.Sequence != first || known.Records != records)
+            if (known.Sequence != first || !known.IsEqual(records, batch.PayloadCrc))
                 return ErrorCode.SequenceOverlap;
             offset = known.Offset;
             return ErrorCode.None;
@@ -69,15 +69,29 @@ internal sealed class ProducerState
     }
 
     /// <summary>Remembers a batch that was appended.</summary>
-    public void Remember(ulong sequence, uint records, long offset, long appendTime)
+    public void Remember(in Remembered batch, long appendTime)
     {
         if (_batches.Length == 0)
             _batches = new Remembered[ProtocolLimits.RememberedBatches];
-        _batches[_count++ % _batches.Length] = new Remembered(sequence, records, offset);
-        NextSequence = sequence + records;
+        _batches[_count++ % _batches.Length] = batch;
+        NextSequence = batch.Sequence + (batch.Records & ~Remembered.WithoutCrc);
         LastAppend = appendTime;
     }
 
     /// <summary>One remembered batch.</summary>
-    public readonly record struct Remembered(ulong Sequence, uint Records, long Offset);
+    /// <param name="Sequence">The producer's number of its first record.</param>
+    /// <param name="Offset">Its first offset.</param>
+    /// <param name="Records">How many records; with <see cref="WithoutCrc"/> added when <paramref name="PayloadCrc"/> is not known.</param>
+    /// <param name="PayloadCrc">The checksum of its payload.</param>
+    public readonly record struct Remembered(ulong Sequence, long Offset, uint Records, uint PayloadCrc)
+    {
+        /// <summary>Earlier versions did not keep the checksum. No batch has so many records.</summary>
+        public const uint WithoutCrc = 1u << 31;
+
+        /// <summary>What there is to remember of a batch with its header alone.</summary>
+        public static Remembered Of(in BatchView header, long offset) => new(header.BaseSequence, offset, (uint)header.RecordCount, header.PayloadCrc);
+
+        /// <summary>Whether a batch with the same first number is the same batch.</summary>
+        public bool IsEqual(uint records, uint payloadCrc) => Records == records ? PayloadCrc == payloadCrc : Records == (records | WithoutCrc);
+    }
 }

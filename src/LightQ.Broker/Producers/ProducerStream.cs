@@ -24,8 +24,12 @@ public sealed class ProducerStream : OutputStream
     private readonly Queue<PendingAck> _acks = new();
     private readonly ResumeItem _resume;
     private readonly int _window;
+    private readonly BatchWindow? _batches; // Null for an anonymous producer, of which nothing is remembered.
     private long _windowUsed;
     private long _creditOwed;
+    private long _lastAck;
+    private Refusal? _refusal;
+    private StreamClose? _end;
     private bool _broken;
 
     internal ProducerStream(IStreamOwner owner, uint id, Partition partition, ProducerState? state, uint producerEpoch, Durability ackLevel, int window, PendingBudget budget)
@@ -37,6 +41,7 @@ public sealed class ProducerStream : OutputStream
         AckLevel = ackLevel;
         _window = window;
         _pending = new PendingBatches(budget);
+        _batches = state is null ? null : new BatchWindow();
         _resume = new ResumeItem(this);
     }
 
@@ -65,24 +70,25 @@ public sealed class ProducerStream : OutputStream
     public bool Publish(ReadOnlySpan<byte> run)
     {
         // Before the lock: whoever takes the acks of what came earlier does not wait for checksums.
-        bool isValid = CheckAll(run, out int valid, out ErrorCode error, out string reason);
+        CheckAll(run, out int valid, out int batches, out ErrorCode error, out string reason);
         lock (_acks)
         {
-            if (_broken || IsReleased)
+            if (_broken || _refusal is not null || IsReleased)
                 return true;
             bool wasIdle = _windowUsed == 0;
             _windowUsed += run.Length;
             if (_windowUsed > _window && !wasIdle)
                 return false;
-            if (!isValid)
+            if (_batches is not null && batches > _batches.Room)
             {
-                AppendOrWait(run[..valid]);
-                Break(run[valid..], error, reason);
+                (batches, error) = (_batches.Room, ErrorCode.WindowExceeded);
+                valid = LengthOf(run, batches);
+                reason = $"the producer has {ProtocolLimits.UnacknowledgedBatches} batches without an ack, and may have no more";
             }
-            else
-            {
-                AppendOrWait(run);
-            }
+            _batches?.Receive(batches);
+            AppendOrWait(run[..valid]);
+            if (error != ErrorCode.None)
+                Refuse(run[valid..], error, reason);
             return true;
         }
     }
@@ -104,20 +110,37 @@ public sealed class ProducerStream : OutputStream
     {
         lock (_acks)
         {
-            int count = 0;
+            int count = 0, batches = 0;
             long reached = _partition.Log.PositionOf(AckLevel);
             while (count < ranges.Length && _acks.TryPeek(out PendingAck ack) && ack.Position <= reached)
             {
                 _acks.Dequeue();
+                batches += ack.Batches;
                 if (count > 0 && ranges[count - 1].IsContinuedBy(ack.Range))
                     ranges[count - 1] = ranges[count - 1] with { Count = ranges[count - 1].Count + ack.Range.Count };
                 else
                     ranges[count++] = ack.Range;
             }
+            if (_end is not null && _acks.Count == 0)
+                RequestClose(_end);
             long credit = _creditOwed;
             _creditOwed = 0;
             _windowUsed -= credit;
-            return new PublishOutput(count, AckLevel, (uint)credit);
+            return new PublishOutput(count, AckLevel, (uint)credit, _batches?.Acknowledge(batches) ?? 0);
+        }
+    }
+
+    /// <summary>The client has sent back what <see cref="PublishOutput.Echo"/> gave it: it has read every ack up to there.</summary>
+    public void OnEcho(uint echo)
+    {
+        lock (_acks)
+        {
+            if (_batches is null)
+                return;
+            if (_batches.OnEcho(echo))
+                Schedule();
+            if (!_pending.IsEmpty)
+                TurnScope.Post(_resume);
         }
     }
 
@@ -147,8 +170,10 @@ public sealed class ProducerStream : OutputStream
     {
         lock (_acks)
         {
-            if (!_broken)
-                Break(default, code, reason);
+            if (_end is not null)
+                RequestClose(_end);
+            else if (!_broken)
+                Break(null, code, reason);
         }
     }
 
@@ -174,18 +199,23 @@ public sealed class ProducerStream : OutputStream
     /// <summary>Whether a batch says that it is this stream's producer's. Recovery finds out from headers what named producers have published. Which epoch of its own a named one may say depends on the log.</summary>
     private bool IsOwn(in BatchView batch) => _state is null ? batch is { ProducerId: 0, ProducerEpoch: 0 } : batch.ProducerId == _state.Id;
 
-    private bool CheckAll(ReadOnlySpan<byte> run, out int valid, out ErrorCode error, out string reason)
+    /// <summary>Checks batches up to the first that is refused.</summary>
+    private void CheckAll(ReadOnlySpan<byte> run, out int valid, out int batches, out ErrorCode error, out string reason)
     {
-        valid = 0;
-        error = ErrorCode.None;
-        reason = "";
-        while (valid < run.Length)
+        (valid, batches, error, reason) = (0, 0, ErrorCode.None, "");
+        while (valid < run.Length && CheckOne(run[valid..], out int length, out error, out reason))
         {
-            if (!CheckOne(run[valid..], out int length, out error, out reason))
-                return false;
             valid += length;
+            batches++;
         }
-        return true;
+    }
+
+    private static int LengthOf(ReadOnlySpan<byte> run, int batches)
+    {
+        int length = 0;
+        for (; batches > 0 && BatchView.TryRead(run[length..], out BatchView batch); batches--)
+            length += batch.Length;
+        return length;
     }
 
     private void ScheduleOutput()
@@ -215,7 +245,7 @@ public sealed class ProducerStream : OutputStream
         if (_pending.TryAdd(run[appended..], out string reason))
             DrainPending();
         else
-            Break(run[appended..], ErrorCode.ResourceExhausted, reason);
+            Refuse(run[appended..], ErrorCode.ResourceExhausted, reason);
     }
 
     /// <summary>Appends what waits; registers for room before the last try, so that room made meanwhile is not missed.</summary>
@@ -233,11 +263,13 @@ public sealed class ProducerStream : OutputStream
                 _pending.Remove(appended);
             if (appended == length)
                 continue;
-            if (registered)
+            if (registered || _batches is { IsFull: true })
                 return;
             _partition.AwaitRoom(this);
             registered = true;
         }
+        if (_refusal is { } refusal && !_broken)
+            Break(refusal.Range, refusal.Error, refusal.Reason);
     }
 
     private void Resume()
@@ -254,13 +286,12 @@ public sealed class ProducerStream : OutputStream
     private int Append(ReadOnlySpan<byte> run)
     {
         int done = 0;
-        var merged = default(AckRange);
-        long mergedPosition = 0;
+        var merged = default(PendingAck);
         ErrorCode error = ErrorCode.None;
         lock (_partition.AppendLock)
         {
             long time = _partition.NextAppendTime();
-            while (done < run.Length)
+            while (done < run.Length && _batches is not { IsFull: true })
             {
                 BatchView.TryRead(run[done..], out BatchView batch);
                 long offset = -1;
@@ -278,29 +309,35 @@ public sealed class ProducerStream : OutputStream
                         error = result == AppendResult.DiskFull ? ErrorCode.DiskFull : ErrorCode.TopicFailed;
                         break;
                     }
-                    _state?.Remember(batch.BaseSequence, (uint)batch.RecordCount, offset, time);
+                    _state?.Remember(ProducerState.Remembered.Of(batch, offset), time);
                 }
-                Merge(ref merged, ref mergedPosition, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, ErrorCode.None, offset));
+                Merge(ref merged, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, ErrorCode.None, offset));
+                _batches?.Store();
                 done += batch.Length;
             }
         }
-        if (merged.Count != 0)
-            _acks.Enqueue(new PendingAck(mergedPosition, merged));
+        if (merged.Batches != 0)
+            Enqueue(merged);
         _creditOwed += done;
         if (error != ErrorCode.None)
-            Break(run[done..], error, _partition.Log.Failure ?? Describe(error));
+            Break(RangeOf(run[done..], error), error, _partition.Log.Failure ?? Describe(error));
         return done;
     }
 
-    private void Merge(ref AckRange merged, ref long position, in AckRange range)
+    private void Merge(ref PendingAck merged, in AckRange range)
     {
-        if (merged.Count != 0 && !merged.IsContinuedBy(range))
-        {
-            _acks.Enqueue(new PendingAck(position, merged));
-            merged = default;
-        }
-        merged = merged.Count == 0 ? range : merged with { Count = merged.Count + range.Count };
-        position = _partition.Log.EndPosition;
+        bool isContinued = merged.Batches != 0 && merged.Range.IsContinuedBy(range);
+        if (merged.Batches != 0 && !isContinued)
+            Enqueue(merged);
+        merged = isContinued
+            ? new PendingAck(_partition.Log.EndPosition, merged.Range with { Count = merged.Range.Count + range.Count }, merged.Batches + 1)
+            : new PendingAck(_partition.Log.EndPosition, range, 1);
+    }
+
+    private void Enqueue(in PendingAck ack)
+    {
+        _acks.Enqueue(ack);
+        _lastAck = ack.Position;
     }
 
     private ErrorCode CheckNamed(in BatchView batch, out long offset)
@@ -309,16 +346,38 @@ public sealed class ProducerStream : OutputStream
         return _state!.Epoch != _producerEpoch ? ErrorCode.Fenced : _state.Check(batch, out offset);
     }
 
-    private void Break(ReadOnlySpan<byte> refused, ErrorCode error, string reason)
+    /// <summary>Breaks the stream at a batch, behind what waits in front of it: that was good and is stored.</summary>
+    private void Refuse(ReadOnlySpan<byte> refused, ErrorCode error, string reason)
     {
+        if (_broken)
+            return; // At a batch in front of it.
+        if (_pending.IsEmpty)
+            Break(RangeOf(refused, error), error, reason);
+        else
+            _refusal = new Refusal(RangeOf(refused, error), error, reason);
+    }
+
+    /// <summary>Ends the stream behind the acks of what is stored, and of what is refused; at once when there will be none.</summary>
+    private void Break(AckRange? refused, ErrorCode error, string reason)
+    {
+        bool isAnswered = _lastAck <= _partition.Log.PositionOf(AckLevel);
         _broken = true;
         _pending.Clear();
-        if (refused.Length >= BatchLayout.HeaderSize)
-        {
-            var batch = new BatchView(refused);
-            _acks.Enqueue(new PendingAck(0, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, error, -1)));
-        }
-        RequestClose(new StreamClose(error, reason));
+        if (refused is { } range)
+            Enqueue(new PendingAck(_lastAck, range, 0));
+        var close = new StreamClose(error, reason);
+        if (isAnswered || error == ErrorCode.TopicFailed)
+            RequestClose(close);
+        else
+            _end = close;
+    }
+
+    private static AckRange? RangeOf(ReadOnlySpan<byte> refused, ErrorCode error)
+    {
+        if (refused.Length < BatchLayout.HeaderSize)
+            return null;
+        var batch = new BatchView(refused);
+        return new AckRange(batch.BaseSequence, (uint)batch.RecordCount, error, -1);
     }
 
     private string Describe(ErrorCode error) => error switch
@@ -326,13 +385,17 @@ public sealed class ProducerStream : OutputStream
         ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error),
         ErrorCode.Fenced => "a newer producer of this name has taken over",
         ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
-        ErrorCode.SequenceOverlap => "the batch overlaps what is stored of this producer without being equal to it, or is older than the broker remembers",
+        ErrorCode.SequenceOverlap => $"the batch overlaps what is stored of this producer and is not the same in count and bytes, or is older than the last {ProtocolLimits.RememberedBatches}, which the broker remembers",
         ErrorCode.UnknownProducer => "the batch's producer epoch was never given out",
         ErrorCode.DiskFull => "the disk is full; publishing resumes when space returns",
         _ => "the topic's log has failed",
     };
 
-    private readonly record struct PendingAck(long Position, AckRange Range);
+    /// <summary>An ack that waits for its durability, of so many batches; of none when they are refused.</summary>
+    private readonly record struct PendingAck(long Position, AckRange Range, int Batches);
+
+    /// <summary>Why nothing more is taken, once what waits is stored.</summary>
+    private sealed record Refusal(AckRange? Range, ErrorCode Error, string Reason);
 
     private sealed class ResumeItem(ProducerStream stream) : WorkItem
     {

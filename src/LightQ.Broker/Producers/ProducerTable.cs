@@ -7,7 +7,12 @@ namespace LightQ.Broker.Producers;
 internal sealed class ProducerTable
 {
     private const int EntryHeader = 8 + 4 + 8 + 4;
-    private const int RememberedSize = 8 + 4 + 8;
+    private const int RememberedSize = 8 + 4 + 8 + 4;
+
+    /// <summary>In the count of remembered batches: each has its payload's checksum. Earlier versions kept none.</summary>
+    private const uint WithCrcs = 1u << 31;
+
+    private const int RememberedSizeWithoutCrc = RememberedSize - sizeof(uint);
     private Dictionary<ulong, ProducerState>? _states;
 
     private IEnumerable<ProducerState> States => _states is null ? [] : _states.Values;
@@ -57,7 +62,10 @@ internal sealed class ProducerTable
     }
 
     /// <summary>Writes every state, for the journal to keep at a roll.</summary>
-    /// <remarks><c>{u64 id, u32 epoch, i64 last append, u32 n, n x {u64 sequence, u32 records, i64 offset}}</c>, little-endian.</remarks>
+    /// <remarks>
+    /// <c>{u64 id, u32 epoch, i64 last append, u32 n, n x {u64 sequence, u32 records, i64 offset, u32 payload crc}}</c>, little-endian. The highest bit of n is set; where it
+    /// is not, as in what earlier versions wrote, there is no crc. The highest bit of records is set in a batch whose crc is not known.
+    /// </remarks>
     public byte[] Save()
     {
         int size = 0;
@@ -70,13 +78,14 @@ internal sealed class ProducerTable
             BinaryPrimitives.WriteUInt64LittleEndian(left, state.Id);
             BinaryPrimitives.WriteUInt32LittleEndian(left[8..], state.Epoch);
             BinaryPrimitives.WriteInt64LittleEndian(left[12..], state.LastAppend);
-            BinaryPrimitives.WriteInt32LittleEndian(left[20..], state.Batches.Count());
+            BinaryPrimitives.WriteUInt32LittleEndian(left[20..], (uint)state.Batches.Count() | WithCrcs);
             left = left[EntryHeader..];
             foreach (ProducerState.Remembered batch in state.Batches)
             {
                 BinaryPrimitives.WriteUInt64LittleEndian(left, batch.Sequence);
                 BinaryPrimitives.WriteUInt32LittleEndian(left[8..], batch.Records);
                 BinaryPrimitives.WriteInt64LittleEndian(left[12..], batch.Offset);
+                BinaryPrimitives.WriteUInt32LittleEndian(left[20..], batch.PayloadCrc);
                 left = left[RememberedSize..];
             }
         }
@@ -95,21 +104,28 @@ internal sealed class ProducerTable
             uint epoch = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
             ProducerState? state = isProducer(id, epoch) ? Open(id, epoch) : null;
             long lastAppend = BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]);
-            int batches = BinaryPrimitives.ReadInt32LittleEndian(bytes[20..]);
+            uint count = BinaryPrimitives.ReadUInt32LittleEndian(bytes[20..]);
+            bool withCrcs = (count & WithCrcs) != 0;
+            int size = withCrcs ? RememberedSize : RememberedSizeWithoutCrc;
             bytes = bytes[EntryHeader..];
-            if (batches < 0 || batches > bytes.Length / RememberedSize)
+            count &= ~WithCrcs;
+            if (count > bytes.Length / size)
                 throw Contradiction();
-            for (int i = 0; i < batches; i++, bytes = bytes[RememberedSize..])
-            {
-                state?.Remember(
-                    BinaryPrimitives.ReadUInt64LittleEndian(bytes),
-                    BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]),
-                    BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]),
-                    lastAppend);
-            }
+            for (; count > 0; count--, bytes = bytes[size..])
+                state?.Remember(ReadRemembered(bytes, withCrcs), lastAppend);
         }
         if (!bytes.IsEmpty)
             throw Contradiction();
+    }
+
+    private static ProducerState.Remembered ReadRemembered(ReadOnlySpan<byte> bytes, bool withCrc)
+    {
+        uint records = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
+        return new ProducerState.Remembered(
+            BinaryPrimitives.ReadUInt64LittleEndian(bytes),
+            BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]),
+            withCrc ? records : records | ProducerState.Remembered.WithoutCrc,
+            withCrc ? BinaryPrimitives.ReadUInt32LittleEndian(bytes[20..]) : 0);
     }
 
     private static JournalFormatException Contradiction() => new("A snapshot of named producers contradicts its length.");

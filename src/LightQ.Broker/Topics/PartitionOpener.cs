@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Logs;
+using LightQ.Broker.Producers;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
@@ -150,7 +151,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             if (header.ProducerId != 0 && isProducer(header.ProducerId, header.ProducerEpoch))
             {
                 partition.NamedProducers.Open(header.ProducerId, header.ProducerEpoch)
-                    .Remember(header.BaseSequence, (uint)header.RecordCount, header.BaseOffset, header.AppendTime);
+                    .Remember(ProducerState.Remembered.Of(header, header.BaseOffset), header.AppendTime);
             }
         }
     }

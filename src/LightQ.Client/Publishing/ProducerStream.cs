@@ -408,7 +408,7 @@ internal sealed class ProducerStream : ClientStream
         }
         bool sameLog = !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
         (_opened, _partition, Operations.Partition) = (opened, opened.Partition, (int)opened.Partition);
-        _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes);
+        _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes, opened.BatchWindow);
         if (_wasOpened)
             Resume(opened.NextSequence, sameLog);
         else

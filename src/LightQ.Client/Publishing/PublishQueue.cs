@@ -18,7 +18,8 @@ internal sealed class PublishQueue
     private readonly Queue<SendBatch> _inFlight = new();
     private readonly TimeProvider _time;
     private readonly bool _isRepeatable;
-    private readonly int _maxInFlight;
+    private readonly int _mostInFlight;
+    private int _maxInFlight;
     private SendBatchPool _batches;
     private PublishBudget _budget;
     private SendBatch? _open;
@@ -33,8 +34,8 @@ internal sealed class PublishQueue
     {
         _time = time;
         _isRepeatable = isRepeatable;
-        _maxInFlight = isRepeatable
-            ? Math.Clamp(ProtocolLimits.UnacknowledgedBytes / batchBytes, 16, ProtocolLimits.RememberedBatches)
+        _maxInFlight = _mostInFlight = isRepeatable
+            ? Math.Clamp(ProtocolLimits.UnacknowledgedBytes / batchBytes, 16, ProtocolLimits.UnacknowledgedBatches)
             : MaxUnrepeatableInFlight;
         _batches = MakePool(batchBytes);
     }
@@ -59,10 +60,11 @@ internal sealed class PublishQueue
 
     public SendBatch Rent(in BatchTiming timing) => _batches.Rent(0, timing);
 
-    /// <summary>The broker opened a stream with this window, on which nothing is sent yet.</summary>
-    public void Open(int window, long maxBatchBytes)
+    /// <summary>The broker opened a stream with these windows, of bytes and of batches, on which nothing is sent yet; 0 batches for any number.</summary>
+    public void Open(int window, long maxBatchBytes, uint batchWindow)
     {
         _budget.Open(window);
+        _maxInFlight = batchWindow == 0 ? _mostInFlight : (int)Math.Min((uint)_mostInFlight, batchWindow);
         if (maxBatchBytes < _batches.BatchBytes && maxBatchBytes >= ProducerOptions.SmallestBatchBytes)
             _batches = MakePool((int)maxBatchBytes & ~(BatchLayout.Alignment - 1));
     }
@@ -189,7 +191,7 @@ internal sealed class PublishQueue
     /// <summary>The oldest batch that waits to be sent again.</summary>
     private bool TryPeekAgain(out SendBatch? batch) => _sealed.TryPeek(out batch) && batch.IsCompleted;
 
-    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _maxInFlight : 0), _time);
+    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _mostInFlight : 0), _time);
 
     private long StampForMeasuring() => Instruments.OperationDuration.Enabled ? _time.GetTimestamp() : 0;
 

@@ -13,6 +13,7 @@ namespace LightQ.Protocol.Frames;
 /// <param name="WindowBytes">Publish window: bytes that may be sent and not yet appended.</param>
 /// <param name="MaxBatchBytes">Largest batch of this topic, header included.</param>
 /// <param name="AckLevel">The durability that acks wait for.</param>
+/// <param name="BatchWindow">Most batches that may be sent and not yet acknowledged; 0 for any number, and from a broker that does not say.</param>
 public readonly record struct ProducerOpenedFrame(
     Guid TopicId,
     uint Partition,
@@ -25,7 +26,8 @@ public readonly record struct ProducerOpenedFrame(
     ulong NextSequence,
     uint WindowBytes,
     uint MaxBatchBytes,
-    Durability AckLevel) : IFrameBody<ProducerOpenedFrame>
+    Durability AckLevel,
+    uint BatchWindow = 0) : IFrameBody<ProducerOpenedFrame>
 {
     /// <summary>Largest message of this topic, in bytes of key, headers and body. A batch may be longer by <see cref="ProtocolLimits.BatchOverheadBytes"/>.</summary>
     public long MaxMessageBytes => Math.Max(0, (long)MaxBatchBytes - ProtocolLimits.BatchOverheadBytes);
@@ -34,7 +36,7 @@ public readonly record struct ProducerOpenedFrame(
     public static FrameType Type => FrameType.ProducerOpened;
 
     /// <inheritdoc/>
-    public int MaxSize => 16 + 4 + 4 + 1 + 8 + 4 + 8 + 4 + 8 + 4 + 4 + 1;
+    public int MaxSize => 16 + 4 + 4 + 1 + 8 + 4 + 8 + 4 + 8 + 4 + 4 + 1 + 4;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -51,6 +53,7 @@ public readonly record struct ProducerOpenedFrame(
         writer.WriteUInt32(WindowBytes);
         writer.WriteUInt32(MaxBatchBytes);
         writer.WriteByte((byte)AckLevel);
+        writer.WriteUInt32(BatchWindow);
     }
 
     /// <inheritdoc/>
@@ -66,5 +69,6 @@ public readonly record struct ProducerOpenedFrame(
         reader.ReadUInt64(),
         reader.ReadUInt32(),
         reader.ReadUInt32(),
-        reader.ReadEnum<Durability>());
+        reader.ReadEnum<Durability>(),
+        reader.Remaining == 0 ? 0 : reader.ReadUInt32());
 }

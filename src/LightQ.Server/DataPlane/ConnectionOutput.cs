@@ -337,6 +337,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents
             _filled += PublishAckFrame.Write(free, producer.Id, output.Durability, ranges[..output.Ranges]);
         if (output.Credit != 0)
             _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new CreditFrame(output.Credit), producer.Id);
+        if (output.Echo != 0)
+            _filled += FrameCodec.Write(_buffer.AsSpan(_filled), new PingFrame(Session.EchoOf(producer.Id, output.Echo)));
         if (output.Ranges == AckRanges)
             TakeTurn(producer);
         else if (close is not null)

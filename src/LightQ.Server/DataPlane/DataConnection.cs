@@ -167,7 +167,7 @@ internal sealed class DataConnection : IHousekept, IConnectionEvents
         TimeSpan ping = limits.Heartbeat - unsent;
         if (ping <= TimeSpan.Zero)
         {
-            _output.Answer(new PingFrame((ulong)timestamp));
+            _output.Answer(new PingFrame(Session.Heartbeat));
             ping = limits.Heartbeat;
         }
         return Earlier(Earlier(ping, alive), told ?? alive);

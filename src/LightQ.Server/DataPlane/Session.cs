@@ -57,6 +57,9 @@ internal sealed class Session : IStreamOwner
         LastReceive = time.GetTimestamp();
     }
 
+    /// <summary>What the Ping of a heartbeat carries: stream 0 is the connection.</summary>
+    public const ulong Heartbeat = 0;
+
     /// <inheritdoc/>
     public uint ConnectionId { get; }
 
@@ -193,6 +196,9 @@ internal sealed class Session : IStreamOwner
         _output.Answer(new ErrorFrame(reason.Code, reason.Message), last: true);
     }
 
+    /// <summary>What the Ping behind a producer stream's acks carries.</summary>
+    public static ulong EchoOf(uint stream, uint echo) => ((ulong)echo << 32) | stream;
+
     /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
     public bool IsRefused => Volatile.Read(ref _refused);
 
@@ -245,6 +251,7 @@ internal sealed class Session : IStreamOwner
                 Answer(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
                 return null;
             case FrameType.Pong:
+                OnPong(FrameCodec.Read<PongFrame>(body).Payload);
                 return null;
             case FrameType.Close:
                 Streams.Find(header.Stream)?.RequestClose(StreamClose.Ordinary);
@@ -275,6 +282,9 @@ internal sealed class Session : IStreamOwner
         if (!_touched.Contains(producer))
             _touched.Add(producer);
     }
+
+    /// <summary>The answer to a heartbeat, or to what stood behind a producer stream's acks: then they have been read.</summary>
+    private void OnPong(ulong payload) => (Streams.Find((uint)payload) as ProducerStream)?.OnEcho((uint)(payload >> 32));
 
     private void Settle(uint id, uint tag, SettleFrame frame)
     {

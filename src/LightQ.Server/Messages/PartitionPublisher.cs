@@ -24,6 +24,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     private readonly Signal _room = new();
     private readonly List<(PendingPublish Request, int Index)> _collected = [];
     private readonly Queue<(PendingPublish Request, int Index)> _sent = new();
+    private readonly Queue<int> _sentBatches = new(); // How many messages each has.
     private byte[] _batch = [];
     private int _recordBytes;
     private BatchTiming _timing;
@@ -114,6 +115,8 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
                 _windowUsed -= output.Credit;
                 foreach (AckRange range in ranges[..output.Ranges])
                     Acknowledge(range);
+                if (output.Echo != 0)
+                    _stream.OnEcho(output.Echo); // What a client has not read it asks for by next_sequence, and not by sending it again.
             }
             while (output.Ranges == ranges.Length);
             if (_stream.CloseRequested is { } close)
@@ -133,7 +136,10 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
             _session.ThrowIfFailed();
             if (_windowUsed != 0 && _windowUsed + length > Opened.WindowBytes)
                 return false;
+            if (Opened.BatchWindow != 0 && _sentBatches.Count >= Opened.BatchWindow)
+                return false;
             _windowUsed += length;
+            _sentBatches.Enqueue(_collected.Count);
             foreach ((PendingPublish Request, int Index) message in _collected)
                 _sent.Enqueue(message);
             return true;
@@ -150,5 +156,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
             (PendingPublish request, int index) = _sent.Dequeue();
             request.Acknowledge(index, Opened.Partition, range.BaseOffset + i);
         }
+        for (int left = (int)range.Count; left > 0;)
+            left -= _sentBatches.Dequeue();
     }
 }

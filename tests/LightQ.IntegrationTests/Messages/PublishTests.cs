@@ -7,6 +7,9 @@ using LightQ.IntegrationTests.Control;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Records;
+using LightQ.Storage;
+using LightQ.Storage.Files;
+using LightQ.Tests.Shared;
 using Xunit;
 using MessageHeader = LightQ.Protocol.Control.MessageHeader;
 using Partition = LightQ.Broker.Topics.Partition;
@@ -185,6 +188,40 @@ public sealed class PublishTests
         await second.WriteAsync(9, PublishStream.Text("hole"));
         await ControlCalls.FailsAsync(second.ReadAsync, GrpcStatusCode.FailedPrecondition, "OutOfOrder");
         Assert.Equal(4, topic.Partitions[0].Log.EndOffset);
+    }
+
+    [Fact]
+    public async Task A_named_producer_with_more_requests_than_may_be_unacknowledged_is_held_back_and_not_refused()
+    {
+        const int Requests = ProtocolLimits.UnacknowledgedBatches + 500;
+        using var synced = new ManualResetEventSlim(initialState: true);
+        var files = new FaultyFileSystem(PlatformFileSystem.Choose())
+        {
+            Before = (operation, path) =>
+            {
+                if (operation == "sync" && path.Contains(".seg", StringComparison.Ordinal))
+                    Assert.True(synced.Wait(TimeSpan.FromSeconds(60)), "The test has ended.");
+            },
+        };
+        await using TestServer server = await TestServer.StartAsync(options => options with
+        {
+            Broker = options.Broker with { OpenEnvironment = environment => new JournalEnvironment(environment, files) },
+        });
+        Topic topic = await server.CreateTopicAsync("orders", TopicKind.Durable);
+        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders", ProducerName = "till-1" });
+        using PublishStream owned = stream;
+        synced.Reset(); // No ack comes.
+        Task writing = Task.Run(async () =>
+        {
+            for (int i = 0; i < Requests; i++)
+                await stream.WriteAsync(PublishStream.Text("x"));
+        });
+        await Eventually.TrueAsync(
+            () => topic.Partitions[0].Log.EndOffset == ProtocolLimits.UnacknowledgedBatches, TimeSpan.FromSeconds(60), () => $"{topic.Partitions[0].Log.EndOffset} are stored");
+        synced.Set();
+        for (int i = 0; i < Requests; i++)
+            Assert.Equal([i], await stream.ReadOffsetsAsync());
+        await writing;
     }
 
     [Fact]

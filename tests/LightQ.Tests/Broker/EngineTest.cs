@@ -76,9 +76,9 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         return bytes[..length];
     }
 
-    private protected ProducerStream OpenProducer(uint id = 1, ProducerState? state = null, uint epoch = 0, Durability ackLevel = Durability.Memory)
+    private protected ProducerStream OpenProducer(uint id = 1, ProducerState? state = null, uint epoch = 0, Durability ackLevel = Durability.Memory, int window = Window)
     {
-        var producer = new ProducerStream(this, id, Partition, state, epoch, ackLevel, Window, new PendingBudget(static () => long.MaxValue, new LimitRefusals()));
+        var producer = new ProducerStream(this, id, Partition, state, epoch, ackLevel, window, new PendingBudget(static () => long.MaxValue, new LimitRefusals()));
         Partition.Attach(producer);
         return producer;
     }

@@ -213,6 +213,64 @@ public sealed class PublishTests : EngineTest
     }
 
     [Fact]
+    public void Other_bytes_under_numbers_that_are_stored_are_refused()
+    {
+        ProducerStream producer = OpenProducer(state: OpenNamed(1), epoch: 1);
+        Publish(producer, Batch(0, 2, producerId: 42, epoch: 1));
+        Publish(producer, Batch(2, 1, producerId: 42, epoch: 1));
+        Publish(producer, Batch(0, 2, producerId: 42, epoch: 1));
+        Output(producer);
+
+        Publish(producer, Batch(0, 2, bodyBytes: 99, producerId: 42, epoch: 1));
+
+        Assert.Equal([new AckRange(0, 2, ErrorCode.SequenceOverlap, -1)], Output(producer).Ranges);
+        Assert.Contains("not the same in count and bytes", producer.CloseRequested?.Message, StringComparison.Ordinal);
+        Assert.Equal(3, Log.EndOffset);
+    }
+
+    [Fact]
+    public void A_stream_that_broke_ends_behind_the_acks_of_what_is_stored_or_when_these_never_come()
+    {
+        ProducerStream producer = OpenProducer(ackLevel: Durability.Fsync); // Never reached in a ring.
+        byte[] bad = Batch(1, 1);
+        bad[^1] ^= 1;
+        Publish(producer, [.. Batch(0, 1), .. bad]);
+        Assert.Empty(Output(producer).Ranges);
+        Assert.Null(producer.CloseRequested);
+
+        Partition.OnFailed("the disk is gone");
+
+        Assert.Equal(ErrorCode.MalformedBatch, producer.CloseRequested?.Code);
+        Assert.Equal(1, Log.EndOffset);
+    }
+
+    [Fact]
+    public void A_refused_batch_ends_the_stream_when_what_waits_in_front_of_it_is_stored()
+    {
+        ProducerStream producer = OpenProducer(window: 1 << 20);
+        Subscription subscription = Subscribe(StartKind.Earliest);
+        ulong sequence = 0;
+        for (uint owed = 0; owed == 0;)
+        {
+            byte[] batch = Batch(sequence++, 1, 4000);
+            Publish(producer, batch);
+            owed = (uint)batch.Length - Output(producer).Credit;
+        }
+        byte[] bad = Batch(sequence, 1);
+        bad[^1] ^= 1;
+
+        Publish(producer, bad);
+        Publish(producer, Batch(sequence + 1, 1)); // Behind it nothing is taken.
+
+        Assert.Null(producer.CloseRequested);
+        Assert.Equal((int)sequence, ReceiveAll(subscription).Count);
+        (AckRange[] ranges, _) = Output(producer);
+        Assert.Equal(new AckRange(sequence, 1, ErrorCode.MalformedBatch, -1), ranges[^1]);
+        Assert.Equal(ErrorCode.MalformedBatch, producer.CloseRequested?.Code);
+        Assert.Equal((long)sequence, Log.EndOffset);
+    }
+
+    [Fact]
     public void An_older_epoch_is_fenced()
     {
         ProducerStream old = OpenProducer(1, OpenNamed(1), 1);
@@ -231,7 +289,7 @@ public sealed class PublishTests : EngineTest
     {
         ProducerState state = OpenNamed(3);
         for (ulong i = 0; i < 5; i++)
-            state.Remember(i * 2, 2, (long)i * 10, 99);
+            state.Remember(new ProducerState.Remembered(i * 2, (long)i * 10, 2, (uint)i), 99);
         var restored = new ProducerTable();
         restored.Load(Partition.NamedProducers.Save(), static (_, _) => true);
 
@@ -242,12 +300,40 @@ public sealed class PublishTests : EngineTest
     }
 
     [Fact]
+    public void States_that_an_earlier_version_saved_are_read_and_have_no_checksums()
+    {
+        byte[] saved =
+        [
+            42, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0,
+            2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0,
+        ];
+        var restored = new ProducerTable();
+        restored.Load(saved, static (_, _) => true);
+        restored.Open(42, 3).Remember(new ProducerState.Remembered(3, 13, 1, new BatchView(Batch(3, 1)).PayloadCrc), 100);
+        var again = new ProducerTable();
+        again.Load(restored.Save(), static (_, _) => true);
+
+        foreach (ProducerState state in (ProducerState[])[restored.Find(42)!, again.Find(42)!])
+        {
+            Assert.Equal((3u, 4UL, 100L), (state.Epoch, state.NextSequence, state.LastAppend));
+            Assert.Equal((ErrorCode.None, 10L), Check(state, Batch(0, 2, producerId: 42, epoch: 3)));
+            Assert.Equal((ErrorCode.None, 10L), Check(state, Batch(0, 2, bodyBytes: 7, producerId: 42, epoch: 3))); // Nobody can tell.
+            Assert.Equal((ErrorCode.SequenceOverlap, -1L), Check(state, Batch(0, 1, producerId: 42, epoch: 3)));
+            Assert.Equal((ErrorCode.None, 13L), Check(state, Batch(3, 1, producerId: 42, epoch: 3)));
+            Assert.Equal((ErrorCode.SequenceOverlap, -1L), Check(state, Batch(3, 1, bodyBytes: 7, producerId: 42, epoch: 3)));
+        }
+
+        static (ErrorCode, long) Check(ProducerState state, byte[] batch) => (state.Check(new BatchView(batch), out long offset), offset);
+    }
+
+    [Fact]
     public void Saved_states_of_producers_that_nobody_knows_are_passed_over()
     {
         var saved = new ProducerTable();
-        saved.Open(41, 1).Remember(0, 3, 0, 99);
-        saved.Open(42, 5).Remember(0, 2, 3, 99);
-        saved.Open(43, 6).Remember(0, 7, 5, 99);
+        saved.Open(41, 1).Remember(new ProducerState.Remembered(0, 0, 3, 0), 99);
+        saved.Open(42, 5).Remember(new ProducerState.Remembered(0, 3, 2, 0), 99);
+        saved.Open(43, 6).Remember(new ProducerState.Remembered(0, 5, 7, 0), 99);
         var restored = new ProducerTable();
 
         restored.Load(saved.Save(), (id, epoch) => id != 41 && epoch <= 5);

@@ -35,11 +35,12 @@ internal sealed class FakeConnection : IDisposable
         ulong producerId = 0,
         uint epoch = 0,
         ulong next = 0,
-        uint maxBatch = ProtocolLimits.DefaultBatchBytes)
+        uint maxBatch = ProtocolLimits.DefaultBatchBytes,
+        uint batchWindow = 0)
     {
         FakeFrame open = await ReadAsync(FrameType.OpenProducer);
         await WriteAsync(
-            new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, producerId, epoch, next, window, maxBatch, Durability.Memory),
+            new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, producerId, epoch, next, window, maxBatch, Durability.Memory, batchWindow),
             open.Header.Stream,
             open.Header.Tag);
         return open;

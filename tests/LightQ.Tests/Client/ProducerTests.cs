@@ -311,6 +311,32 @@ public sealed class ProducerTests
         await producer.DisposeAsync();
     }
 
+    [Fact]
+    public async Task A_named_producer_has_no_more_batches_unacknowledged_than_the_broker_says()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        (Producer producer, FakeConnection connection) =
+            await OpenAsync(broker, client, options: new ProducerOptions { Name = "p" }, producerId: 9, epoch: 1, batchWindow: 2);
+        Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch first = await connection.ReadBatchAsync();
+        Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
+        FakeBatch second = await connection.ReadBatchAsync();
+        Task<PublishAck> c = producer.PublishAsync("c"u8, cancellationToken: Cancel).AsTask();
+
+        Task ping = client.PingAsync(Cancel);
+        FakeFrame frame = await connection.ReadAsync(FrameType.Ping); // And no batch in front of it.
+        await connection.WriteAsync(new PongFrame(frame.As<PingFrame>().Payload));
+        await ping;
+        await connection.AckAsync(first.Stream, first.Ack(0));
+
+        FakeBatch third = await connection.ReadBatchAsync();
+        Assert.Equal((2ul, "c"), (third.BaseSequence, third.Bodies[0]));
+        await connection.AckAsync(second.Stream, second.Ack(1), third.Ack(2));
+        Assert.Equal([0L, 1L, 2L], (await Task.WhenAll(a, b, c)).Select(ack => ack.Offset));
+        connection.Dispose();
+    }
+
     internal static async Task<(Producer Producer, FakeConnection Connection)> OpenAsync(
         FakeBroker broker,
         LightQClient client,
@@ -318,12 +344,13 @@ public sealed class ProducerTests
         ProducerOptions? options = null,
         ulong producerId = 0,
         uint epoch = 0,
-        uint maxBatch = ProtocolLimits.DefaultBatchBytes)
+        uint maxBatch = ProtocolLimits.DefaultBatchBytes,
+        uint batchWindow = 0)
     {
         Task<FakeConnection> accepting = broker.AcceptAsync();
         Task<Producer> creating = client.CreateProducerAsync("orders", options, Cancel);
         FakeConnection connection = await accepting;
-        await connection.OpenProducerAsync(window, producerId, epoch, maxBatch: maxBatch);
+        await connection.OpenProducerAsync(window, producerId, epoch, maxBatch: maxBatch, batchWindow: batchWindow);
         return (await creating, connection);
     }
 

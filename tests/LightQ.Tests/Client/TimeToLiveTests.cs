@@ -28,7 +28,7 @@ public sealed class TimeToLiveTests
         await connection.WriteAsync(new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, 0, 0, 0, 1 << 20, 1 << 20, Durability.Memory), open.Header.Stream, open.Header.Tag);
         Producer producer = await creating;
         var queue = new PublishQueue(64 * 1024, isRepeatable: false, time);
-        queue.Open(1 << 20, 1 << 20);
+        queue.Open(1 << 20, 1 << 20, batchWindow: 0);
         var clock = new MessageClock(time, null);
         BatchTiming ten = clock.Stamp(TenSeconds), none = clock.Stamp(default);
         Assert.NotEqual(default, ten);

@@ -43,6 +43,7 @@ public sealed class SpecificationTests
     [InlineData("records of a compressed batch", ProtocolLimits.InflatedBatchBytes)]
     [InlineData("publish window", ProtocolLimits.DefaultPublishWindowBytes)]
     [InlineData("unacknowledged bytes of a producer stream", ProtocolLimits.UnacknowledgedBytes)]
+    [InlineData("unacknowledged batches of a named producer's stream", ProtocolLimits.UnacknowledgedBatches)]
     [InlineData("credit that the SDK grants", ProtocolLimits.DefaultCreditBytes)]
     [InlineData("remembered batches of a named producer", ProtocolLimits.RememberedBatches)]
     [InlineData("partitions of a topic", ProtocolLimits.MaxPartitions)]

@@ -44,7 +44,7 @@ internal static class StateTargets
             Name = "producers",
             What = "a snapshot of delayed batches and named producers",
             Parse = Producers,
-            Seeds = [ProducerTable(), [.. Delays(), .. ProducerTable()]],
+            Seeds = [ProducerTable(), [.. Delays(), .. ProducerTable()], EarlierProducerTable()],
             Refusals = Refusals,
             MaxLength = 256,
             MaxAllocation = 512 * 1024, // 24 KiB a producer, of which 256 bytes name ten.
@@ -126,11 +126,15 @@ internal static class StateTargets
     private static byte[] ProducerTable()
     {
         var table = new ProducerTable();
-        table.Open(7, 2).Remember(100, 5, 1000, 99);
-        table.Open(7, 2).Remember(105, 1, 1005, 100);
+        table.Open(7, 2).Remember(new ProducerState.Remembered(100, 1000, 5, 0xCAFE), 99);
+        table.Open(7, 2).Remember(new ProducerState.Remembered(105, 1005, 1, 0xBEEF), 100);
         table.Open(8, 1);
         return table.Save();
     }
+
+    /// <summary>Of one producer and one batch, without a checksum.</summary>
+    private static byte[] EarlierProducerTable() =>
+        [7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 232, 3, 0, 0, 0, 0, 0, 0];
 
     private static byte[] Delays()
     {

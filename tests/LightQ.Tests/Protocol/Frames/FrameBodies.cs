@@ -17,7 +17,7 @@ internal static class FrameBodies
         yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p"));
         yield return Of("Welcome", new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000));
         yield return Of("OpenProducer", new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true), 1, 9);
-        yield return Of("ProducerOpened", new ProducerOpenedFrame(id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync));
+        yield return Of("ProducerOpened", new ProducerOpenedFrame(id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024), 4);
         yield return Of("Subscribe", new SubscribeFrame("orders", 0, "g", StartKind.Committed, 0, -1, 3, 5, SettleMode.Explicit, SlowPolicy.DropOldest, 64, 9, 2_500, 45_000), 4, 8, 12);
         yield return Of("Subscribed", new SubscribedFrame(id, 1, 5, 3, 1000, 10, 1004));
         yield return Of("Credit", new CreditFrame(4_194_304));

@@ -41,6 +41,14 @@ public sealed class FrameBodyTests
     }
 
     [Fact]
+    public void A_ProducerOpened_of_a_broker_that_knows_no_window_of_batches_has_none()
+    {
+        byte[] body = FrameBodies.ByName["ProducerOpened"].Bytes;
+        Assert.Equal(1024u, FrameCodec.Read<ProducerOpenedFrame>(body).BatchWindow);
+        Assert.Equal(0u, FrameCodec.Read<ProducerOpenedFrame>(body.AsSpan(..^4)).BatchWindow);
+    }
+
+    [Fact]
     public void A_Hello_without_the_magic_is_refused()
     {
         byte[] body = [.. FrameBodies.ByName["Hello"].Bytes];

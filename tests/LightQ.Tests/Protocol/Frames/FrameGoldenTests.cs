@@ -43,13 +43,13 @@ public sealed class FrameGoldenTests
 
     [Fact]
     public void ProducerOpened_has_its_golden_bytes() => Holds(
-        new ProducerOpenedFrame(Id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync),
+        new ProducerOpenedFrame(Id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024),
         stream: 1,
         tag: 2,
         """
-        52000000 04000000 01000000 02000000 33221100 55447766 8899aabb ccddeeff
+        56000000 04000000 01000000 02000000 33221100 55447766 8899aabb ccddeeff
         00000000 01000000 01050000 00000000 00030000 00070000 00000000 00020000
-        00640000 00000000 00000010 00000011 0003
+        00640000 00000000 00000010 00000011 00030004 0000
         """);
 
     [Fact]

@@ -61,7 +61,8 @@ public sealed class ReadBackTests
         from window in U32
         from batch in U32
         from level in Enum<Durability>()
-        select new ProducerOpenedFrame(id, partition, partitions, (byte)hash, incarnation, epoch, producer, producerEpoch, next, window, batch, level));
+        from batches in U32
+        select new ProducerOpenedFrame(id, partition, partitions, (byte)hash, incarnation, epoch, producer, producerEpoch, next, window, batch, level, batches));
 
     [Fact]
     public void Subscribe() => Frame(
