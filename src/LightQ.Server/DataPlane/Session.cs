@@ -242,7 +242,7 @@ internal sealed class Session : IStreamOwner
                 return null;
             case FrameType.Credit:
                 uint bytes = FrameCodec.Read<CreditFrame>(body).Bytes;
-                (Streams.Find(header.Stream) as Subscription)?.Grant(bytes);
+                (Known(header.Stream) as Subscription)?.Grant(bytes);
                 return null;
             case FrameType.Settle:
                 Settle(header.Stream, header.Tag, new SettleFrame(body));
@@ -254,7 +254,7 @@ internal sealed class Session : IStreamOwner
                 OnPong(FrameCodec.Read<PongFrame>(body).Payload);
                 return null;
             case FrameType.Close:
-                Streams.Find(header.Stream)?.RequestClose(StreamClose.Ordinary);
+                Known(header.Stream)?.RequestClose(StreamClose.Ordinary);
                 return null;
             case FrameType.OpenProducer:
                 return OpenProducer(FrameCodec.Read<OpenProducerFrame>(body), header.Stream, header.Tag);
@@ -271,7 +271,7 @@ internal sealed class Session : IStreamOwner
         if (producer?.Id != id || producer.CloseRequested is not null)
         {
             // A stream that has just ended may still be written to by a client that does not know it yet.
-            producer = Streams.Find(id) as ProducerStream;
+            producer = Known(id) as ProducerStream;
             if (producer is null)
                 return;
             _lastProducer = producer;
@@ -288,7 +288,7 @@ internal sealed class Session : IStreamOwner
 
     private void Settle(uint id, uint tag, SettleFrame frame)
     {
-        if (Streams.Find(id) is not Subscription subscription)
+        if (Known(id) is not Subscription subscription)
             return;
         SettledRange[]? rented = frame.Count > FewRanges ? ArrayPool<SettledRange>.Shared.Rent(frame.Count) : null;
         Span<SettledRange> settled = rented ?? stackalloc SettledRange[FewRanges];
@@ -373,7 +373,7 @@ internal sealed class Session : IStreamOwner
         }
         catch (BrokerException e)
         {
-            Answer(new ClosedFrame(e.Code, e.Message), id, tag);
+            Refuse(e.Code, e.Message, id, tag);
         }
     }
 
@@ -401,7 +401,7 @@ internal sealed class Session : IStreamOwner
         }
         catch (BrokerException e)
         {
-            Answer(new ClosedFrame(e.Code, e.Message), id, tag);
+            Refuse(e.Code, e.Message, id, tag);
         }
     }
 
@@ -409,7 +409,7 @@ internal sealed class Session : IStreamOwner
     {
         if (_security.Access.Refusal(_principal!, right, topic) is not { } refusal)
             return true;
-        Answer(new ClosedFrame(refusal.Code, refusal.Message), id, tag);
+        Refuse(refusal.Code, refusal.Message, id, tag);
         return false;
     }
 
@@ -431,8 +431,24 @@ internal sealed class Session : IStreamOwner
         int most = _limits.DataPlane.MaxStreams;
         if (Streams.Count < most)
             return true;
-        Answer(new ClosedFrame(ErrorCode.ResourceExhausted, _limits.Refusals.Refuse("DataPlane:" + nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams")), id, tag);
+        Refuse(ErrorCode.ResourceExhausted, _limits.Refusals.Refuse("DataPlane:" + nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams"), id, tag);
         return false;
+    }
+
+    /// <summary>Answers that a stream is not opened.</summary>
+    private void Refuse(ErrorCode code, string reason, uint id, uint tag)
+    {
+        Streams.Refuse(id);
+        Answer(new ClosedFrame(code, reason), id, tag);
+    }
+
+    /// <summary>The stream that a frame is for. Null if it has ended, or never was: a client that made a mistake is told so once.</summary>
+    private OutputStream? Known(uint id)
+    {
+        OutputStream? stream = Streams.Find(id);
+        if (stream is null && id != 0 && !Streams.MayBeLate(id))
+            Refuse(ErrorCode.InvalidStream, $"There is no stream {id}: it was never opened.", id, tag: 0);
+        return stream;
     }
 
     private void Answer<TBody>(in TBody body, uint stream = 0, uint tag = 0)

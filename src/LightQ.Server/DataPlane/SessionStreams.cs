@@ -12,7 +12,11 @@ internal sealed class SessionStreams
     /// <summary>Those of all connections that have not been welcomed: a stranger's costs no memory.</summary>
     public static readonly SessionStreams None = new();
 
+    /// <summary>Of so many that have ended the numbers are known; of a client with more, any frame may be a late one.</summary>
+    private const int MostEnded = 1024;
+
     private readonly Dictionary<uint, OutputStream> _byId = [];
+    private HashSet<uint>? _ended;
 
     /// <summary>How many are open.</summary>
     public int Count
@@ -51,7 +55,24 @@ internal sealed class SessionStreams
     public void Remove(OutputStream stream)
     {
         lock (_byId)
+        {
             _byId.Remove(stream.Id);
+            NoteEnd(stream.Id);
+        }
+    }
+
+    /// <summary>One was asked for and refused, or the client was told that there is none of this number.</summary>
+    public void Refuse(uint id)
+    {
+        lock (_byId)
+            NoteEnd(id);
+    }
+
+    /// <summary>Whether a frame for this number may be late: the stream is open, has ended, or was refused.</summary>
+    public bool MayBeLate(uint id)
+    {
+        lock (_byId)
+            return _byId.ContainsKey(id) || _ended is { Count: >= MostEnded } || _ended?.Contains(id) == true;
     }
 
     /// <summary>Takes every stream off its topic; no turn comes any more.</summary>
@@ -65,6 +86,13 @@ internal sealed class SessionStreams
         }
         foreach (OutputStream stream in streams)
             stream.Release();
+    }
+
+    private void NoteEnd(uint id)
+    {
+        _ended ??= [];
+        if (_ended.Count < MostEnded)
+            _ended.Add(id);
     }
 
     /// <summary>Open streams of each kind.</summary>

@@ -73,18 +73,25 @@ public sealed class SettlementTests
     }
 
     [Fact]
-    public async Task A_receipt_for_a_stream_that_is_none_is_ignored()
+    public async Task A_frame_for_a_stream_that_never_was_is_answered_once_and_settles_nothing()
     {
         await using TestServer server = await TestServer.StartAsync();
         await using RawClient client = await DeliverAsync(server, messages: 1);
-        foreach (uint stream in new uint[] { 0, 1, 77 })
+        foreach (uint stream in new uint[] { 0, 88, 77, 88, 77 })
         {
             byte[] frame = new byte[SettleFrame.SizeOf(1)];
             SettleFrame.Write(frame, stream, 3, [Complete(0, 1)]);
             await client.SendAsync(frame);
         }
+        await client.SendAsync(new CreditFrame(100), stream: 66);
         await client.SendAsync(new PingFrame(5));
 
+        foreach (uint stream in new uint[] { 88, 77, 66 })
+        {
+            (FrameHeader header, byte[] body) = await client.ReadAsync();
+            Assert.Equal((FrameType.Closed, stream), (header.Type, header.Stream));
+            Assert.Equal(ErrorCode.InvalidStream, FrameCodec.Read<ClosedFrame>(body).Code);
+        }
         Assert.Equal(FrameType.Pong, (await client.ReadAsync()).Header.Type);
         Assert.Equal(0, server.Broker.GetTopic("t").Partitions[0].Counters.MessagesSettled);
     }
