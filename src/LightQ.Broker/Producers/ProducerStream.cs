@@ -245,7 +245,7 @@ public sealed class ProducerStream : OutputStream
         if (_pending.TryAdd(run[appended..], out string reason))
             DrainPending();
         else
-            Refuse(run[appended..], ErrorCode.ResourceExhausted, reason);
+            Break(RangeOf(_pending.IsEmpty ? run[appended..] : _pending.First, ErrorCode.ResourceExhausted), ErrorCode.ResourceExhausted, reason); // What waits gives its memory back.
     }
 
     /// <summary>Appends what waits; registers for room before the last try, so that room made meanwhile is not missed.</summary>

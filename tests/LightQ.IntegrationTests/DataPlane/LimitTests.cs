@@ -145,6 +145,7 @@ public sealed class LimitTests
         {
             await client.SendAsync(new byte[1_000_000 - header.Length]); // Whole now, to a stream that is not open: dropped.
             await client.SendAsync(new PingFrame(1));
+            Assert.Equal(ErrorCode.InvalidStream, FrameCodec.Read<ClosedFrame>(await client.ReadAsync(FrameType.Closed)).Code);
             await client.ReadAsync(FrameType.Pong);
         }
     }
