@@ -2,7 +2,6 @@ using System.Globalization;
 using LightQ.Broker.Catalog;
 using LightQ.Broker.Users;
 using LightQ.Server.Audit;
-using LightQ.Server.Security;
 using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;
