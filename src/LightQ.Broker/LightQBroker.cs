@@ -363,7 +363,7 @@ public sealed class LightQBroker : IAsyncDisposable
         try
         {
             await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
-            await _remover.CloseAsync().ConfigureAwait(false);
+            await _remover.DisposeAsync().ConfigureAwait(false);
         }
         finally
         {

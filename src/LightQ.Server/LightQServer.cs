@@ -12,7 +12,6 @@ using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
 using LightQ.Server.Web;
-using LightQ.Storage;
 using LightQ.Storage.Files;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;

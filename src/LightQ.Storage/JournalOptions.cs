@@ -95,11 +95,8 @@ public sealed record JournalOptions
             : throw new ArgumentOutOfRangeException(nameof(value), value, "CommitBytes is at least 4096.");
     }
 
-    /// <summary>
-    /// The first offset that retention must not remove, however old or far back; <see cref="long.MaxValue"/> for none. Called by housekeeping at any time.
-    /// Null: none.
-    /// </summary>
-    public Func<long>? KeepFrom { get; init; }
+    /// <summary>Asked before retention removes anything. Null: all of it may go.</summary>
+    public RetentionGate? KeepFrom { get; init; }
 
     /// <summary>Asked under the append lock when a new segment begins: the state of idempotent producers at that boundary. Null keeps none.</summary>
     public Func<byte[]>? ProducerSnapshot { get; init; }

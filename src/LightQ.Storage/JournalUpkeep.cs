@@ -229,21 +229,25 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
         if (options.RetentionBytes is null && options.RetentionAge is null)
             return start;
         LogEnd end = _log.Durable.Read();
-        long oldest = options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
-        long mostOffset = options.KeepFrom?.Invoke() ?? long.MaxValue;
-        if (end.AppendTime != 0 && end.AppendTime < oldest)
-            return Math.Min(end.Offset, mostOffset);
         ReadOnlySpan<Segment> segments = _log.Segments.All;
-        for (int i = 1; i < segments.Length; i++)
+        long oldest = options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
+        bool isAllTooOld = end.AppendTime != 0 && end.AppendTime < oldest;
+        int removable = 0;
+        for (int i = 1; i < segments.Length && segments[i].BaseOffset <= end.Offset; i++)
         {
-            Segment next = segments[i];
-            bool tooMuch = options.RetentionBytes is { } bytes && end.Position - next.BasePosition >= bytes;
-            bool tooOld = next.Header.PreviousTime < oldest;
-            if ((!tooMuch && !tooOld) || next.BaseOffset > Math.Min(end.Offset, mostOffset))
+            bool tooMuch = options.RetentionBytes is { } bytes && end.Position - segments[i].BasePosition >= bytes;
+            if (!tooMuch && segments[i].Header.PreviousTime >= oldest)
                 break;
-            start = Math.Max(start, next.BaseOffset);
+            removable = i;
         }
-        return start;
+        long mostOffset = end.Offset;
+        if (options.KeepFrom is { } keepFrom && segments.Length != 0 && (isAllTooOld || removable != 0))
+            mostOffset = Math.Min(mostOffset, keepFrom(segments[removable].BaseOffset, segments[removable].BasePosition - segments[0].BasePosition));
+        if (isAllTooOld)
+            return mostOffset;
+        while (removable != 0 && segments[removable].BaseOffset > mostOffset)
+            removable--;
+        return removable == 0 ? start : Math.Max(start, segments[removable].BaseOffset);
     }
 
     private void MoveStart(long offset)

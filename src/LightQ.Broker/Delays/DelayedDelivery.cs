@@ -12,7 +12,8 @@ namespace LightQ.Broker.Delays;
 /// <summary>Delivers the delayed batches of one durable log: each lies where it was published, and is appended again when it is due.</summary>
 /// <remarks>
 /// The delivery says of which batch it is, and both are in the log: so whatever the moment at which the broker ends, recovery finds a batch
-/// either delivered or not. Runs on the pool, one turn at a time. Lock order: the turn's, the append lock, the schedule's.
+/// either delivered or not. A batch that retention would have to wait for is copied to the end of the log in the same way. Runs on the pool, one
+/// turn at a time. Lock order: the turn's, the append lock, the schedule's.
 /// </remarks>
 internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedule, Func<int> maxBatches, LimitRefusals refusals) : WorkItem
 {
@@ -21,8 +22,12 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
 
     private static readonly long LongestDelay = (long)ProtocolLimits.LongestDelay.TotalMicroseconds;
     private readonly PendingDelays _pending = new();
+    private readonly UnsafeCopies _unsafe = new();
+    private readonly Queue<long> _inTheWay = new();
     private readonly Lock _turn = new();
     private LogReader? _reader;
+    private Wish? _wish;
+    private long _lookedAt;
     private int _isScheduled;
     private bool _waitsForLog;
     private bool _isStopped;
@@ -33,36 +38,55 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     /// <summary>Messages that wait to be due.</summary>
     public long Messages => _pending.Messages;
 
-    /// <summary>The first offset that must be kept, because it is not delivered yet; <see cref="long.MaxValue"/> for none.</summary>
-    public long FirstOffset => _pending.FirstOffset;
+    /// <summary>The first offset that must be kept, because it is not delivered yet, or not as safely as it was published; <see cref="long.MaxValue"/> for none.</summary>
+    /// <remarks>In this order: what is taken off the one has been put into the other.</remarks>
+    public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
+
+    /// <summary>See <see cref="RetentionGate"/>. What is in the way is copied to the log's end, as soon as that frees more than it costs.</summary>
+    public long KeepFrom(long removable, long bytes)
+    {
+        long first = FirstOffset;
+        if (first < removable && Interlocked.Exchange(ref _lookedAt, removable) != removable)
+        {
+            Volatile.Write(ref _wish, new Wish(removable, bytes));
+            Schedule();
+        }
+        return first;
+    }
 
     /// <summary>Whether a delayed batch may be appended now. Under the append lock.</summary>
     public ErrorCode Check(in BatchView batch)
     {
         if (batch.DueAt > schedule.Now + LongestDelay)
             return ErrorCode.InvalidArgument;
-        return _pending.Count >= maxBatches() ? ErrorCode.ResourceExhausted : ErrorCode.None;
+        return _pending.Count >= maxBatches() || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes) ? ErrorCode.ResourceExhausted : ErrorCode.None;
     }
 
     /// <summary>What <see cref="Check"/> refused, for people.</summary>
-    public string Describe(ErrorCode error) => error == ErrorCode.ResourceExhausted
-        ? refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxDelayedBatches), maxBatches(), "As many delayed batches wait in this partition already")
-        : $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days";
+    public string Describe(ErrorCode error) => error switch
+    {
+        ErrorCode.InvalidArgument => $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days",
+        _ when _pending.Count >= maxBatches() => refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxDelayedBatches), maxBatches(), "As many delayed batches wait in this partition already"),
+        _ => $"the delayed batches that wait in this partition would have more bytes than the topic keeps; allowed: retention_bytes, {MostBytes}",
+    };
 
     /// <summary>A delayed batch was appended. Under the append lock.</summary>
     public void OnAppended(in BatchView batch, long offset)
     {
-        _pending.Add(offset, batch.DueAt, batch.RecordCount);
+        _pending.Add(offset, batch.DueAt, batch.RecordCount, batch.Length);
         schedule.Wake(this, batch.DueAt);
     }
 
     /// <summary>A batch behind the snapshot was found at the start.</summary>
     public void OnRecovered(in BatchView header)
     {
-        if (header.DueAt != 0)
-            _pending.Add(header.BaseOffset, header.DueAt, header.RecordCount);
-        else if (header.OriginOffset >= 0)
-            _pending.Remove(header.OriginOffset);
+        long first = header.OriginOffset, dueAt = header.DueAt;
+        if (dueAt != 0 && first >= 0)
+            _pending.AddCopy(header.BaseOffset, first, dueAt, header.RecordCount, header.Length);
+        else if (dueAt != 0)
+            _pending.Add(header.BaseOffset, dueAt, header.RecordCount, header.Length);
+        else if (first >= 0)
+            _pending.Remove(first);
     }
 
     /// <summary>As <see cref="PendingDelays.Save"/>. Under the append lock.</summary>
@@ -113,7 +137,7 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
         lock (_turn)
         {
             int left = BatchesPerTurn;
-            while (!_isStopped && TryNext(out long offset))
+            while (!_isStopped && TryNext(out Batch next))
             {
                 if (left-- == 0)
                 {
@@ -123,7 +147,7 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
                 // Set before it is tried, so that progress made meanwhile is not missed.
                 Volatile.Write(ref _waitsForLog, true);
                 Interlocked.MemoryBarrier();
-                if (!TryDeliver(offset))
+                if (!TryAppendAgain(next))
                     break;
                 Volatile.Write(ref _waitsForLog, false);
                 delivered = true;
@@ -133,37 +157,58 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
             partition.FlushAndWake();
     }
 
-    /// <summary>The next batch, if one is due; otherwise it is woken when that is so.</summary>
-    private bool TryNext(out long offset)
+    /// <summary>What the topic keeps, and so what may wait.</summary>
+    private long MostBytes => partition.Topic.Settings.RetentionBytes is > 0 and var kept ? kept : long.MaxValue;
+
+    /// <summary>The next batch, if one is due or in the way of retention; otherwise it is woken when one is due.</summary>
+    private bool TryNext(out Batch next)
     {
         lock (partition.AppendLock)
         {
-            if (!_pending.TryPeek(out offset, out long dueAt))
+            bool isAny = _pending.TryPeek(out long first, out long dueAt);
+            if (isAny && dueAt <= schedule.Now)
             {
-                CloseReader();
-                return false;
-            }
-            if (dueAt <= schedule.Now)
+                _pending.TryFind(first, out long offset);
+                next = new Batch(first, offset, IsDue: true);
                 return true;
+            }
+            // Half at most: so every byte that is copied frees one, however often the same batches are.
+            if (Interlocked.Exchange(ref _wish, null) is { } wish)
+            {
+                foreach (long inTheWay in _pending.Before(wish.Removable, wish.Bytes / 2))
+                    _inTheWay.Enqueue(inTheWay);
+            }
+            while (_inTheWay.TryPeek(out first))
+            {
+                if (_pending.TryFind(first, out long offset))
+                {
+                    next = new Batch(first, offset, IsDue: false);
+                    return true;
+                }
+                _inTheWay.Dequeue();
+            }
             CloseReader();
-            schedule.Wake(this, dueAt);
+            if (isAny)
+                schedule.Wake(this, dueAt);
+            next = default;
             return false;
         }
     }
 
+    /// <summary>Appends the delivery of a batch that is due, or a copy of one that is in the way.</summary>
     /// <returns>False when it has to wait; who will wake it knows.</returns>
-    private bool TryDeliver(long offset)
+    private bool TryAppendAgain(in Batch next)
     {
-        _reader ??= partition.Log.OpenReader(StartKind.Offset, offset, holds: false, Schedule);
-        if (_reader.Cursor.Offset != offset)
-            _reader.MoveTo(new LogCursor(offset, offset));
+        _reader ??= partition.Log.OpenReader(StartKind.Offset, next.Offset, holds: false, Schedule);
+        if (_reader.Cursor.Offset != next.Offset)
+            _reader.MoveTo(new LogCursor(next.Offset, next.Offset));
         switch (_reader.TryRead(1, out LentRun run, out _))
         {
             case ReadResult.Run:
-                return TryAppend(run.Memory.Span, offset);
+                return TryAppend(run.Memory.Span, next);
             case ReadResult.Gap:
                 // Truncated by hand, or damaged: consumers are told where the batch was.
-                Drop(offset);
+                Drop(next);
                 return true;
             case ReadResult.Failed:
                 schedule.Wake(this, schedule.Now + RetryMicroseconds);
@@ -173,37 +218,52 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
         }
     }
 
-    private bool TryAppend(ReadOnlySpan<byte> run, long offset)
+    private bool TryAppend(ReadOnlySpan<byte> run, in Batch next)
     {
-        if (!BatchView.TryRead(run, out BatchView batch) || batch.BaseOffset != offset || batch.DueAt == 0)
+        if (!BatchView.TryRead(run, out BatchView batch) || batch.BaseOffset != next.Offset || batch.DueAt == 0 || !batch.VerifyPayload())
         {
-            // A repair has put a gap there.
+            // A repair has put a gap there, or its bytes were damaged since: consumers get a gap where it lies.
             _reader!.Park();
-            Drop(offset);
+            Drop(next);
             return true;
         }
-        int length = batch.Length;
+        (int length, int count, long dueAt) = (batch.Length, batch.RecordCount, batch.DueAt);
         byte[] copy = ArrayPool<byte>.Shared.Rent(length);
         batch.Bytes.CopyTo(copy);
         _reader!.Park();
-        BatchWriter.MakeDelivery(copy.AsSpan(0, length), offset);
+        Span<byte> bytes = copy.AsSpan(0, length);
+        if (next.IsDue)
+            BatchWriter.MakeDelivery(bytes, next.First);
+        else
+            BatchWriter.MakeCopy(bytes, next.First);
         AppendResult result;
         lock (partition.AppendLock)
         {
-            result = partition.Append(new BatchView(copy.AsSpan(0, length)), partition.NextAppendTime(), out _);
+            // A copy is no message that was received, and is not counted as one.
+            result = next.IsDue
+                ? partition.Append(new BatchView(bytes), partition.NextAppendTime(), out long offset)
+                : partition.Log.TryAppend(bytes, partition.NextAppendTime(), out offset);
             if (result == AppendResult.Appended)
-                _pending.Remove(offset);
+            {
+                _unsafe.Add(next.Offset, offset + count, partition.Log.DurableOffset);
+                if (next.IsDue)
+                    _pending.Remove(next.First);
+                else
+                    _pending.AddCopy(offset, next.First, dueAt, count, length);
+            }
         }
         ArrayPool<byte>.Shared.Return(copy);
         if (result == AppendResult.DiskFull)
             schedule.Wake(this, schedule.Now + RetryMicroseconds);
+        if (result == AppendResult.Appended && !next.IsDue)
+            _inTheWay.Dequeue();
         return result == AppendResult.Appended;
     }
 
-    private void Drop(long offset)
+    private void Drop(in Batch batch)
     {
         lock (partition.AppendLock)
-            _pending.Remove(offset);
+            _pending.Remove(batch.First);
     }
 
     private void CloseReader()
@@ -211,4 +271,13 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
         _reader?.Dispose();
         _reader = null;
     }
+
+    /// <summary>What retention would remove.</summary>
+    private sealed record Wish(long Removable, long Bytes);
+
+    /// <summary>A batch that is to be appended again.</summary>
+    /// <param name="First">Where it was published.</param>
+    /// <param name="Offset">Where it, or its newest copy, lies.</param>
+    /// <param name="IsDue">Whether it is to be delivered; otherwise it is in the way of retention.</param>
+    private readonly record struct Batch(long First, long Offset, bool IsDue);
 }

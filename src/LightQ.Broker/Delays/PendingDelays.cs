@@ -4,13 +4,18 @@ using LightQ.Storage;
 namespace LightQ.Broker.Delays;
 
 /// <summary>The delayed batches of one log that are not delivered yet. Guarded by the partition's append lock, but for the figures.</summary>
+/// <remarks>A batch goes by its first offset, that of its publishing, wherever in the log its newest copy lies: so what is due at the same time is delivered in the order in which it was published.</remarks>
 internal sealed class PendingDelays
 {
-    private const int EntrySize = 8 + 8 + 4;
+    private const int EntrySize = 8 + 8 + 4 + 4 + 8, EarlierEntrySize = 8 + 8 + 4;
+    private const uint HasCopies = 1u << 31;
+
     // Null before the first: most topics never see one, and these are 200 bytes.
     private SortedDictionary<long, Entry>? _byOffset;
-    // In the order in which they are due, then in that of their offsets; what was removed is passed over.
-    private PriorityQueue<long, (long DueAt, long Offset)>? _byDue;
+    // In the order in which they are due, then in that of their first offsets; what was removed is passed over.
+    private PriorityQueue<long, (long DueAt, long First)>? _byDue;
+    // Where those lie that were copied, by their first offsets.
+    private Dictionary<long, long>? _copies;
     private long _messages;
     private long _firstOffset = long.MaxValue;
 
@@ -20,58 +25,98 @@ internal sealed class PendingDelays
     /// <summary>How many messages they have. Any thread.</summary>
     public long Messages => Volatile.Read(ref _messages);
 
-    /// <summary>The offset of the oldest of them; <see cref="long.MaxValue"/> without any. Any thread.</summary>
+    /// <summary>What is noted of those that are due and of some that were removed: for tests.</summary>
+    internal int Queued => _byDue?.Count ?? 0;
+
+    /// <summary>How long they are together, in bytes of the log; of those that an earlier version has noted nothing is known.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Where the one lies that is furthest back in the log; <see cref="long.MaxValue"/> without any. Any thread.</summary>
     public long FirstOffset => Volatile.Read(ref _firstOffset);
 
-    public void Add(long offset, long dueAt, int messages)
+    /// <summary>Notes a batch that was published.</summary>
+    public void Add(long offset, long dueAt, int messages, int bytes) => Add(offset, new Entry(offset, dueAt, messages, bytes), isQueued: false);
+
+    /// <summary>Notes a copy, which takes the place of the batch that was published at <paramref name="first"/>, or of its copy before.</summary>
+    public void AddCopy(long offset, long first, long dueAt, int messages, int bytes)
     {
-        _byOffset ??= [];
-        _byDue ??= new PriorityQueue<long, (long DueAt, long Offset)>();
-        if (!_byOffset.TryAdd(offset, new Entry(dueAt, messages)))
-            return;
-        _byDue.Enqueue(offset, (dueAt, offset));
-        Volatile.Write(ref _messages, _messages + messages);
-        if (offset < _firstOffset)
-            Volatile.Write(ref _firstOffset, offset);
+        bool isQueued = Remove(first);
+        (_copies ??= [])[first] = offset;
+        Add(offset, new Entry(first, dueAt, messages, bytes), isQueued);
     }
 
-    public void Remove(long offset)
+    /// <summary>Forgets a batch.</summary>
+    /// <param name="first">Its first offset.</param>
+    /// <returns>Whether it waited.</returns>
+    public bool Remove(long first)
     {
-        if (_byOffset is null || !_byOffset.Remove(offset, out Entry entry))
-            return;
+        if (!TryFind(first, out long offset, out Entry entry))
+            return false;
+        _byOffset!.Remove(offset);
+        _copies?.Remove(first);
+        Bytes -= entry.Bytes;
         Volatile.Write(ref _messages, _messages - entry.Messages);
         if (offset == _firstOffset)
             Volatile.Write(ref _firstOffset, OldestOffset());
+        return true;
     }
 
+    /// <summary>Where a batch lies now.</summary>
+    /// <param name="first">Its first offset.</param>
+    /// <param name="offset">That of the batch or of its newest copy.</param>
+    /// <returns>False when it is none that waits.</returns>
+    public bool TryFind(long first, out long offset) => TryFind(first, out offset, out _);
+
     /// <summary>The one that is due first.</summary>
-    public bool TryPeek(out long offset, out long dueAt)
+    public bool TryPeek(out long first, out long dueAt)
     {
-        (offset, dueAt) = (0, 0);
-        while (_byDue is not null && _byDue.TryPeek(out offset, out (long DueAt, long Offset) order))
+        (first, dueAt) = (0, 0);
+        while (_byDue is not null && _byDue.TryPeek(out first, out (long DueAt, long First) order))
         {
             dueAt = order.DueAt;
-            if (_byOffset!.ContainsKey(offset))
+            if (TryFind(first, out _))
                 return true;
             _byDue.Dequeue();
         }
         return false;
     }
 
+    /// <summary>The first offsets of those that lie in front of an offset, if they are at most so long together; otherwise none.</summary>
+    public IReadOnlyList<long> Before(long offset, long mostBytes)
+    {
+        var found = new List<long>();
+        long bytes = 0;
+        foreach ((long at, Entry entry) in _byOffset ?? [])
+        {
+            if (at >= offset)
+                break;
+            bytes += entry.Bytes;
+            if (bytes > mostBytes)
+                return [];
+            found.Add(entry.First);
+        }
+        return found;
+    }
+
     /// <summary>Writes all of them, for the journal to keep at a roll; nothing when there are none.</summary>
-    /// <remarks><c>{u64 0, u32 n, n x {i64 offset, i64 due, u32 messages}}</c>, little-endian. No producer has the id 0, so its states may follow.</remarks>
+    /// <remarks>
+    /// <c>{u64 0, u32 n, n x {i64 offset, i64 due, u32 messages, u32 bytes, i64 first offset}}</c>, little-endian; the highest bit of n is set. Earlier versions, which
+    /// copied none, did not set it and wrote neither bytes nor first offset. No producer has the id 0, so its states may follow.
+    /// </remarks>
     public byte[] Save()
     {
         if (_byOffset is null or { Count: 0 })
             return [];
         byte[] bytes = new byte[sizeof(ulong) + sizeof(uint) + (_byOffset.Count * EntrySize)];
-        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(8), _byOffset.Count);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), (uint)_byOffset.Count | HasCopies);
         Span<byte> left = bytes.AsSpan(12);
         foreach ((long offset, Entry entry) in _byOffset)
         {
             BinaryPrimitives.WriteInt64LittleEndian(left, offset);
             BinaryPrimitives.WriteInt64LittleEndian(left[8..], entry.DueAt);
             BinaryPrimitives.WriteInt32LittleEndian(left[16..], entry.Messages);
+            BinaryPrimitives.WriteInt32LittleEndian(left[20..], entry.Bytes);
+            BinaryPrimitives.WriteInt64LittleEndian(left[24..], entry.First);
             left = left[EntrySize..];
         }
         return bytes;
@@ -84,18 +129,46 @@ internal sealed class PendingDelays
     {
         if (bytes.Length < 12 || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0)
             return bytes;
-        int count = BinaryPrimitives.ReadInt32LittleEndian(bytes[8..]);
+        uint head = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]), count = head & ~HasCopies;
+        int size = head == count ? EarlierEntrySize : EntrySize;
         bytes = bytes[12..];
-        if (count < 0 || count > bytes.Length / EntrySize)
+        if (count > bytes.Length / size)
             throw new JournalFormatException("A snapshot of delayed batches contradicts its length.");
-        for (; count > 0; count--, bytes = bytes[EntrySize..])
-        {
-            Add(
-                BinaryPrimitives.ReadInt64LittleEndian(bytes),
-                BinaryPrimitives.ReadInt64LittleEndian(bytes[8..]),
-                BinaryPrimitives.ReadInt32LittleEndian(bytes[16..]));
-        }
+        for (; count > 0; count--, bytes = bytes[size..])
+            LoadEntry(bytes[..size], BinaryPrimitives.ReadInt64LittleEndian(bytes));
         return bytes;
+    }
+
+    private void LoadEntry(ReadOnlySpan<byte> entry, long offset)
+    {
+        long dueAt = BinaryPrimitives.ReadInt64LittleEndian(entry[8..]), first = entry.Length == EntrySize ? BinaryPrimitives.ReadInt64LittleEndian(entry[24..]) : offset;
+        int messages = BinaryPrimitives.ReadInt32LittleEndian(entry[16..]), length = entry.Length == EntrySize ? BinaryPrimitives.ReadInt32LittleEndian(entry[20..]) : 0;
+        if (first == offset)
+            Add(offset, dueAt, messages, length);
+        else
+            AddCopy(offset, first, dueAt, messages, length);
+    }
+
+    private void Add(long offset, in Entry entry, bool isQueued)
+    {
+        _byOffset ??= [];
+        _byDue ??= new PriorityQueue<long, (long DueAt, long First)>();
+        if (!_byOffset.TryAdd(offset, entry))
+            return;
+        if (!isQueued)
+            _byDue.Enqueue(entry.First, (entry.DueAt, entry.First));
+        Bytes += entry.Bytes;
+        Volatile.Write(ref _messages, _messages + entry.Messages);
+        if (offset < _firstOffset)
+            Volatile.Write(ref _firstOffset, offset);
+    }
+
+    private bool TryFind(long first, out long offset, out Entry entry)
+    {
+        if (_copies is null || !_copies.TryGetValue(first, out offset))
+            offset = first;
+        entry = default;
+        return _byOffset is not null && _byOffset.TryGetValue(offset, out entry) && entry.First == first;
     }
 
     private long OldestOffset()
@@ -105,5 +178,5 @@ internal sealed class PendingDelays
         return long.MaxValue;
     }
 
-    private readonly record struct Entry(long DueAt, int Messages);
+    private readonly record struct Entry(long First, long DueAt, int Messages, int Bytes);
 }

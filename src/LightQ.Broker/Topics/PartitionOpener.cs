@@ -105,7 +105,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             RetentionAge = settings.RetentionAge == TimeSpan.Zero ? null : settings.RetentionAge,
             ReadLevel = settings.ReadLevel,
             ProducerSnapshot = partition.SaveState,
-            KeepFrom = () => partition.Delays?.FirstOffset ?? long.MaxValue,
+            KeepFrom = (removable, bytes) => partition.Delays?.KeepFrom(removable, bytes) ?? long.MaxValue,
             Listener = new Listener(partition, broker().StorageEvents),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));

@@ -8,7 +8,7 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>Ends topics that are gone, and removes their groups and files.</summary>
 /// <remarks>While the catalog on the disk may still know of a topic its files stay: a start that finds it there must find them.</remarks>
-internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener, GroupRegistry groups)
+internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener, GroupRegistry groups) : IAsyncDisposable
 {
     private readonly ConcurrentQueue<Topic> _waiting = new();
     private readonly SemaphoreSlim _removing = new(1);
@@ -58,7 +58,7 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
     }
 
     /// <summary>Closes the logs that wait; their files stay.</summary>
-    public async Task CloseAsync()
+    public async ValueTask DisposeAsync()
     {
         await _removing.WaitAsync().ConfigureAwait(false);
         _isClosed = true;

@@ -229,7 +229,7 @@ internal sealed class DumpJob : IDisposable
         if (batch.ExpiresAt != long.MaxValue)
             text.Append(" expires ").Append(Time(batch.ExpiresAt));
         if (batch.OriginOffset >= 0)
-            text.Append(CultureInfo.InvariantCulture, $" delivery of {batch.OriginOffset}");
+            text.Append(CultureInfo.InvariantCulture, $" {(batch.DueAt != 0 ? "copy" : "delivery")} of {batch.OriginOffset}");
         return text.ToString();
     }
 

@@ -9,7 +9,7 @@ namespace LightQ.Protocol.Batches;
 ///  +----+--------+---------------+
 /// id 1  due time        i64 unix microseconds: delivered to nobody before      with flag 8
 /// id 2  expiry          i64 unix microseconds: delivered to nobody from then   with flag 9
-/// id 3  origin offset   i64, stamped by the broker: which delayed message this is the delivery of, with flag 10
+/// id 3  origin offset   i64, stamped by the broker: where the delayed batch was published that this delivers   with flag 10 and without 8
 /// </code>
 /// Each at most once. A number is never given another meaning.
 /// </remarks>
@@ -21,7 +21,7 @@ public static class BatchExtension
     /// <summary>From when on they are of no use.</summary>
     public const byte Expiry = 2;
 
-    /// <summary>Where the delayed batch is of which this is the delivery.</summary>
+    /// <summary>Where the delayed batch was published of which this is the delivery.</summary>
     public const byte OriginOffset = 3;
 
     /// <summary>Bytes of an extension that holds an i64.</summary>

@@ -13,7 +13,7 @@ namespace LightQ.Protocol.Batches;
 /// 16 u32 flags             bits 0-3 codec, 4-6 kind, 7 transactional, 8 has due time, 9 has expiry, 10 has origin B
 /// 20 u32 recordCount  24 u32 offsetSpan  28 u32 uncompressedLength (records, without padding)
 /// 32 u64 baseOffset   B    40 i64 appendTime B (unix microseconds)  48 i64 timestamp (producer's clock)
-/// 56 u64 producerId   64 u64 baseSequence   72 u32 producerEpoch
+/// 56 u64 producerId   64 u64 baseSequence (of a copy of a delayed batch: where that was published)   72 u32 producerEpoch
 /// 76 u32 leaderEpoch  B    80 u32 previousCrc B    84 u32 durableBack B    88 u64 mac B
 /// 96 extensions, see <see cref="BatchExtension"/>, up to headerLength; then the records or what a codec made of them
 /// </code>
@@ -44,7 +44,7 @@ public static class BatchLayout
     /// <summary>The flag of a batch with an expiry.</summary>
     public const uint HasExpiry = 1 << 9;
 
-    /// <summary>The flag of the delivery of a delayed batch; only the broker sets it.</summary>
+    /// <summary>The flag of what the broker has made of a delayed batch: its delivery, or with <see cref="HasDueTime"/> a copy that takes its place. Only the broker sets it.</summary>
     public const uint HasOrigin = 1 << 10;
 
     /// <summary>The flags that a producer may set; of codecs those of <see cref="BatchCodec"/>.</summary>

@@ -51,8 +51,15 @@ public readonly ref struct BatchView
     /// <summary>From when on its messages are of no use, in unix microseconds; <see cref="long.MaxValue"/> for never. Needs the whole header.</summary>
     public long ExpiresAt => (Flags & BatchLayout.HasExpiry) == 0 ? long.MaxValue : ReadExtension(BatchExtension.Expiry, long.MaxValue);
 
-    /// <summary>The offset of the delayed batch of which this is the delivery; -1 when it is none. Needs the whole header.</summary>
-    public long OriginOffset => (Flags & BatchLayout.HasOrigin) == 0 ? -1 : ReadExtension(BatchExtension.OriginOffset, -1);
+    /// <summary>
+    /// Where the delayed batch was published of which this is the delivery or, with a due time, a copy that takes its place; -1 when it is neither. Needs the whole header.
+    /// </summary>
+    public long OriginOffset => (Flags & (BatchLayout.HasOrigin | BatchLayout.HasDueTime)) switch
+    {
+        BatchLayout.HasOrigin => ReadExtension(BatchExtension.OriginOffset, -1),
+        BatchLayout.HasOrigin | BatchLayout.HasDueTime => (long)BaseSequence,
+        _ => -1,
+    };
 
     /// <summary>The header's extensions.</summary>
     public ReadOnlySpan<byte> Extensions => _bytes[BatchLayout.HeaderSize..Math.Clamp(HeaderLength, BatchLayout.HeaderSize, _bytes.Length)];

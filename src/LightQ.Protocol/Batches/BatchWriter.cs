@@ -77,11 +77,11 @@ public static class BatchWriter
     }
 
     /// <summary>
-    /// Makes of a delayed batch the delivery of it: no due time but the offset of the original, and no producer, because no producer
+    /// Makes of a delayed batch the delivery of it: no due time but the offset at which it was published, and no producer, because no producer
     /// sends it. The payload and everything else stay as they are; the checksum of the header comes with the stamp.
     /// </summary>
-    /// <param name="batch">A whole delayed batch, as it was stamped.</param>
-    /// <param name="originOffset">Its base offset.</param>
+    /// <param name="batch">A whole delayed batch, as it was stamped, or a copy of it.</param>
+    /// <param name="originOffset">The base offset at which it was published.</param>
     public static void MakeDelivery(Span<byte> batch, long originOffset)
     {
         var view = new BatchView(batch);
@@ -92,6 +92,21 @@ public static class BatchWriter
         BatchTiming.Write(batch[at..], BatchExtension.OriginOffset, originOffset);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], (view.Flags & ~BatchLayout.HasDueTime) | BatchLayout.HasOrigin);
         BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.ProducerId..], 0);
+        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);
+    }
+
+    /// <summary>
+    /// Makes of a delayed batch a copy that takes its place in the log, due at the same time: no producer sends it, and the field of its number holds the offset at
+    /// which it was published, so that it is as long as it was. The checksum of the header comes with the stamp.
+    /// </summary>
+    /// <param name="batch">A whole delayed batch, as it was stamped, or a copy of it.</param>
+    /// <param name="originOffset">The base offset at which it was published.</param>
+    public static void MakeCopy(Span<byte> batch, long originOffset)
+    {
+        uint flags = new BatchView(batch).Flags;
+        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], flags | BatchLayout.HasOrigin);
+        BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.ProducerId..], 0);
+        BinaryPrimitives.WriteInt64LittleEndian(batch[BatchLayout.BaseSequence..], originOffset);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);
     }
 

@@ -186,7 +186,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
         events.RaiseAsync(Event(action, context, subject, detail));
 
-    private Task TakeAwayAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail, Action change) => events.RaiseForAsync(
+    private Task<bool> TakeAwayAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail, Action change) => events.RaiseForAsync(
         () => Event(action, context, subject, detail),
         () =>
         {

@@ -93,7 +93,7 @@ internal sealed class GroupsService(LightQBroker broker, AccessControl access, I
         events.RaiseAsync(Event(action, context, topic, group, detail));
 
     /// <summary>Makes a change, which blocks on the disk, and tells of it.</summary>
-    private Task RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, Action change, Func<string>? detail = null) => events.RaiseForAsync(
+    private Task<bool> RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, Action change, Func<string>? detail = null) => events.RaiseForAsync(
         () => Event(action, context, topic, group, detail?.Invoke() ?? ""),
         async () =>
         {

@@ -149,7 +149,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail = "") =>
         events.RaiseAsync(Event(action, context, topic, detail));
 
-    private Task RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail, Func<Task> change) => events.RaiseForAsync(
+    private Task<bool> RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail, Func<Task> change) => events.RaiseForAsync(
         () => Event(action, context, topic, detail),
         async () =>
         {

@@ -1,5 +1,3 @@
-using LightQ.Storage.Files;
-
 namespace LightQ.Storage.State;
 
 /// <summary>Positions of consumer groups: kept in memory, logged in the background, the last value wins.</summary>

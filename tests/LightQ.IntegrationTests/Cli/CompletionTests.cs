@@ -39,7 +39,8 @@ public sealed class CompletionTests
         using var directory = new TemporaryDirectory(); // Without files that would be completed, too.
         string bin = Directory.CreateDirectory(Path.Combine(directory.Path, ".bin")).FullName, tool = Path.Combine(bin, "lightq");
         await File.WriteAllTextAsync(tool, $"#!/bin/sh\nexec dotnet '{Path.Combine(AppContext.BaseDirectory, "lightq.dll")}' \"$@\"\n", Cancelled);
-        File.SetUnixFileMode(tool, UnixFileMode.UserRead | UnixFileMode.UserExecute);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(tool, UnixFileMode.UserRead | UnixFileMode.UserExecute);
         string[] lines = ["lightq topic cr", "lightq topic create t --kind ", "lightq topic create t --max-m", $"{tool} comp"];
         string all = Path.Combine(directory.Path, ".script");
         await File.WriteAllLinesAsync(all, [script, .. lines.Select(l => $"complete_line '{l}'")], Cancelled);

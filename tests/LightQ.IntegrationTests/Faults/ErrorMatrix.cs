@@ -276,7 +276,7 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
         Dictionary<string, TopicInfo> topics = await TopicsAsync();
         string rolling = DirectoryOf(topics[roll.Spec.Name]);
         IEnumerable<string> Next(string directory, string extension) =>
-            from ordinal in new[] { 2, 3 } from ending in new[] { "", SegmentName.Temporary } select Path.Combine(directory, SegmentName.Of(ordinal, extension) + ending);
+            Enumerable.Range(2, 2).Select(ordinal => Path.Combine(directory, SegmentName.Of(ordinal, extension))).SelectMany(path => (string[])[path, path + SegmentName.Temporary]);
         return
         [
             Newest(DirectoryOf(topics[segment.Spec.Name])),

@@ -9,7 +9,6 @@ using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
-using GroupSettleMode = LightQ.Protocol.Control.GroupSettleMode;
 using SettleMode = LightQ.Protocol.SettleMode;
 using SettleOutcome = LightQ.Protocol.SettleOutcome;
 using TopicKind = LightQ.Client.TopicKind;

@@ -23,7 +23,6 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
     private readonly List<string> _violations = [];
     private TaskCompletionSource _underWay = new();
     private JsonElement? _verdict;
-    private FaultBroker? _broker;
     private OutsideJudge? _judge;
     private LightQClient? _client;
     private string _journals = "";
@@ -37,7 +36,6 @@ internal sealed class OutsideLoad(int partitions, int seed) : ICrashLoad
     /// <inheritdoc/>
     public async Task BeginAsync(FaultBroker broker)
     {
-        _broker = broker;
         _client = broker.Connect();
         var small = new TopicSpec(Topic) { Kind = TopicKind.Durable, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 };
         await _client.Topics.CreateAsync(small with { Partitions = partitions });

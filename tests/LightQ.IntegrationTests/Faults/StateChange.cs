@@ -71,7 +71,7 @@ internal sealed class StateChange(LightQClient client, string name, string direc
         Check("the user that was made", users.Contains(_newUser), isTaken: false, _userMade, isExact);
         Check("the topic that was made", topics.ContainsKey(_newTopic), isTaken: false, _topicMade, isExact);
         if (topics.TryGetValue(_topic, out TopicInfo? returned) && (returned.Failure.Length != 0 || returned.EndOffsets[0] != 1))
-            violations.Add($"{name}: the topic that came back says '{returned.Failure}' and ends at {returned.EndOffsets.FirstOrDefault()}");
+            violations.Add($"{name}: the topic that came back says '{returned.Failure}' and ends at {string.Join(' ', returned.EndOffsets)}");
         if (topics.TryGetValue(_newTopic, out TopicInfo? made) && made.Failure.Length != 0)
             violations.Add($"{name}: the new topic says '{made.Failure}'");
     }

@@ -6,8 +6,6 @@ using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
-using BrokerRight = LightQ.Broker.Users.Right;
-using Grant = LightQ.Broker.Users.Grant;
 using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Faults;

@@ -211,11 +211,13 @@ public sealed class PublishTests
         (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders", ProducerName = "till-1" });
         using PublishStream owned = stream;
         synced.Reset(); // No ack comes.
-        Task writing = Task.Run(async () =>
-        {
-            for (int i = 0; i < Requests; i++)
-                await stream.WriteAsync(PublishStream.Text("x"));
-        });
+        Task writing = Task.Run(
+            async () =>
+            {
+                for (int i = 0; i < Requests; i++)
+                    await stream.WriteAsync(PublishStream.Text("x"));
+            },
+            TestContext.Current.CancellationToken);
         await Eventually.TrueAsync(
             () => topic.Partitions[0].Log.EndOffset == ProtocolLimits.UnacknowledgedBatches, TimeSpan.FromSeconds(60), () => $"{topic.Partitions[0].Log.EndOffset} are stored");
         synced.Set();

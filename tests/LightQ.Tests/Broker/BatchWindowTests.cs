@@ -1,6 +1,5 @@
 using LightQ.Broker.Producers;
 using LightQ.Protocol;
-using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -80,7 +80,7 @@ public sealed class JournalUpkeepTests
     public async Task What_has_expired_and_must_be_kept_is_looked_at_now_and_then_and_goes_when_it_may()
     {
         long keptFrom = 0;
-        await using var host = new JournalHost(options => options with { RetentionAge = Age, KeepFrom = () => keptFrom });
+        await using var host = new JournalHost(options => options with { RetentionAge = Age, KeepFrom = (_, _) => keptFrom });
         host.Open();
         host.AppendDurable(0, 100); // Several segments.
         await host.CloseAsync();

@@ -112,6 +112,10 @@ internal static class BatchTargets
             BatchWriter.MakeDelivery(delivery, 5);
             var view = new BatchView(delivery);
             ThrowUnless(view.OriginOffset == 5 && view.DueAt == 0 && view.ExpiresAt == batch.ExpiresAt, "the delivery of a delayed batch says where it is from");
+            byte[] copy = batch.Bytes.ToArray();
+            BatchWriter.MakeCopy(copy, 7);
+            view = new BatchView(copy);
+            ThrowUnless(view.OriginOffset == 7 && view.DueAt == batch.DueAt && view.ExpiresAt == batch.ExpiresAt && view.Length == batch.Length, "the copy of a delayed batch says where it is from and when it is due");
         }
         if (batch.Codec == BatchCodec.None)
         {

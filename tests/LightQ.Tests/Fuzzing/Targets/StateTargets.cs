@@ -44,7 +44,7 @@ internal static class StateTargets
             Name = "producers",
             What = "a snapshot of delayed batches and named producers",
             Parse = Producers,
-            Seeds = [ProducerTable(), [.. Delays(), .. ProducerTable()], EarlierProducerTable()],
+            Seeds = [ProducerTable(), [.. Delays(), .. ProducerTable()], EarlierProducerTable(), [.. EarlierDelays(), .. ProducerTable()]],
             Refusals = Refusals,
             MaxLength = 256,
             MaxAllocation = 512 * 1024, // 24 KiB a producer, of which 256 bytes name ten.
@@ -139,10 +139,14 @@ internal static class StateTargets
     private static byte[] Delays()
     {
         var delays = new PendingDelays();
-        delays.Add(10, 5000, 3);
-        delays.Add(13, 4000, 1);
+        delays.Add(10, 5000, 3, 800);
+        delays.Add(13, 4000, 1, 120);
+        delays.AddCopy(20, 5, 4000, 2, 160);
         return delays.Save();
     }
+
+    /// <summary>As earlier versions wrote them, without their lengths.</summary>
+    private static byte[] EarlierDelays() => [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 3, 0, 0, 0];
 
     private static bool Producers(ReadOnlySpan<byte> input)
     {

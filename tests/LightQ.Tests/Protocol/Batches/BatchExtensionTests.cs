@@ -156,6 +156,36 @@ public sealed class BatchExtensionTests
         Refused(ErrorCode.NotSupported, "flags", delivery);
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(Expiry)]
+    public void A_copy_of_a_delayed_batch_is_as_long_and_names_where_it_was_published_and_so_does_its_delivery(long expiry)
+    {
+        byte[] delayed = Timed(new BatchTiming(Due, expiry));
+        BatchWriter.Stamp(delayed, Sample.Stamp);
+        byte[] copy = [.. delayed];
+        BatchWriter.MakeCopy(copy, Sample.Stamp.BaseOffset);
+        BatchWriter.Stamp(copy, new BatchStamp(2000, Sample.Time + 9, 4, 1, 2));
+        BatchWriter.MakeCopy(copy, Sample.Stamp.BaseOffset); // Of the copy, later.
+        BatchWriter.Stamp(copy, new BatchStamp(3000, Sample.Time + 10, 4, 1, 2));
+        var before = new BatchView(delayed);
+        var after = new BatchView(copy);
+        Assert.True(after.VerifyHeader() && after.VerifyPayload());
+        Assert.Equal((Due, 1000L, 3000L, 0ul, 0u), (after.DueAt, after.OriginOffset, after.BaseOffset, after.ProducerId, after.ProducerEpoch));
+        Assert.Equal((before.ExpiresAt, before.Length, before.HeaderLength), (after.ExpiresAt, after.Length, after.HeaderLength));
+        Assert.Equal(before.Payload, after.Payload);
+
+        byte[] delivery = [.. copy];
+        BatchWriter.MakeDelivery(delivery, after.OriginOffset);
+        BatchWriter.Stamp(delivery, new BatchStamp(4000, Sample.Time + 11, 4, 1, 2));
+        var last = new BatchView(delivery);
+        Assert.True(last.VerifyHeader() && last.VerifyPayload());
+        Assert.Equal((0L, 1000L, 4000L), (last.DueAt, last.OriginOffset, last.BaseOffset));
+        // A producer that sends such a batch is refused.
+        BatchWriter.Stamp(copy, default);
+        Refused(ErrorCode.NotSupported, "flags", copy);
+    }
+
     private static byte[] Timed(BatchTiming timing)
     {
         byte[] buffer = new byte[256];
