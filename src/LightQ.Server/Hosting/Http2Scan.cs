@@ -6,11 +6,11 @@ namespace LightQ.Server.Hosting;
 /// <summary>Follows what a client sends on a connection of HTTP/2, frame by frame: what it costs, and whether something has begun that must not take long. Decides nothing, and keeps none of it.</summary>
 internal struct Http2Scan
 {
-    private const int HeaderBytes = 9, Data = 0, Headers = 1, Reset = 3, Continuation = 9;
+    private const int HeaderBytes = 9, Data = 0, Headers = 1, Reset = 3, WindowUpdate = 8, Continuation = 9;
     private const byte EndStream = 1, EndHeaders = 4;
 
-    /// <summary>A reset takes about what a call takes; a frame that is no call a part of it, and one that carries some of a message next to nothing.</summary>
-    private const int OtherCost = CallPace.Call / 10, DataCost = CallPace.Call / 100;
+    /// <summary>A reset takes about what a call takes; a frame that is no call a part of it, and one that carries some of a message, or asks for more, next to nothing.</summary>
+    private const int OtherCost = CallPace.Call / 10, FlowCost = CallPace.Call / 100;
 
     private HeaderBuffer _header;
     private int _headerBytes;
@@ -86,7 +86,8 @@ internal struct Http2Scan
         return type switch
         {
             Headers or Reset => CallPace.Call,
-            Data when _payloadLeft != 0 || (flags & EndStream) != 0 => DataCost,
+            Data when _payloadLeft != 0 || (flags & EndStream) != 0 => FlowCost,
+            WindowUpdate => FlowCost,
             _ => OtherCost,
         };
     }

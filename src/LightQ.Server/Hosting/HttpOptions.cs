@@ -40,12 +40,12 @@ public sealed record HttpOptions
         init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCalls), value, "1 or more");
     } = 10_000;
 
-    /// <summary>Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number. Default 1,000.</summary>
+    /// <summary>Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number. Default 500.</summary>
     public int MaxCallsPerSecond
     {
         get;
         init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCallsPerSecond), value, "0 (none) or more");
-    } = 1_000;
+    } = 500;
 
     /// <summary>Largest gRPC message in bytes; 0 means as the largest frame, 4 MiB at least. Default 0.</summary>
     public int MaxMessageBytes

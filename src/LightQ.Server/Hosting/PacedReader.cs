@@ -13,7 +13,7 @@ namespace LightQ.Server.Hosting;
 /// <param name="time">The clock.</param>
 internal sealed class PacedReader(ConnectionContext connection, PipeReader input, CallPace pace, ServerLimits limits, TimeProvider time) : PipeReader, IDisposable
 {
-    private readonly CancellationTokenSource _cancelled = new();
+    private readonly TaskCompletionSource _cancelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Http2Scan _scan;
     private ReadOnlySequence<byte> _buffer;
     private long _scanned;
@@ -50,7 +50,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
     /// <summary>Kestrel does so when it is done with the connection: nothing is waited for any more.</summary>
     public override void CancelPendingRead()
     {
-        _cancelled.Cancel();
+        _cancelled.TrySetResult();
         input.CancelPendingRead();
     }
 
@@ -67,9 +67,12 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         if (debt <= TimeSpan.Zero)
             return;
         limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxCallsPerSecond), limits.Http.MaxCallsPerSecond, FormattableString.Invariant($"{connection.RemoteEndPoint} calls faster, and is heard again in {debt.TotalMilliseconds:0} ms"));
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, connection.ConnectionClosed, _cancelled.Token);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, connection.ConnectionClosed);
         for (; debt > TimeSpan.Zero && !end.IsCancellationRequested; debt = pace.Debt)
-            await Task.Delay(debt, time, end.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        {
+            if (await Task.WhenAny(Task.Delay(debt, time, end.Token), _cancelled.Task).ConfigureAwait(false) == _cancelled.Task)
+                await end.CancelAsync().ConfigureAwait(false); // The timer, too.
+        }
     }
 
     private async ValueTask<ReadResult> ReadInTimeAsync(CancellationToken cancellationToken)
