@@ -16,7 +16,7 @@ public sealed class CallFloodTests
 {
     private const string Healthy = "healthy", Calm = "calm";
     private const double TargetRatio = 2;
-    private static readonly TimeSpan Window = TimeSpan.FromSeconds(4), Pause = TimeSpan.FromMilliseconds(5);
+    private static readonly TimeSpan Window = TimeSpan.FromSeconds(1.5), Pause = TimeSpan.FromMilliseconds(5);
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
