@@ -17,4 +17,9 @@ public interface IStorageEvents
 
     /// <summary>State on the disk stays behind what is in force, and why; null: it does no more.</summary>
     void OnStateFailed(StoredState state, JournalFailure? failure);
+
+    /// <summary>The disk refused something else, and whoever wanted it is told so without the names of files.</summary>
+    /// <param name="what">What, such as "the files of the topic orders".</param>
+    /// <param name="error">Why.</param>
+    void OnRefused(string what, Exception error);
 }

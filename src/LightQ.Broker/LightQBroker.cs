@@ -69,6 +69,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 MaxQueueBytes = options.SpillBytesPerSubscription,
                 MaxBytes = options.SpillBytes,
                 MaxMemoryBytes = options.BacklogMemoryBytes,
+                OnFailed = error => options.StorageEvents?.OnRefused("the backlog of a slow subscription", error),
             });
             TopicCatalog.ThrowIfGone(directory);
             Id = BrokerIdentity.ReadOrCreate(directory);

@@ -183,8 +183,6 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
 
     private void Log(ReloadReport report)
     {
-        if (report.Refusal is { } refusal)
-            ServerLog.ReloadRefused(_logger, refusal);
         foreach (SettingReload change in report.Settings)
             ServerLog.Reloaded(_logger, change.Setting.Key, change.From, change.To, change.IsApplied ? "applied" : "needs a restart");
     }
@@ -201,7 +199,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             }
             catch (ServerStartException e)
             {
-                return ReloadReport.Refused(e.Message);
+                ServerLog.ReloadRefused(_logger, e.Message);
+                return ReloadReport.Refused(e.ClientMessage);
             }
         }
     }

@@ -59,6 +59,9 @@ internal static partial class ServerLog
     [LoggerMessage(2024, LogLevel.Warning, "The positions of groups are stored again, all of them")]
     public static partial void PositionsStored(ILogger logger);
 
+    [LoggerMessage(2025, LogLevel.Error, "The disk refused {What}: {Reason}")]
+    public static partial void DiskRefused(ILogger logger, string what, string reason);
+
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 

@@ -4,8 +4,19 @@ namespace LightQ.Server;
 public sealed class ServerStartException : Exception
 {
     /// <summary>Makes the exception.</summary>
-    public ServerStartException(ServerStartFailure failure, string message, Exception? innerException = null)
-        : base(message, innerException) => Failure = failure;
+    /// <param name="failure">What kind of failure it is.</param>
+    /// <param name="message">What is wrong and what to do.</param>
+    /// <param name="innerException">What it comes from.</param>
+    /// <param name="files">The files that the message names by their paths.</param>
+    public ServerStartException(ServerStartFailure failure, string message, Exception? innerException = null, params IEnumerable<string> files)
+        : base(message, innerException)
+    {
+        Failure = failure;
+        ClientMessage = files.Aggregate(message, static (text, file) => text.Replace(file, Path.GetFileName(file), StringComparison.Ordinal));
+    }
+
+    /// <summary>The message for a client that has asked for a reload: files without the directories that they are in.</summary>
+    public string ClientMessage { get; }
 
     /// <summary>What kind of failure it is.</summary>
     public ServerStartFailure Failure { get; }

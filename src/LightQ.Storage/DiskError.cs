@@ -1,4 +1,6 @@
+using System.Globalization;
 using LightQ.Storage.Files;
+using LightQ.Storage.Spilling;
 
 namespace LightQ.Storage;
 
@@ -9,13 +11,15 @@ public static class DiskError
     public static string Describe(Exception error) => error switch
     {
         StorageIOException io => io.Summary,
-        JournalCorruptException damage => $"the log is damaged: {damage.Detail}; offsets {damage.FirstOffset} to {damage.LastOffset} are lost or unreachable until it is repaired. The broker's log says where",
-        JournalMissingException => "the log's files are gone: they can be put back while the broker is stopped, or the topic deleted. The broker's log says where they were",
-        JournalFormatException => "a file of the log is of another version or belongs to another topic. The broker's log says which",
-        UnauthorizedAccessException => "the broker may not use a file that it needs. Its log says which",
+        JournalCorruptException damage => $"the log is damaged: {damage.Detail}; offsets {damage.FirstOffset} to {damage.LastOffset} are lost or unreachable. Stop the broker, and 'lightq journal repair', with the directory that its log names, says what can be mended",
+        JournalMissingException => "the log's files are gone: put them back while the broker is stopped, where its log says that they were, or delete the topic, which gives its messages up",
+        JournalFormatException => "a file of the log is of another version or belongs to another topic; the broker's log says which",
+        InvalidSpillException => "what was kept there is not what was written",
         InsufficientMemoryException => "there is no memory for it",
+        UnauthorizedAccessException => "the broker may not use a file that it needs",
+        FileNotFoundException or DirectoryNotFoundException => "a file that it needs is not there",
         _ when IsFull(error) => "no space is left",
-        _ => "the disk refused. The broker's log says more",
+        _ => string.Create(CultureInfo.InvariantCulture, $"the disk refused (error {error.HResult & 0xFFFF})"),
     };
 
     /// <summary>Whether it was for want of space, the user's quota included: that passes.</summary>

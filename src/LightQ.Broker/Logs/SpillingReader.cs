@@ -49,7 +49,7 @@ internal sealed class SpillingReader : YieldingReader
         return false;
     }
 
-    private void OnFailed(Exception reason) => EndFromOutside(Lost($"its backlog cannot be kept on the disk: {reason.Message}"));
+    private void OnFailed(Exception reason) => EndFromOutside(Lost($"its backlog cannot be kept on the disk: {DiskError.Describe(reason)}"));
 
     private StreamClose Lost(string reason) => new(ErrorCode.SlowConsumer, $"from message {Cursor.Offset} on nothing was sent: {reason}");
 }

@@ -23,6 +23,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         if (opening.Failure is not { } failure)
             return;
         Remove(topic.Id);
+        broker().StorageEvents?.OnRefused($"the files of the topic {topic.Name}", failure);
         throw new BrokerException(DiskError.IsFull(failure) ? ErrorCode.DiskFull : ErrorCode.Internal, $"The topic's files could not be made: {DiskError.Describe(failure)}.");
     }
 

@@ -22,7 +22,7 @@ internal static class ConfigurationLayers
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e);
+            throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e, path);
         }
     }
 
@@ -39,11 +39,11 @@ internal static class ConfigurationLayers
         }
         catch (JsonException e)
         {
-            throw Refuse($"'{path}' is not JSON, line {e.LineNumber + 1}: {e.Message}", e);
+            throw Refuse($"'{path}' is not JSON, line {e.LineNumber + 1}: {e.Message}", e, path);
         }
         catch (Exception e) when (e is FormatException or InvalidOperationException) // The latter for half a surrogate pair.
         {
-            throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e);
+            throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e, path);
         }
     }
 
@@ -58,5 +58,5 @@ internal static class ConfigurationLayers
             ? new LayeredValue(setting.Key, flag.Value, flag.Key)
             : throw Refuse($"There is no flag {flag.Key}.", null));
 
-    private static ServerStartException Refuse(string message, Exception? cause) => new(ServerStartFailure.Configuration, message, cause);
+    private static ServerStartException Refuse(string message, Exception? cause, params string[] files) => new(ServerStartFailure.Configuration, message, cause, files);
 }

@@ -71,7 +71,7 @@ public sealed class ServerConfiguration
         string advice = NearestName.Find(value.Key, ServerSettings.All.Select(s => s.Key)) is { } near
             ? $"did you mean {near}?"
             : "'lightq server --print-config' shows every key.";
-        return new ServerStartException(ServerStartFailure.Configuration, $"There is no setting {value.Key} ({value.Source}); {advice}");
+        return new ServerStartException(ServerStartFailure.Configuration, $"There is no setting {value.Key} ({value.Source}); {advice}", null, value.Source);
     }
 
     private static Dictionary<string, string> ProcessEnvironment() =>

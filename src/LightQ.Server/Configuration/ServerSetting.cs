@@ -63,5 +63,5 @@ public sealed class ServerSetting
     }
 
     private ServerStartException Refuse(string text, string source, string allowed, Exception cause) =>
-        new(ServerStartFailure.Configuration, $"{Key} is '{text}' ({source}); allowed: {allowed}.", cause);
+        new(ServerStartFailure.Configuration, $"{Key} is '{text}' ({source}); allowed: {allowed}.", cause, source);
 }

@@ -56,6 +56,9 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
         }
     }
 
+    /// <inheritdoc/>
+    public void OnRefused(string what, Exception error) => ServerLog.DiskRefused(logger, what, error.Message);
+
     /// <summary>Nobody waits for it: the disk is what has trouble.</summary>
     private void Raise(SecurityAction action, string detail) => _ = _events?.RaiseAsync(new SecurityEvent(action, "broker", Origin.Broker, Detail: detail));
 }

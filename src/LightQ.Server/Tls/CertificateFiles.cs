@@ -123,13 +123,13 @@ internal static class CertificateFiles
                 _ => null,
             };
             if (joined is null)
-                throw Refuse(setting, keyFile, $"holds a key that does not go with the certificate in '{file}'");
+                throw Refuse(setting, keyFile, $"holds a key that does not go with the certificate in '{file}'", null, file);
             // Windows hands TLS no key that is only in memory.
             return OperatingSystem.IsWindows() ? X509CertificateLoader.LoadPkcs12(joined.Export(X509ContentType.Pfx), null) : joined;
         }
         catch (ArgumentException e)
         {
-            throw Refuse(setting, keyFile, $"holds a key that does not go with the certificate in '{file}'", e);
+            throw Refuse(setting, keyFile, $"holds a key that does not go with the certificate in '{file}'", e, file);
         }
     }
 
@@ -197,6 +197,6 @@ internal static class CertificateFiles
 
     private static string Day(DateTime time) => time.ToUniversalTime().ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture);
 
-    private static ServerStartException Refuse(string setting, string file, string fault, Exception? cause = null) =>
-        new(ServerStartFailure.Configuration, $"{setting}: '{file}' {fault}.", cause);
+    private static ServerStartException Refuse(string setting, string file, string fault, Exception? cause = null, params string[] others) =>
+        new(ServerStartFailure.Configuration, $"{setting}: '{file}' {fault}.", cause, [file, .. others]);
 }

@@ -144,7 +144,7 @@ internal sealed class ServerTls
         {
             ServerLog.CertificateKept(_logger, e.Message, _current.Certificate.Subject, _current.Certificate.NotAfter.ToUniversalTime());
             _isKept = true;
-            return e.Message;
+            return e.ClientMessage;
         }
     }
 }

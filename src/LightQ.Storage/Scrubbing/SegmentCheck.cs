@@ -44,7 +44,7 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
         {
             // Retention takes a segment out of the list before it takes its name.
             if (!log.Closed && log.Segments.Contains(segment))
-                Report([new JournalDamage(Name, _at.Offset, end.Offset - 1, end.Position - _at.Position, error.Message)]);
+                Report([new JournalDamage(Name, _at.Offset, end.Offset - 1, end.Position - _at.Position, DiskError.Describe(error))]);
             return true;
         }
         finally

@@ -24,6 +24,9 @@ public sealed record SpillOptions
         init => field = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMemoryBytes), value, "1 or more");
     } = 64L << 20;
 
+    /// <summary>Told why a queue cannot be kept. Must not block, and must not throw.</summary>
+    public Action<Exception> OnFailed { get; init; } = static _ => { };
+
     /// <summary>From what length on a file is followed by the next; a file is removed when all of it was read. Default 16 MiB.</summary>
     internal long FileBytes { get; init; } = 16L << 20;
 

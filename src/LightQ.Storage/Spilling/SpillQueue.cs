@@ -243,6 +243,7 @@ public sealed class SpillQueue : IDisposable
             _unwritten.Clear();
             _wanted = null;
         }
+        _store.Options.OnFailed(reason);
         _failed(reason);
     }
 

@@ -124,6 +124,27 @@ public sealed class FailedTopicTests
         Assert.Contains(server.Log.Lines, l => l.Message.StartsWith("Topic orders takes messages on partition 0 again", StringComparison.Ordinal));
     }
 
+    [Fact]
+    [Trait("Fault", "D4")]
+    public async Task A_topic_whose_files_cannot_be_made_does_not_exist_and_the_log_has_the_path_that_the_client_has_not()
+    {
+        await using TestServer server = await StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        _files.Before = (operation, path) =>
+        {
+            if (operation == "allocate" && path.Contains("/topics/", StringComparison.Ordinal))
+                throw new StorageIOException(operation, path, IOError);
+        };
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => CreateAsync(client, partitions: 2));
+        Assert.Equal(ErrorCode.Internal, refused.Code);
+        Assert.DoesNotContain(server.Directory, refused.Message, StringComparison.Ordinal);
+        string told = Assert.Single(server.Log.Errors, e => e.StartsWith("The disk refused the files of the topic orders: ", StringComparison.Ordinal));
+        Assert.Contains(Path.Combine(server.Directory, "topics"), told, StringComparison.Ordinal);
+        Assert.Empty(server.Broker.Topics);
+        _files.Before = (_, _) => { };
+        await CreateAsync(client, partitions: 2);
+    }
+
     private static ConsumeOptions Settling => new() { Group = "explicit", SettleMode = SettleMode.Explicit, MaxInFlight = 2 };
 
     private static Task<TopicInfo> CreateAsync(LightQClient client, int partitions) =>

@@ -113,7 +113,8 @@ public sealed class WebTests
         Assert.Contains("lightq_topic_failed{topic=\"healthy\"} 0\n", metrics, StringComparison.Ordinal);
         GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "damaged" });
         Assert.NotEmpty(got.Topic.Failure);
-        Assert.Single(server.Log.Errors, e => e.StartsWith("Topic damaged takes no messages", StringComparison.Ordinal));
+        Assert.DoesNotContain(server.Directory, got.Topic.Failure, StringComparison.Ordinal);
+        Assert.Contains(server.Directory, Assert.Single(server.Log.Errors, e => e.StartsWith("Topic damaged takes no messages", StringComparison.Ordinal)), StringComparison.Ordinal);
         await ControlCalls.FailsAsync(
             () => server.Control.CallAsync<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", new() { Name = "damaged" }),
             GrpcStatusCode.DataLoss,

@@ -1,6 +1,7 @@
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Storage.Files;
 using LightQ.Storage.Spilling;
 using Xunit;
 
@@ -96,7 +97,8 @@ public sealed class SpillTests : SlowPolicyTest
         Assert.Null(slow.CloseRequested);
         Pump();
         Assert.Equal(ErrorCode.SlowConsumer, slow.CloseRequested?.Code);
-        Assert.Contains(fault == "full" ? "No space left" : "planted", slow.CloseRequested!.Message, StringComparison.Ordinal);
+        Assert.Contains(fault == "full" ? "No space left" : "Input/output error", slow.CloseRequested!.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("/lightq-spill", slow.CloseRequested.Message, StringComparison.Ordinal);
         Assert.Equal(DeliveryResult.Nothing, slow.TryTake(out _));
 
         Publish(16);
@@ -230,10 +232,10 @@ public sealed class SpillTests : SlowPolicyTest
         Pump();
     }
 
-    private static Action<string, string> FailAt(string fault) => (operation, _) =>
+    private static Action<string, string> FailAt(string fault) => (operation, path) =>
     {
         if (operation == fault)
-            throw new IOException("planted");
+            throw new StorageIOException(operation, path, 5);
     };
 
     private void Open(SpillOptions options)

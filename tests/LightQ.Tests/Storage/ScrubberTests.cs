@@ -1,6 +1,7 @@
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
 using Xunit;
 
@@ -149,11 +150,11 @@ public sealed class ScrubberTests
         host.Files.Before = (operation, path) =>
         {
             if (operation == "read" && path.EndsWith(names[3], StringComparison.Ordinal))
-                throw new IOException("the disk does not want to");
+                throw new StorageIOException("read", path, 5);
         };
         Scrub(host, Second);
         Assert.Equal([names[1], names[3]], host.Damage.Select(damage => damage.File));
-        Assert.Equal("the disk does not want to", host.Damage[1].Detail);
+        Assert.Equal("read failed: Input/output error (error 5)", host.Damage[1].Detail);
         host.Files.Before = (_, _) => { };
         Scrub(host, Interval);
         Assert.Equal([names[1]], host.Journal.Damage.Select(damage => damage.File));
