@@ -1,6 +1,5 @@
 using System.Globalization;
 using LightQ.Storage.Files;
-using LightQ.Storage.Spilling;
 
 namespace LightQ.Storage;
 
@@ -14,7 +13,6 @@ public static class DiskError
         JournalCorruptException damage => $"the log is damaged: {damage.Detail}; offsets {damage.FirstOffset} to {damage.LastOffset} are lost or unreachable. Stop the broker, and 'lightq journal repair', with the directory that its log names, says what can be mended",
         JournalMissingException => "the log's files are gone: put them back while the broker is stopped, where its log says that they were, or delete the topic, which gives its messages up",
         JournalFormatException => "a file of the log is of another version or belongs to another topic; the broker's log says which",
-        InvalidSpillException => "what was kept there is not what was written",
         InsufficientMemoryException => "there is no memory for it",
         UnauthorizedAccessException => "the broker may not use a file that it needs",
         FileNotFoundException or DirectoryNotFoundException => "a file that it needs is not there",

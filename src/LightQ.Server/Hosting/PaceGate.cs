@@ -16,13 +16,12 @@ internal static class PaceGate
     private const int FailureCost = 4 * CallPace.Call;
 
     /// <summary>Puts it in front of a port, behind what ends TLS.</summary>
-    public static void Guard(ListenOptions listen, ServerLimits limits, TimeProvider time) => listen.Use(next => async connection =>
+    public static void Guard(ListenOptions listen, ServerLimits limits, TimeProvider time) => listen.Use(next => connection =>
     {
         var pace = new CallPace(() => limits.Http.MaxCallsPerSecond, time);
         connection.Items[Pace] = pace;
-        using var reader = new PacedReader(connection, connection.Transport.Input, pace, limits, time);
-        connection.Transport = new Paced(reader, connection.Transport.Output);
-        await next(connection).ConfigureAwait(false);
+        connection.Transport = new Paced(new PacedReader(connection, connection.Transport.Input, pace, limits, time), connection.Transport.Output);
+        return next(connection);
     });
 
     /// <summary>Lets a call that has failed cost more. Knows nothing of what serves it but the status that it answers with.</summary>

@@ -11,7 +11,7 @@ namespace LightQ.Server.Hosting;
 /// <param name="pace">Its pace.</param>
 /// <param name="limits">The limits.</param>
 /// <param name="time">The clock.</param>
-internal sealed class PacedReader(ConnectionContext connection, PipeReader input, CallPace pace, ServerLimits limits, TimeProvider time) : PipeReader, IDisposable
+internal sealed class PacedReader(ConnectionContext connection, PipeReader input, CallPace pace, ServerLimits limits, TimeProvider time) : PipeReader
 {
     private readonly TaskCompletionSource _cancelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Http2Scan _scan;
@@ -53,9 +53,6 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         _cancelled.TrySetResult();
         input.CancelPendingRead();
     }
-
-    /// <summary>Once nobody reads any more, or cancels.</summary>
-    public void Dispose() => _cancelled.Dispose();
 
     public override void Complete(Exception? exception = null) => input.Complete(exception);
 

@@ -1,6 +1,5 @@
 using LightQ.Storage;
 using LightQ.Storage.Files;
-using LightQ.Storage.Spilling;
 using Xunit;
 
 namespace LightQ.Tests.Storage;
@@ -30,7 +29,6 @@ public sealed class DiskErrorTests
             new JournalCorruptException(Directory, Path.GetFileName(File), 4096, 10, 12, "a batch is not valid"),
             new JournalMissingException(Directory),
             new JournalFormatException($"'{File}' has format version 9; this program knows version 2."),
-            new InvalidSpillException(File, 10, 20),
             new UnauthorizedAccessException($"Access to the path '{File}' is denied."),
             new FileNotFoundException($"Could not find file '{File}'.", File),
             new DirectoryNotFoundException($"Could not find a part of the path '{File}'."),
