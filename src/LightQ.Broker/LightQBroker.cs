@@ -329,9 +329,8 @@ public sealed class LightQBroker : IAsyncDisposable
             Partition[] partitions = [.. durable.Except(failed).SelectMany(t => t.Partitions)];
             foreach (Partition partition in partitions)
                 Groups.Keep(partition);
-            // The order is what BrokerBackup promises.
-            IReadOnlyList<(OffsetKey, ReadOnlyMemory<byte>)> positions = _positions.Capture();
-            return new BrokerBackup(_time.GetUtcNow(), positions, [.. partitions.Select(p => (p, p.Log.Capture()!))], failed, _catalog);
+            // The order is what BrokerBackup promises: positions first.
+            return new BrokerBackup(_time.GetUtcNow(), _positions.Capture(), [.. partitions.Select(p => (p, p.Log.Capture()!))], failed, _catalog);
         }
     }
 
