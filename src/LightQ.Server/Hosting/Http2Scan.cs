@@ -6,7 +6,7 @@ namespace LightQ.Server.Hosting;
 /// <summary>Follows what a client sends on a connection of HTTP/2, frame by frame: what it costs, and whether something has begun that must not take long. Decides nothing, and keeps none of it.</summary>
 internal struct Http2Scan
 {
-    private const int HeaderBytes = 9, Data = 0, Headers = 1, Reset = 3, WindowUpdate = 8, Continuation = 9;
+    private const int HeaderBytes = 9, TypeOffset = 3, Data = 0, Headers = 1, Reset = 3, WindowUpdate = 8, Continuation = 9;
     private const byte EndStream = 1, EndHeaders = 4;
 
     /// <summary>A reset takes about what a call takes; a frame that is no call a part of it, and one that carries some of a message, or asks for more, next to nothing.</summary>
@@ -29,26 +29,32 @@ internal struct Http2Scan
     /// <summary>How many parts of that kind have ended.</summary>
     public int Completed { get; private set; }
 
-    /// <summary>Takes the next bytes.</summary>
-    /// <returns>What they cost (<see cref="CallPace"/>).</returns>
-    public long Take(ReadOnlySpan<byte> bytes)
+    /// <summary>Takes the next bytes, up to the end of the frame with which they cost as much as they may, and the messages behind it: a call that has begun has its request.</summary>
+    /// <param name="bytes">The bytes.</param>
+    /// <param name="cost">What all that was taken has cost so far (<see cref="CallPace"/>).</param>
+    /// <param name="most">What it may cost.</param>
+    /// <returns>How many bytes it took.</returns>
+    public int Take(ReadOnlySpan<byte> bytes, ref long cost, long most)
     {
-        long cost = 0;
-        bytes = bytes[TakePreface(bytes)..];
-        while (!bytes.IsEmpty && !_isOther)
+        ReadOnlySpan<byte> left = bytes[TakePreface(bytes)..];
+        while (!left.IsEmpty && !_isOther)
         {
             if (_payloadLeft != 0)
             {
-                int payload = Math.Min(_payloadLeft, bytes.Length);
+                int payload = Math.Min(_payloadLeft, left.Length);
                 _payloadLeft -= payload;
-                bytes = bytes[payload..];
+                left = left[payload..];
+            }
+            else if (_headerBytes == 0 && cost >= most && (left.Length <= TypeOffset || left[TypeOffset] != Data))
+            {
+                return bytes.Length - left.Length;
             }
             else
             {
-                int taken = Math.Min(HeaderBytes - _headerBytes, bytes.Length);
-                bytes[..taken].CopyTo(_header[_headerBytes..]);
-                _headerBytes += taken;
-                bytes = bytes[taken..];
+                int header = Math.Min(HeaderBytes - _headerBytes, left.Length);
+                left[..header].CopyTo(_header[_headerBytes..]);
+                _headerBytes += header;
+                left = left[header..];
                 if (_headerBytes < HeaderBytes)
                     break;
                 _headerBytes = 0;
@@ -57,7 +63,7 @@ internal struct Http2Scan
             if (_payloadLeft == 0 && !_isInBlock)
                 Completed++;
         }
-        return cost;
+        return bytes.Length;
     }
 
     /// <summary>What does not begin like HTTP/2 is refused by what serves it.</summary>
@@ -78,7 +84,7 @@ internal struct Http2Scan
     {
         ReadOnlySpan<byte> header = _header;
         _payloadLeft = BinaryPrimitives.ReadInt32BigEndian(header) >>> 8;
-        int type = header[3];
+        int type = header[TypeOffset];
         byte flags = header[4];
         _isData = type == Data;
         if (type is Headers or Continuation)

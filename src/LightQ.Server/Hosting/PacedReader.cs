@@ -23,8 +23,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
     {
         await WaitAsync(cancellationToken).ConfigureAwait(false);
         ReadResult result = _scan.IsPartial ? await ReadInTimeAsync(cancellationToken).ConfigureAwait(false) : await input.ReadAsync(cancellationToken).ConfigureAwait(false);
-        Scan(result);
-        return result;
+        return Scan(result);
     }
 
     public override bool TryRead(out ReadResult result)
@@ -34,7 +33,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
             result = default;
             return false;
         }
-        Scan(result);
+        result = Scan(result);
         return true;
     }
 
@@ -67,7 +66,8 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, connection.ConnectionClosed);
         for (; debt > TimeSpan.Zero && !end.IsCancellationRequested; debt = pace.Debt)
         {
-            if (await Task.WhenAny(Task.Delay(debt, time, end.Token), _cancelled.Task).ConfigureAwait(false) == _cancelled.Task)
+            var wait = TimeSpan.FromMilliseconds(Math.Ceiling(debt.TotalMilliseconds)); // A delay counts whole milliseconds.
+            if (await Task.WhenAny(Task.Delay(wait, time, end.Token), _cancelled.Task).ConfigureAwait(false) == _cancelled.Task)
                 await end.CancelAsync().ConfigureAwait(false); // The timer, too.
         }
     }
@@ -86,17 +86,23 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         connection.Abort(new ConnectionAbortedException(reason));
     }
 
-    private void Scan(ReadResult result)
+    /// <summary>Hands out a portion of what is there; the rest is there at the next read.</summary>
+    private ReadResult Scan(ReadResult result)
     {
-        _buffer = result.Buffer;
         bool wasPartial = _scan.IsPartial;
         int completed = _scan.Completed;
-        long cost = 0;
-        foreach (ReadOnlyMemory<byte> piece in _buffer.Slice(_scanned))
-            cost += _scan.Take(piece.Span);
-        _scanned = _buffer.Length;
+        long cost = 0, most = pace.Portion;
+        foreach (ReadOnlyMemory<byte> piece in result.Buffer.Slice(_scanned))
+        {
+            int taken = _scan.Take(piece.Span, ref cost, most);
+            _scanned += taken;
+            if (taken < piece.Length)
+                break;
+        }
         pace.Spend(cost);
         if (_scan.IsPartial && (!wasPartial || completed != _scan.Completed))
             _partialSince = time.GetTimestamp();
+        _buffer = result.Buffer.Slice(0, _scanned);
+        return new ReadResult(_buffer, result.IsCanceled, result.IsCompleted && _scanned == result.Buffer.Length);
     }
 }

@@ -11,6 +11,9 @@ internal sealed class CallPace(Func<int> callsPerSecond, TimeProvider time)
     /// <summary>What may be saved up: so much time's worth of calls may come at once.</summary>
     private static readonly TimeSpan Burst = TimeSpan.FromMilliseconds(200);
 
+    /// <summary>A portion is what may be done in a hundredth of a second.</summary>
+    private const int PortionsPerSecond = 100;
+
     private readonly Lock _lock = new();
     private long _paidUntil = long.MinValue;
 
@@ -23,6 +26,9 @@ internal sealed class CallPace(Func<int> callsPerSecond, TimeProvider time)
                 return _paidUntil == long.MinValue ? TimeSpan.Zero : time.GetElapsedTime(time.GetTimestamp(), _paidUntil);
         }
     }
+
+    /// <summary>What is heard at a time, so that the calls of one connection are no wall before those of others.</summary>
+    public long Portion => callsPerSecond() is var rate && rate == 0 ? long.MaxValue : Math.Max(Call, (long)rate * Call / PortionsPerSecond);
 
     /// <summary>Something was done.</summary>
     /// <param name="cost">What it costs: <see cref="Call"/> for a call.</param>

@@ -20,25 +20,27 @@ public sealed class PaceTests
 
     private TimeSpan Elapsed => _time.GetUtcNow() - _begin;
 
+    /// <summary>So many calls as may come in 200 ms are served while no time passes, and more when it has; of those that fail not even one.</summary>
     [Theory]
-    [InlineData("/lightq.control.v1.Auth/WhoAmI", 1)]
-    [InlineData("/lightq.control.v1.Auth/DeleteUser", 5)] // There is none of an empty name.
-    [InlineData("/lightq.control.v1.Nowhere/Nothing", 5)]
-    public async Task A_connection_that_calls_too_fast_is_heard_again_later_and_others_at_once(string path, int cost)
+    [InlineData("/lightq.control.v1.Auth/WhoAmI", 4)]
+    [InlineData("/lightq.control.v1.Auth/DeleteUser", 1)] // There is none of an empty name.
+    [InlineData("/lightq.control.v1.Nowhere/Nothing", 1)]
+    public async Task A_connection_that_calls_too_fast_is_heard_again_later_and_others_at_once(string path, int served)
     {
-        const int Calls = 20, Rate = 10;
-        await using TestServer server = await StartAsync(new HttpOptions { MaxCallsPerSecond = Rate });
+        await using TestServer server = await StartAsync(new HttpOptions { MaxCallsPerSecond = 20 });
         await using Http2Peer peer = await Http2Peer.ConnectAsync(server.ControlPort);
-        await peer.CallAsync(path, Calls, new WhoAmIRequest());
-        await AnsweredAsync(peer, Calls); // They came in one piece.
-        await peer.CallAsync(path, isLast: true, new WhoAmIRequest());
-        Task answered = AnsweredAsync(peer, 1);
+        for (int i = 0; i < served; i++)
+        {
+            await peer.CallAsync(path, isLast: true, new WhoAmIRequest());
+            await AnsweredAsync(peer, 1);
+        }
+        await peer.CallAsync(path, 3, new WhoAmIRequest());
+        Task more = AnsweredAsync(peer, 3);
         await Eventually.TrueAsync(() => server.Broker.Refusals[Pace] != 0, Patience, () => "the connection is not held back");
         await server.Control.CallAsync<WhoAmIRequest, WhoAmIResponse>("WhoAmI", new());
-        Assert.False(answered.IsCompleted);
-        await AdvanceUntilAsync(() => answered.IsCompleted);
-        await answered;
-        Assert.True(Elapsed >= TimeSpan.FromSeconds((double)Calls * cost / Rate) - TimeSpan.FromSeconds(0.5), $"{Calls} calls were done after {Elapsed}");
+        Assert.False(more.IsCompleted);
+        await AdvanceUntilAsync(() => more.IsCompleted);
+        await more;
     }
 
     [Fact]

@@ -67,9 +67,10 @@ internal static class FrameTargets
     private static bool Http2(ReadOnlySpan<byte> input)
     {
         Http2Scan whole = new(), pieces = new();
-        long cost = whole.Take(input), costs = 0;
+        long cost = 0, costs = 0;
+        ThrowUnless(whole.Take(input, ref cost, long.MaxValue) == input.Length, "it takes what it may");
         for (int i = 0; i < input.Length; i++)
-            costs += pieces.Take(input.Slice(i, 1));
+            pieces.Take(input.Slice(i, 1), ref costs, long.MaxValue);
         ThrowUnless(cost == costs && whole.Completed == pieces.Completed && whole.IsPartial == pieces.IsPartial, "what is sent in pieces is the same");
         ThrowUnless(cost >= 0 && cost <= (long)input.Length * CallPace.Call, "no byte costs more than a call");
         return whole.Completed > 1;

@@ -34,10 +34,25 @@ public sealed class Http2ScanTests
         {
             var scan = new Http2Scan();
             Assert.True(scan.IsPartial);
-            long costs = scan.Take(bytes.AsSpan(0, cut)) + scan.Take(bytes.AsSpan(cut));
+            long costs = Take(ref scan, bytes.AsSpan(0, cut)) + Take(ref scan, bytes.AsSpan(cut));
             Assert.True(costs == 2 * cost, $"{kind}, cut at {cut}: {costs}");
             Assert.False(scan.IsPartial);
         }
+    }
+
+    [Fact]
+    public void It_takes_no_more_than_the_call_with_which_the_price_is_reached()
+    {
+        var scan = new Http2Scan();
+        byte[] call = [.. Frame(1, 4, 40), .. Frame(0, 1, 100)], bytes = [.. Preface, .. call, .. call, .. call];
+        int at = 0;
+        long cost = 0;
+        at += scan.Take(bytes, ref cost, CallPace.Call);
+        Assert.Equal((Preface.Length + call.Length, CallPace.Call + (CallPace.Call / 100)), (at, cost));
+        Assert.False(scan.IsPartial);
+        Assert.Equal(0, scan.Take(bytes.AsSpan(at), ref cost, CallPace.Call));
+        at += scan.Take(bytes.AsSpan(at), ref cost, 2 * CallPace.Call);
+        Assert.Equal((Preface.Length + (2 * call.Length), 2 * (CallPace.Call + (CallPace.Call / 100))), (at, cost));
     }
 
     [Fact]
@@ -47,18 +62,18 @@ public sealed class Http2ScanTests
         foreach (byte next in Preface)
         {
             Assert.True(scan.IsPartial);
-            scan.Take([next]);
+            Take(ref scan, [next]);
         }
         byte[] headers = [.. Frame(1, 1, 40), .. Frame(9, 0, 20), .. Frame(9, 4, 0)];
         for (int i = 0; i < headers.Length; i++)
         {
-            scan.Take(headers.AsSpan(i, 1));
+            Take(ref scan, headers.AsSpan(i, 1));
             Assert.Equal(i != headers.Length - 1, scan.IsPartial);
         }
         Assert.Equal(2, scan.Completed);
-        scan.Take(Frame(0, 0, 10).AsSpan(0, 8));
+        Take(ref scan, Frame(0, 0, 10).AsSpan(0, 8));
         Assert.True(scan.IsPartial); // Of what type it will be, nobody knows.
-        scan.Take(Frame(0, 0, 10).AsSpan(8, 5));
+        Take(ref scan, Frame(0, 0, 10).AsSpan(8, 5));
         Assert.False(scan.IsPartial);
     }
 
@@ -66,7 +81,15 @@ public sealed class Http2ScanTests
     public void What_is_not_HTTP2_is_left_to_who_serves_it()
     {
         var scan = new Http2Scan();
-        Assert.Equal(0, scan.Take("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"u8));
+        Assert.Equal(0, Take(ref scan, "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"u8));
         Assert.False(scan.IsPartial);
+    }
+
+    /// <summary>Takes all of it.</summary>
+    private static long Take(ref Http2Scan scan, ReadOnlySpan<byte> bytes)
+    {
+        long cost = 0;
+        Assert.Equal(bytes.Length, scan.Take(bytes, ref cost, long.MaxValue));
+        return cost;
     }
 }
