@@ -39,15 +39,17 @@ public sealed class AutomaticGroup : Group
         }
     }
 
-    /// <summary>Adds a member; the first one puts the group at its position.</summary>
+    /// <summary>Adds a member; the first one puts the group at its position. A group that never began begins where that one says.</summary>
     internal void Join(AutomaticMember member, StartKind start, long value)
     {
         lock (Gate)
         {
             if (Members.Count == 0)
             {
-                if (start == StartKind.Committed)
-                    (start, value) = _committed < 0 ? (StartKind.Earliest, 0) : (StartKind.Offset, _committed);
+                if (_committed >= 0)
+                    (start, value) = (StartKind.Offset, _committed);
+                else if (start == StartKind.Committed)
+                    start = StartKind.Earliest;
                 Open(start, value);
             }
             Members.Add(member);

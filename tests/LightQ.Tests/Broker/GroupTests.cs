@@ -59,6 +59,37 @@ public sealed class GroupTests : EngineTest
         Assert.Equal([1], ReceiveOffsets(Join(_group, StartKind.Committed)));
     }
 
+    [Theory]
+    [InlineData(StartKind.Earliest)]
+    [InlineData(StartKind.Latest)]
+    [InlineData(StartKind.Offset)]
+    [InlineData(StartKind.Timestamp)]
+    public void A_group_that_has_a_position_goes_on_there_wherever_a_member_wants_to_begin(StartKind start)
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription first = Join(_group);
+        Publish(producer, [.. Batch(0, 1), .. Batch(1, 1)]);
+        Assert.Equal([0, 1], ReceiveOffsets(first));
+        first.Release();
+        Publish(producer, Batch(2, 1));
+
+        Assert.Equal([2], ReceiveOffsets(Join(_group, start)));
+    }
+
+    [Theory]
+    [InlineData(StartKind.Earliest, 0)]
+    [InlineData(StartKind.Committed, 0)]
+    [InlineData(StartKind.Latest, 1)]
+    public void A_new_group_begins_where_its_first_member_says(StartKind start, long expected)
+    {
+        ProducerStream producer = OpenProducer();
+        Publish(producer, Batch(0, 1));
+        Subscription member = Join(_group, start);
+        Publish(producer, Batch(1, 1));
+
+        Assert.Equal(expected, ReceiveOffsets(member)[0]);
+    }
+
     [Fact]
     public void A_group_holds_the_ring_only_while_it_has_members()
     {
