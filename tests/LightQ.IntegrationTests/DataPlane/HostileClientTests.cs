@@ -67,6 +67,20 @@ public sealed class HostileClientTests
     }
 
     [Fact]
+    public async Task Welcome_says_the_limits_that_the_specification_names_and_a_topic_its_own()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("t");
+        (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Anonymous, "");
+        await using RawClient owned = client;
+        Assert.Equal(FrameType.Welcome, header.Type);
+        WelcomeFrame welcome = FrameCodec.Read<WelcomeFrame>(body);
+        Assert.Equal((4_194_304u, 4_194_288u, 4_128_752u, 10_000u), (welcome.MaxFrameBytes, welcome.MaxBatchBytes, welcome.MaxMessageBytes, welcome.HeartbeatMilliseconds));
+        ProducerOpenedFrame opened = await client.OpenProducerAsync("t", 1);
+        Assert.Equal((1_114_112u, 1_048_576L), (opened.MaxBatchBytes, opened.MaxMessageBytes));
+    }
+
+    [Fact]
     public async Task An_unknown_topic_is_answered_with_the_requests_tag_and_the_connection_lives_on()
     {
         await using TestServer server = await TestServer.StartAsync();

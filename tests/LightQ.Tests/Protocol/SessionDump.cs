@@ -20,7 +20,7 @@ internal static class SessionDump
         var text = new StringBuilder();
         byte[] batch = Batch();
         Frame(text, "client", "Hello", new HelloFrame(1, 1, 0, "demo", HelloFrame.Anonymous, ""));
-        Frame(text, "server", "Welcome", new WelcomeFrame(1, 0, BrokerId, 42, 4_194_304, 1_114_112, 1_048_576, 10_000));
+        Frame(text, "server", "Welcome", new WelcomeFrame(1, 0, BrokerId, 42, 4_194_304, 4_194_288, 4_128_752, 10_000));
         Frame(text, "client", "OpenProducer", new OpenProducerFrame("demo", OpenProducerFrame.AnyPartition, Durability.Memory, ""), 1, 1);
         Frame(text, "server", "ProducerOpened", new ProducerOpenedFrame(TopicId, 0, 1, 1, 5, 1, 0, 0, 0, 1_048_576, 1_114_112, Durability.Memory), 1, 1);
         Frame(text, "client", "Subscribe", new SubscribeFrame("demo", 0, "", StartKind.Latest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0), 2, 2);
