@@ -2,6 +2,7 @@ using BenchmarkDotNet.Attributes;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
+using LightQ.Storage.Segments;
 
 namespace LightQ.Benchmarks.Protocol;
 
@@ -12,6 +13,7 @@ public class SmallBatchBenchmarks
     private const int Batches = 64;
     private const int BodyBytes = 100;
     private byte[] _run = [];
+    private LogKey _key;
     private byte[] _scratch = [];
 
     [GlobalSetup]
@@ -22,6 +24,7 @@ public class SmallBatchBenchmarks
         BatchWriter.Complete(batch, RecordWriter.SizeOf(BodyBytes), 1, new BatchOrigin(1, 1, 1), 1);
         _run = [.. Enumerable.Repeat(batch, Batches).SelectMany(b => b)];
         _scratch = new byte[_run.Length];
+        _key = LogKey.Create();
     }
 
     /// <summary>What nobody can do without: the run is copied into the log.</summary>
@@ -36,6 +39,17 @@ public class SmallBatchBenchmarks
         foreach (BatchView batch in new BatchRun(_run))
             records += batch.RecordCount;
         return records;
+    }
+
+    /// <summary>The code of each batch's place, which only a journal's batches have.</summary>
+    [Benchmark(Description = "sign", OperationsPerInvoke = Batches)]
+    [TimeBudget(20)]
+    public ulong Sign()
+    {
+        ulong codes = 0;
+        for (int i = 0; i < Batches; i++)
+            codes ^= _key.Sign(1, i * 208, 208, new BatchStamp(i, 2, 3, 4, 5)).Mac;
+        return codes;
     }
 
     [Benchmark(Description = "validate, copy and stamp", OperationsPerInvoke = Batches)]

@@ -44,13 +44,14 @@ internal sealed class CheckpointFile
     /// <summary>Writes the older slot and syncs it.</summary>
     public void Write(Checkpoint checkpoint)
     {
-        checkpoint = checkpoint with { Generation = ++_generation };
+        checkpoint = checkpoint with { Generation = _generation + 1 };
         Span<byte> slot = stackalloc byte[Checkpoint.SlotSize];
         slot.Clear();
         checkpoint.Write(slot);
         using IStorageFile file = _files.Open(Path.Combine(_directory, Name), OpenMode.ReadWrite);
-        file.Write(slot, (long)(_generation % 2) * Checkpoint.SlotSize);
+        file.Write(slot, (long)(checkpoint.Generation % 2) * Checkpoint.SlotSize);
         file.Sync();
+        _generation = checkpoint.Generation; // Not before: another try must not write over the other slot, which is whole.
     }
 
     /// <summary>The content of a file with one checkpoint in it.</summary>

@@ -41,6 +41,33 @@ public sealed class DelayedDeliveryTests
         Assert.Equal(["2 now", "3 five", "4 ten aaaaaaaaaaaaaaaaaaaa"], await AllAsync(client, 3));
     }
 
+    /// <summary>Of what lies in memory too: a damaged message is not appended anew, and those behind it come.</summary>
+    [Fact]
+    public async Task A_message_that_was_damaged_while_it_waited_is_a_gap_and_holds_up_no_other()
+    {
+        await using TestServer server = await TestServer.StartAsync(time: _time);
+        await using LightQClient client = await ConnectAsync(server);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
+        await PublishAsync(producer, "lost", 5);
+        await PublishAsync(producer, "kept", 6);
+        string segment = Directory.GetFiles(Path.Combine(server.Directory, "topics"), "*.seg", SearchOption.AllDirectories).Order(StringComparer.Ordinal).First();
+        using (FileStream file = new(segment, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite))
+        {
+            byte[] start = new byte[8 * 1024];
+            file.ReadExactly(start);
+            file.Position = start.AsSpan().IndexOf("lost"u8);
+            file.WriteByte((byte)'L');
+        }
+        var gaps = new List<MessageGap>();
+        await using var messages = client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }).GetAsyncEnumerator(Cancelled);
+        _time.Advance(TimeSpan.FromSeconds(7));
+
+        Assert.True(await messages.MoveNextAsync());
+        Assert.Equal((2L, "kept"), (messages.Current.Offset, messages.Current.GetText()));
+        Assert.Equal([new MessageGap("t", 0, 0, GapReason.Corrupt)], gaps);
+        Assert.Equal(0, (await client.Stats.GetTopicAsync("t", Cancelled)).DelayedMessages);
+    }
+
     [Fact]
     public async Task Messages_that_wait_survive_a_stop_and_overdue_ones_come_at_once_and_once()
     {
@@ -83,11 +110,11 @@ public sealed class DelayedDeliveryTests
             await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
             await PublishAsync(producer, "one", 1);
             await PublishAsync(producer, "two", 2);
-            CopyAsKilled(server.Directory, before.Path);
+            DataDirectory.CopyAsKilled(server.Directory, before.Path);
             await using var messages = Consume(client);
             _time.Advance(TimeSpan.FromSeconds(1.1));
             Assert.Equal("2 one", await NextAsync(messages));
-            CopyAsKilled(server.Directory, after.Path);
+            DataDirectory.CopyAsKilled(server.Directory, after.Path);
         }
         _time.Advance(TimeSpan.FromSeconds(5));
         foreach (string directory in (string[])[before.Path, after.Path])
@@ -183,19 +210,6 @@ public sealed class DelayedDeliveryTests
         LightQException e = await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync("x"u8.ToArray(), late, cancellationToken: Cancelled));
         Assert.Equal(ErrorCode.InvalidArgument, e.Code);
         Assert.Throws<ArgumentOutOfRangeException>(() => new PublishOptions { Delay = TimeSpan.FromDays(366) });
-    }
-
-    private static void CopyAsKilled(string from, string to)
-    {
-        foreach (string path in Directory.EnumerateFiles(from, "*", SearchOption.AllDirectories))
-        {
-            string relative = Path.GetRelativePath(from, path);
-            if (relative == "LOCK")
-                continue;
-            string target = Path.Combine(to, relative);
-            Directory.CreateDirectory(Path.GetDirectoryName(target)!);
-            File.Copy(path, target);
-        }
     }
 
     private static IAsyncEnumerator<Message> Consume(LightQClient client, StartPosition? start = null) =>

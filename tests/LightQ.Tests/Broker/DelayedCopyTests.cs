@@ -74,7 +74,7 @@ public sealed class DelayedCopyTests : IDisposable
                     lock (taking)
                     {
                         string state = Path.Combine(copies, $"{states.Count}");
-                        CopyAsKilled(_directory, state);
+                        DataDirectory.CopyAsKilled(_directory, state);
                         states.Enqueue(state);
                     }
                 };
@@ -312,19 +312,6 @@ public sealed class DelayedCopyTests : IDisposable
     {
         _time.Advance(TimeSpan.FromMilliseconds(50));
         await Task.Delay(1, TestContext.Current.CancellationToken);
-    }
-
-    private static void CopyAsKilled(string from, string to)
-    {
-        foreach (string path in Directory.EnumerateFiles(from, "*", SearchOption.AllDirectories))
-        {
-            string relative = Path.GetRelativePath(from, path);
-            if (relative == "LOCK")
-                continue;
-            string target = Path.Combine(to, relative);
-            Directory.CreateDirectory(Path.GetDirectoryName(target)!);
-            File.Copy(path, target);
-        }
     }
 
     private Task<LightQBroker> OpenAsync(string directory, IFileSystem? files = null)
