@@ -211,11 +211,23 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
                 Drop(next);
                 return true;
             case ReadResult.Failed:
-                schedule.Wake(this, schedule.Now + RetryMicroseconds);
-                return false;
+                Postpone(next);
+                return true;
             default:
                 return false;
         }
+    }
+
+    /// <summary>The disk does not read this batch: it is tried again, and holds up no other meanwhile.</summary>
+    private void Postpone(in Batch batch)
+    {
+        if (!batch.IsDue)
+        {
+            _inTheWay.Dequeue(); // Retention asks again when it could remove more.
+            return;
+        }
+        lock (partition.AppendLock)
+            _pending.PostponeFirst(schedule.Now + RetryMicroseconds);
     }
 
     private bool TryAppend(ReadOnlySpan<byte> run, in Batch next)

@@ -81,6 +81,13 @@ internal sealed class PendingDelays
         return false;
     }
 
+    /// <summary>Lets the one that is due first wait for others: it is due at another time. Only here; a start finds what it says itself.</summary>
+    public void PostponeFirst(long until)
+    {
+        if (TryPeek(out long first, out _))
+            _byDue!.DequeueEnqueue(first, (until, first));
+    }
+
     /// <summary>The first offsets of those that lie in front of an offset, if they are at most so long together; otherwise none.</summary>
     public IReadOnlyList<long> Before(long offset, long mostBytes)
     {

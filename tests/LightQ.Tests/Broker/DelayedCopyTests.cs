@@ -125,6 +125,38 @@ public sealed class DelayedCopyTests : IDisposable
     }
 
     [Fact]
+    public async Task A_message_that_the_disk_does_not_read_is_tried_again_and_holds_up_no_other()
+    {
+        var files = new FaultyFileSystem(PlatformFileSystem.Choose());
+        string first;
+        await using (LightQBroker broker = await OpenAsync(_directory))
+        {
+            Partition partition = Create(broker, retentionBytes: 0);
+            Publish(partition, LongDelay);
+            for (int plain = 0; plain < 1500; plain++)
+                Publish(partition);
+            Publish(partition, LongDelay + TimeSpan.FromSeconds(1)); // In another segment.
+            Assert.True(SpinWait.SpinUntil(() => partition.Log.DurableOffset == partition.Log.EndOffset, Patience));
+            first = Directory.GetFiles(_directory, "*.seg", SearchOption.AllDirectories).Where(path => path.Contains("topics", StringComparison.Ordinal)).Order().First();
+        }
+        await using (LightQBroker broker = await OpenAsync(_directory, files))
+        {
+            Partition partition = broker.GetTopic("t").Partitions[0];
+            long end = partition.Log.EndOffset;
+            files.Before = (operation, path) =>
+            {
+                if (operation == "read" && path == first)
+                    throw new StorageIOException(operation, path, 5);
+            };
+            _time.Advance(LongDelay + TimeSpan.FromSeconds(2));
+            await TendAsync(() => partition.DelayedMessages == 1 && partition.Log.ReadableOffset > end, () => $"{partition.DelayedMessages} messages wait");
+            Assert.Equal([1501], Read(partition, end).Select(b => b.Number));
+            files.Before = static (_, _) => { };
+            Assert.Equal([1501, 0], await DeliveredAsync(partition, end));
+        }
+    }
+
+    [Fact]
     public async Task What_waits_is_not_copied_where_that_would_free_less_than_it_costs()
     {
         await using LightQBroker broker = await OpenAsync(_directory);
