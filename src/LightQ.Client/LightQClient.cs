@@ -100,7 +100,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that a consumer of all partitions of a topic goes on without one that the broker could not open at its start: damaged files, for example. Every later connection asks for
+    /// Tells that a consumer of all partitions of a topic goes on without one that the broker does not serve: it could not be opened at the start, or its disk has failed since. Every later connection asks for
     /// it again, and tells again if it is still refused. On the receiving thread: handlers must not block. What a handler throws is logged. With <see cref="GapAction.Throw"/> the enumeration ends instead.
     /// </summary>
     public event EventHandler<PartitionRefusedEventArgs>? PartitionRefused

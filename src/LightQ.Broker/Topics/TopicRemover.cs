@@ -11,23 +11,34 @@ namespace LightQ.Broker.Topics;
 internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener, GroupRegistry groups) : IAsyncDisposable
 {
     private readonly ConcurrentQueue<Topic> _waiting = new();
+    private readonly ConcurrentDictionary<Topic, Task> _ending = new();
     private readonly SemaphoreSlim _removing = new(1);
     private volatile bool _isClosed;
 
     /// <summary>Ends the streams of a topic, and removes it.</summary>
     public async Task EndAsync(Topic topic)
     {
-        topic.MarkDeleted();
-        foreach (Partition partition in topic.Partitions)
-            partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{topic.Name}' was deleted"));
-        foreach (Partition partition in topic.Partitions)
+        var ended = new TaskCompletionSource();
+        _ending[topic] = ended.Task;
+        try
         {
-            await partition.Emptied().ConfigureAwait(false);
-            partition.EndUpkeep();
+            topic.MarkDeleted();
+            foreach (Partition partition in topic.Partitions)
+                partition.CloseAll(new StreamClose(ErrorCode.TopicDeleted, $"the topic '{topic.Name}' was deleted"));
+            foreach (Partition partition in topic.Partitions)
+            {
+                await partition.Emptied().ConfigureAwait(false);
+                partition.EndUpkeep();
+            }
+            foreach (Partition partition in topic.Partitions)
+                partition.Delays?.Stop();
+            await RemoveAsync(topic).ConfigureAwait(false);
         }
-        foreach (Partition partition in topic.Partitions)
-            partition.Delays?.Stop();
-        await RemoveAsync(topic).ConfigureAwait(false);
+        finally
+        {
+            _ending.TryRemove(topic, out _);
+            ended.SetResult();
+        }
     }
 
     /// <summary>Removes a topic without streams, or leaves it to <see cref="RemoveWaitingAsync"/>.</summary>
@@ -57,9 +68,10 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
         }
     }
 
-    /// <summary>Closes the logs that wait; their files stay.</summary>
+    /// <summary>Waits for the topics that are about to end, and closes the logs that wait; their files stay.</summary>
     public async ValueTask DisposeAsync()
     {
+        await Task.WhenAll(_ending.Values).ConfigureAwait(false);
         await _removing.WaitAsync().ConfigureAwait(false);
         _isClosed = true;
         _removing.Release();

@@ -78,10 +78,14 @@ public sealed class FailedTopicTests
     {
         await using TestServer server = await StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
+        var refused = new TaskCompletionSource<PartitionRefusedEventArgs>(TaskCreationOptions.RunContinuationsAsynchronously);
+        client.PartitionRefused += (_, e) => refused.TrySetResult(e);
         await CreateAsync(client, partitions: 2);
         using ConsumeStream call = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 5, Earliest = true });
         await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
         await FailAsync(server, client, partition: 0);
+        PartitionRefusedEventArgs one = await refused.Task.WaitAsync(Patience, Cancelled);
+        Assert.Equal(("orders", 0, ErrorCode.TopicFailed), (one.Topic, one.Partition, one.Reason.Code));
         await using Producer healthy = await client.CreateProducerAsync("orders", new ProducerOptions { Partition = 1 }, Cancelled);
         await healthy.PublishAsync("one"u8, cancellationToken: Cancelled);
         Assert.True(await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled));

@@ -93,6 +93,21 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     }
 
     [Fact]
+    public async Task A_stop_waits_for_the_topic_that_is_being_deleted()
+    {
+        Task deleted;
+        await using (LightQBroker broker = await OpenAsync())
+        {
+            Create(broker, "orders", 2);
+            ProducerStream producer = Open(broker, 1, out _);
+            deleted = broker.DeleteTopicAsync("orders"); // Waits until the stream has ended.
+            producer.Release();
+        }
+        await deleted;
+        Assert.Empty(Directory.GetFileSystemEntries(Path.Combine(_directory, "topics")));
+    }
+
+    [Fact]
     public async Task A_producer_that_lets_the_broker_choose_gets_the_partition_with_the_fewest()
     {
         await using LightQBroker broker = await OpenAsync();

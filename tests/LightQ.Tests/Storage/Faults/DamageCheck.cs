@@ -120,17 +120,21 @@ internal sealed class DamageCheck : IDisposable
             return DamageOutcome.Silent;
         if (journal.EndOffset < _fixture.View.End)
         {
+            // What lies in front of the end and was proven is a gap; the end is the first place that nothing proves.
+            StoredBatch? end = unreachable.FirstOrDefault(batch => !gaps.Exists(gap => IsWithin(batch, gap)));
             bool unprovable = !_fixture.IsStopped
-                && unreachable.Length > 0
-                && journal.EndOffset == unreachable[0].BaseOffset
+                && journal.EndOffset == end?.BaseOffset
                 && !intact.Any(batch => batch.BaseOffset > journal.EndOffset && batch.ProvesDurable > journal.EndOffset);
             return unprovable ? DamageOutcome.Cut : DamageOutcome.Silent;
         }
         if (gaps.Count > 0)
-            return damaged.All(batch => gaps.Exists(gap => gap.FirstOffset <= batch.BaseOffset && gap.LastOffset >= batch.NextOffset - 1 && gap.Reason == GapReason.Corrupt))
+            return damaged.All(batch => gaps.Exists(gap => IsWithin(batch, gap)))
                 && gaps[0].FirstOffset == damaged[0].BaseOffset ? DamageOutcome.Gap : DamageOutcome.Silent;
         return producers.LastNumbers.GetValueOrDefault(5ul) == _fixture.View.Batches[^1].Number ? DamageOutcome.Harmless : DamageOutcome.Silent;
     }
+
+    private static bool IsWithin(StoredBatch batch, LogGap gap) =>
+        gap.Reason == GapReason.Corrupt && gap.FirstOffset <= batch.BaseOffset && gap.LastOffset >= batch.NextOffset - 1;
 
     /// <summary>Whether every offset was either delivered once or reported once.</summary>
     private bool IsDense(long end, List<(long Offset, byte[] Bytes)> delivered, List<LogGap> gaps)
