@@ -84,12 +84,12 @@ public sealed class FailedTopicTests
         using ConsumeStream call = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 5, Earliest = true });
         await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
         await FailAsync(server, client, partition: 0);
-        PartitionRefusedEventArgs one = await refused.Task.WaitAsync(Patience, Cancelled);
-        Assert.Equal(("orders", 0, ErrorCode.TopicFailed), (one.Topic, one.Partition, one.Reason.Code));
         await using Producer healthy = await client.CreateProducerAsync("orders", new ProducerOptions { Partition = 1 }, Cancelled);
         await healthy.PublishAsync("one"u8, cancellationToken: Cancelled);
         Assert.True(await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled));
         Assert.Equal("one", Encoding.UTF8.GetString(messages.Current.Body.Span));
+        PartitionRefusedEventArgs one = await refused.Task.WaitAsync(Patience, Cancelled);
+        Assert.Equal(("orders", 0, ErrorCode.TopicFailed), (one.Topic, one.Partition, one.Reason.Code));
         Assert.Equal("one", (await call.NextAsync()).Body.ToStringUtf8());
         await FailAsync(server, client, partition: 1);
         LightQException told = await Assert.ThrowsAsync<LightQException>(async () => await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled));
