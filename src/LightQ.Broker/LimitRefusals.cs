@@ -16,6 +16,10 @@ public sealed class LimitRefusals
     /// <param name="setting">The setting's key, such as <c>Broker:MaxTopics</c>.</param>
     public long this[string setting] => _counts.TryGetValue(setting, out StrongBox<long>? count) ? Volatile.Read(ref count.Value) : 0;
 
+    /// <summary>Counts that a limit was met where nobody is refused anything, and who meets it tells of it otherwise.</summary>
+    /// <param name="setting">The setting's key.</param>
+    public void Count(string setting) => Interlocked.Increment(ref _counts.GetOrAdd(setting, static _ => new StrongBox<long>()).Value);
+
     /// <summary>Counts a refusal.</summary>
     /// <param name="setting">The setting's key.</param>
     /// <param name="limit">Its value.</param>
@@ -23,7 +27,7 @@ public sealed class LimitRefusals
     /// <returns>What the client is to be told: it names the setting and its value.</returns>
     public string Refuse(string setting, IFormattable limit, string found)
     {
-        Interlocked.Increment(ref _counts.GetOrAdd(setting, static _ => new StrongBox<long>()).Value);
+        Count(setting);
         string reason = string.Create(CultureInfo.InvariantCulture, $"{found}; the limit ({setting}) is {limit}.");
         Refused?.Invoke(setting, reason);
         return reason;

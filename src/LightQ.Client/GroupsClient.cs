@@ -136,6 +136,13 @@ public sealed class GroupsClient
         group.Topic, group.Group_, group.SettleMode == GroupSettleMode.Explicit ? SettleMode.Explicit : SettleMode.Automatic, group.Paused, (int)group.MembersCount, (long)group.Lag)
     {
         Partitions = [.. group.Partitions.Select(ToInfo)],
+        ClientsCount = (int)group.ClientsCount,
+        Clients = [.. group.Clients.Select(c => new GroupClientInfo(c.ConnectionId, c.ClientName, c.RemoteAddress, (int)c.MembersCount, [.. c.Partitions.Select(p => (int)p)], (long)c.InFlight))],
+        OldestUnsettledAge = group.OldestUnsettledAge?.ToTimeSpan(),
+        InFlight = (long)group.InFlight,
+        Delivered = (long)group.Delivered,
+        Redelivered = (long)group.Redelivered,
+        DeadLettered = (long)group.DeadLettered,
     };
 
     private static GroupPartitionInfo ToInfo(GroupPartition partition) => new()

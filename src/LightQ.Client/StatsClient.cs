@@ -16,6 +16,7 @@ public sealed class StatsClient
     private static readonly ServiceDescriptor Service = StatsReflection.Descriptor.Services[0];
     private static readonly GrpcMethod<GetTopicStatsRequest, GetTopicStatsResponse> TopicMethod = GrpcMethod.Create<GetTopicStatsRequest, GetTopicStatsResponse>(Service, "GetTopicStats");
     private static readonly GrpcMethod<WatchTopicStatsRequest, WatchTopicStatsResponse> WatchMethod = GrpcMethod.Create<WatchTopicStatsRequest, WatchTopicStatsResponse>(Service, "WatchTopicStats");
+    private static readonly GrpcMethod<ListTopicStatsRequest, ListTopicStatsResponse> ListMethod = GrpcMethod.Create<ListTopicStatsRequest, ListTopicStatsResponse>(Service, "ListTopicStats");
     private static readonly GrpcMethod<GetBrokerStatsRequest, GetBrokerStatsResponse> BrokerMethod = GrpcMethod.Create<GetBrokerStatsRequest, GetBrokerStatsResponse>(Service, "GetBrokerStats");
     private static readonly GrpcMethod<ListConnectionsRequest, ListConnectionsResponse> ConnectionsMethod = GrpcMethod.Create<ListConnectionsRequest, ListConnectionsResponse>(Service, "ListConnections");
     private static readonly GrpcMethod<ListSubscriptionsRequest, ListSubscriptionsResponse> SubscriptionsMethod = GrpcMethod.Create<ListSubscriptionsRequest, ListSubscriptionsResponse>(Service, "ListSubscriptions");
@@ -50,6 +51,22 @@ public sealed class StatsClient
             request.Partition = (uint)partition;
         await foreach (WatchTopicStatsResponse response in _channel.StreamAsync(WatchMethod, request, cancellationToken).ConfigureAwait(false))
             yield return ToStats(response.Stats);
+    }
+
+    /// <summary>The figures of all topics in the order of their names, without rates, fetched a page at a time while you enumerate.</summary>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <exception cref="LightQException">From the enumeration: the right is missing, or the broker cannot be reached.</exception>
+    public async IAsyncEnumerable<TopicStats> ListTopicsAsync([EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        string pageToken = "";
+        do
+        {
+            ListTopicStatsResponse page = await _channel.CallAsync(ListMethod, new ListTopicStatsRequest { PageToken = pageToken }, cancellationToken).ConfigureAwait(false);
+            foreach (WireTopicStats stats in page.Stats)
+                yield return ToStats(stats);
+            pageToken = page.NextPageToken;
+        }
+        while (pageToken.Length > 0);
     }
 
     /// <summary>The figures of the broker as a whole, now.</summary>
@@ -127,5 +144,9 @@ public sealed class StatsClient
         Drops = (long)stats.Drops,
         StoredBytes = (long)stats.StoredBytes,
         DelayedMessages = (long)stats.DelayedMessages,
+        GroupsCount = (int)stats.GroupsCount,
+        WorstGroup = stats.WorstGroup,
+        WorstGroupLag = (long)stats.WorstGroupLag,
+        DeadLetters = stats.HasDeadLetters ? (long)stats.DeadLetters : null,
     };
 }

@@ -29,7 +29,7 @@ public sealed record TopicStats
     /// <summary>Open subscriptions, group members included.</summary>
     public int SubscribersCount { get; init; }
 
-    /// <summary>Messages appended and not yet sent to the slowest subscriber or group; 0 without any.</summary>
+    /// <summary>Messages appended and not yet sent to the slowest open subscription; 0 without any. What a group without members lags is in <see cref="WorstGroupLag"/>.</summary>
     public long QueueSize { get; init; }
 
     /// <summary>Bytes of batches appended.</summary>
@@ -61,6 +61,18 @@ public sealed record TopicStats
 
     /// <summary>Messages that were published with a due time and are not due yet.</summary>
     public long DelayedMessages { get; init; }
+
+    /// <summary>Groups, those without members included.</summary>
+    public int GroupsCount { get; init; }
+
+    /// <summary>The group with the largest lag; empty when none lags.</summary>
+    public string WorstGroup { get; init; } = "";
+
+    /// <summary>Its lag, as <see cref="GroupInfo.Lag"/> counts it.</summary>
+    public long WorstGroupLag { get; init; }
+
+    /// <summary>Messages that the topic's dead-letter topic holds; null for one partition, and for who has no right on that topic.</summary>
+    public long? DeadLetters { get; init; }
 
     /// <summary>Bytes the topic occupies, in its ring or on disk.</summary>
     public long StoredBytes { get; init; }

@@ -101,6 +101,9 @@ internal static partial class ServerLog
     [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason}{Unsaid}")]
     public static partial void LimitMet(ILogger logger, string setting, string reason, string unsaid);
 
+    [LoggerMessage(2070, LogLevel.Warning, "/metrics does not show all of the {Groups} groups but the first {Most} by topic and name; {Setting} is the limit")]
+    public static partial void GroupsLeftOut(ILogger logger, int groups, int most, string setting);
+
     [LoggerMessage(2041, LogLevel.Error, "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again{Unsaid}")]
     public static partial void AcceptFailed(ILogger logger, int port, string reason, string unsaid);
 

@@ -30,6 +30,15 @@ public sealed class AutomaticGroup : Group
 
     internal override bool HasSettledEverything => Committed >= Partition.Log.ReadableOffset;
 
+    internal override LogCursor FirstUnsettled
+    {
+        get
+        {
+            lock (Gate)
+                return Members.Count == 0 ? new LogCursor(_committed, -1) : LowestUnsettled;
+        }
+    }
+
     internal override long NextOffset
     {
         get
@@ -77,9 +86,9 @@ public sealed class AutomaticGroup : Group
     /// <inheritdoc/>
     public override GroupFigures Figures()
     {
+        long start = Partition.Log.StartOffset, end = Partition.Log.ReadableOffset;
         lock (Gate)
         {
-            long end = Partition.Log.ReadableOffset;
             long next = Members.Count != 0 ? _cursor.Offset : Math.Max(0, _committed);
             return new GroupFigures
             {
@@ -87,9 +96,11 @@ public sealed class AutomaticGroup : Group
                 Committed = _committed,
                 Next = next,
                 End = end,
+                InFlight = Members.Sum(m => ((AutomaticMember)m).Taken.Messages),
                 RedeliveriesReady = _returned.Count,
                 IsReading = _reading is not null,
-                Lag = Math.Max(0, end - Math.Max(0, _committed)),
+                Lag = Math.Max(0, end - Math.Max(start, _committed)),
+                Counts = Counts,
                 Members = [.. Members.Select(m => FiguresOf(m, ((AutomaticMember)m).Taken.Messages, 0))],
             };
         }
@@ -149,6 +160,7 @@ public sealed class AutomaticGroup : Group
         if (result == ReadResult.Run)
         {
             member.Taken = run;
+            CountDelivered(run.Messages, again);
             Move(again, run.End);
         }
         else if (result == ReadResult.Gap)
@@ -208,15 +220,25 @@ public sealed class AutomaticGroup : Group
 
     private void HoldLowest() => _holder!.MoveTo(_returned.Count != 0 ? _returned[0].Start : _cursor);
 
+    /// <summary>Of what members were not sent, the first place.</summary>
+    private LogCursor LowestUnsettled
+    {
+        get
+        {
+            LogCursor lowest = _returned.Count != 0 ? _returned[0].Start : _cursor;
+            foreach (GroupMember member in Members)
+            {
+                LentRun taken = ((AutomaticMember)member).Taken;
+                if (!taken.Memory.IsEmpty && taken.Start.Offset < lowest.Offset)
+                    lowest = taken.Start;
+            }
+            return lowest;
+        }
+    }
+
     private void UpdateCommitted()
     {
-        long lowest = _returned.Count != 0 ? _returned[0].Start.Offset : _cursor.Offset;
-        foreach (GroupMember member in Members)
-        {
-            LentRun taken = ((AutomaticMember)member).Taken;
-            if (!taken.Memory.IsEmpty)
-                lowest = Math.Min(lowest, taken.Start.Offset);
-        }
+        long lowest = LowestUnsettled.Offset;
         if (lowest <= _committed)
             return;
         Volatile.Write(ref _committed, lowest);

@@ -204,6 +204,7 @@ public sealed class ExplicitGroup : Group
             _dying.Remove(range.First);
             _unsettled.TryRemove(range.First, (uint)range.Count);
             Partition.Counters.Settled((uint)range.Count);
+            CountDeadLettered(range.Count);
             IsDirty = true;
         }
         if (Partition.Failure is not null)
@@ -228,9 +229,9 @@ public sealed class ExplicitGroup : Group
     /// <inheritdoc/>
     public override GroupFigures Figures()
     {
+        long start = Partition.Log.StartOffset, end = Partition.Log.ReadableOffset;
         lock (Gate)
         {
-            long end = Partition.Log.ReadableOffset;
             return new GroupFigures
             {
                 Partition = Partition.Index,
@@ -245,7 +246,8 @@ public sealed class ExplicitGroup : Group
                 DeadLettersWaiting = _dying.Count,
                 HasTooManyPieces = _unsettled.IsOverfull,
                 IsReading = _reading is not null,
-                Lag = _unsettled.Messages + Math.Max(0, end - Math.Max(0, _next)),
+                Lag = _unsettled.Messages + Math.Max(0, end - Math.Max(start, _next)),
+                Counts = Counts,
                 Members = [.. Members.Select(m => FiguresOf(m, ((ExplicitMember)m).InFlight, ((ExplicitMember)m).MaxInFlight))],
             };
         }
@@ -388,6 +390,7 @@ public sealed class ExplicitGroup : Group
             _next = wanted.First + count;
         }
         var deliveries = (ushort)Math.Min(wanted.Deliveries + 1, ushort.MaxValue);
+        CountDelivered(count, isAgain: deliveries > 1);
         Lease lease = _pool.Rent();
         long time = LockMicroseconds(member);
         lease.Begin(member.NextId(), member, wanted.First, count, deliveries, now + time);

@@ -9,6 +9,8 @@ namespace LightQ.Broker.Groups;
 /// <remarks>All state is guarded by <see cref="Gate"/>, which nothing holds while it touches the disk.</remarks>
 public abstract class Group
 {
+    private readonly OldestUnsettled _oldest = new();
+    private GroupCounts _counts;
     private bool _isRetired;
     private int _joining;
 
@@ -43,6 +45,9 @@ public abstract class Group
     /// <summary>The next offset that no member has been given.</summary>
     internal abstract long NextOffset { get; }
 
+    /// <summary>Where the oldest message lies that is not settled; its position is -1 where only the offset is known.</summary>
+    internal virtual LogCursor FirstUnsettled => new(Committed, -1);
+
     /// <summary>How many members it has.</summary>
     public int MemberCount
     {
@@ -64,6 +69,9 @@ public abstract class Group
     }
 
     private protected Lock Gate { get; } = new();
+
+    /// <summary>Guarded by the gate.</summary>
+    private protected GroupCounts Counts => _counts;
 
     private protected List<GroupMember> Members { get; } = [];
 
@@ -123,11 +131,30 @@ public abstract class Group
     /// <summary>The group as it is now.</summary>
     public abstract GroupFigures Figures();
 
+    /// <summary>How long ago the oldest message was appended that is not settled.</summary>
+    /// <param name="cancellationToken">Ends the wait for the disk.</param>
+    /// <returns>Zero when nothing waits for a member; null when that is not found out.</returns>
+    /// <exception cref="IOException">It cannot be read.</exception>
+    public ValueTask<TimeSpan?> ReadOldestAgeAsync(CancellationToken cancellationToken) => _oldest.ReadAgeAsync(this, cancellationToken);
+
     /// <summary>What is to be kept of the group, as it is now.</summary>
     internal abstract GroupState Capture();
 
     /// <summary>Starts the group again at an offset: what its members hold is theirs no more.</summary>
     internal abstract void Reset(long offset);
+
+    /// <summary>It stands in the place of another, and goes on with its counts.</summary>
+    internal void GoOnCounting(Group before)
+    {
+        lock (before.Gate)
+            _counts = before._counts;
+    }
+
+    /// <summary>A member is given messages: once a run. Called under the gate.</summary>
+    private protected void CountDelivered(long messages, bool isAgain) => _counts = _counts.Plus(new GroupCounts(messages, isAgain ? messages : 0, 0));
+
+    /// <summary>Messages that were given up are safe. Called under the gate.</summary>
+    private protected void CountDeadLettered(long messages) => _counts = _counts.Plus(new GroupCounts(0, 0, messages));
 
     /// <summary>Stops or resumes deliveries. What members hold stays theirs.</summary>
     internal void SetPaused(bool paused)

@@ -42,6 +42,9 @@ public sealed record GroupFigures
     /// <summary>The members.</summary>
     public IReadOnlyList<MemberFigures> Members { get; init; } = [];
 
-    /// <summary>Messages that are not settled, those that members hold included.</summary>
+    /// <summary>Messages that are held and not settled, those that members hold included.</summary>
     public long Lag { get; init; }
+
+    /// <summary>What members were given, and what became of it.</summary>
+    public GroupCounts Counts { get; init; }
 }

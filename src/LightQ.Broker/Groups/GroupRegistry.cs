@@ -14,6 +14,9 @@ namespace LightQ.Broker.Groups;
 /// <remarks>A group is one object on each partition it was ever used on; what is said of a group is said of all of them.</remarks>
 public sealed class GroupRegistry
 {
+    /// <summary>How long the ages of messages are looked up for one answer; a monitor gives up soon after.</summary>
+    private static readonly TimeSpan ReadingTime = TimeSpan.FromSeconds(1);
+
     private readonly ConcurrentDictionary<(Guid Topic, string Group), GroupAssignment> _assignments = new();
     private readonly OffsetStore _positions;
     private readonly DeadLetterOffice _deadLetters;
@@ -29,16 +32,51 @@ public sealed class GroupRegistry
         (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
 
     /// <summary>The names of a topic's groups, in order.</summary>
-    public IReadOnlyList<string> NamesOf(Topic topic)
+    public IReadOnlyList<string> NamesOf(Topic topic) => [.. NamesOf([topic]).Select(g => g.Group)];
+
+    /// <summary>The groups of topics, by topic as they are given, then by name; groups that only their kept positions know of are among them.</summary>
+    public IReadOnlyList<(Topic Topic, string Group)> NamesOf(IReadOnlyList<Topic> topics)
     {
-        IEnumerable<string> inUse = topic.Partitions.SelectMany(p => p.Groups()).Select(g => g.Name);
-        IEnumerable<string> kept = topic.Settings.Kind == TopicKind.Durable ? _positions.Keys.Where(k => k.TopicId == topic.Id && !Redrive.IsPosition(k.Group)).Select(k => k.Group) : [];
-        return [.. inUse.Concat(kept).Distinct().Order(StringComparer.Ordinal)];
+        HashSet<Guid> durable = [.. topics.Where(t => t.Settings.Kind == TopicKind.Durable).Select(t => t.Id)];
+        ILookup<Guid, string> kept = _positions.Keys.Where(k => durable.Contains(k.TopicId) && !Redrive.IsPosition(k.Group)).ToLookup(k => k.TopicId, k => k.Group);
+        return
+        [
+            .. topics.SelectMany(t => t.Partitions.SelectMany(p => p.Groups()).Select(g => g.Name).Concat(kept[t.Id]).Distinct().Order(StringComparer.Ordinal).Select(name => (t, name))),
+        ];
     }
 
-    /// <summary>A topic's groups, in the order of their names, as <see cref="Find"/> finds them.</summary>
-    public IEnumerable<(string Name, IReadOnlyList<Group> Groups)> Of(Topic topic) =>
-        NamesOf(topic).Select(name => (name, LoadAll(topic, name))).Where(g => g.Item2.Count != 0);
+    /// <summary>Groups as they are now, those left out that are gone or on no partition that could be opened. Each age is there that is found within a second.</summary>
+    public async Task<IReadOnlyList<GroupSummary>> ReadAsync(IEnumerable<(Topic Topic, string Group)> groups, CancellationToken cancellationToken)
+    {
+        using CancellationTokenSource reading = BeginReading(cancellationToken);
+        var summaries = new List<GroupSummary>();
+        foreach ((Topic topic, string name) in groups)
+        {
+            if (LoadAll(topic, name) is { Count: > 0 } found)
+                summaries.Add(await GroupSummary.ReadAsync(topic, name, found, reading.Token).ConfigureAwait(false));
+        }
+        cancellationToken.ThrowIfCancellationRequested();
+        return summaries;
+    }
+
+    /// <summary>One group as it is now.</summary>
+    /// <exception cref="BrokerException">As of <see cref="Find"/>.</exception>
+    public async Task<GroupSummary> ReadAsync(Topic topic, string name, CancellationToken cancellationToken)
+    {
+        using CancellationTokenSource reading = BeginReading(cancellationToken);
+        return await GroupSummary.ReadAsync(topic, name, Find(topic, name), reading.Token).ConfigureAwait(false);
+    }
+
+    /// <summary>Groups as they are now, likewise, without the ages: nothing is read.</summary>
+    public IEnumerable<GroupSummary> Summarize(IEnumerable<(Topic Topic, string Group)> groups) =>
+        from g in groups
+        let found = LoadAll(g.Topic, g.Group)
+        where found.Count != 0
+        select GroupSummary.Of(g.Topic, g.Group, found);
+
+    /// <summary>The topic that messages go to which the groups of a topic give up; null while there is none.</summary>
+    public Topic? DeadLetterTopicOf(Topic topic) =>
+        topic.Settings.Kind == TopicKind.Durable && _broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead) ? dead : null;
 
     /// <summary>The group on each partition it was used on, those that could not be opened left out.</summary>
     /// <exception cref="BrokerException">There is none of that name: <see cref="ErrorCode.UnknownGroup"/>. Or it may be on a partition that could not be opened, and is on no other.</exception>
@@ -156,7 +194,7 @@ public sealed class GroupRegistry
     /// <summary>The group, made if there is none and there may be another.</summary>
     private Group Enter(Partition partition, string name, SettleMode mode)
     {
-        if (partition.HasGroup(name) || _positions.TryGet(KeyOf(partition, name), out _, out _))
+        if (partition.FindGroup(name) is not null || _positions.TryGet(KeyOf(partition, name), out _, out _))
             return partition.OpenGroup(name, known => Open(partition, name, mode, known));
         lock (_making)
         {
@@ -183,6 +221,13 @@ public sealed class GroupRegistry
     {
         foreach (Group group in partition.Groups())
             Keep(group);
+    }
+
+    private static CancellationTokenSource BeginReading(CancellationToken cancellationToken)
+    {
+        CancellationTokenSource reading = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        reading.CancelAfter(ReadingTime);
+        return reading;
     }
 
     private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
@@ -234,7 +279,7 @@ public sealed class GroupRegistry
     /// <summary>The group on a partition, made of what was kept if nobody uses it; null when there never was one.</summary>
     private Group? Load(Partition partition, string name)
     {
-        Group? group = partition.Groups().FirstOrDefault(g => g.Name == name);
+        Group? group = partition.FindGroup(name);
         if (group is not null || Read(partition, name) is not { Committed: >= 0 } state)
             return group;
         group = partition.OpenGroup(name, known => Open(partition, name, known?.SettleMode ?? state.SettleMode, known));
@@ -258,7 +303,10 @@ public sealed class GroupRegistry
         known?.Retire();
         Group group = mode == SettleMode.Explicit ? new ExplicitGroup(partition, name, state, _deadLetters) : new AutomaticGroup(partition, name, state);
         if (known is not null)
+        {
+            group.GoOnCounting(known);
             group.MarkDirty(); // That its members settle otherwise now is to be kept, and what was not yet of the one before.
+        }
         group.Expect(1);
         return group;
     }

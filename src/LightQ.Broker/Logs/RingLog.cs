@@ -14,6 +14,7 @@ internal sealed class RingLog : ITopicLog
     private YieldingReader[] _yielding = [];
     private long _endOffset;
     private uint _previousCrc;
+    private bool _isClosed;
 
     /// <summary>Makes an empty log.</summary>
     /// <param name="ringBytes">A power of two; at least four times <paramref name="maxBatchBytes"/>.</param>
@@ -33,7 +34,7 @@ internal sealed class RingLog : ITopicLog
         get
         {
             lock (_appendLock)
-                return OffsetAt(Ring.Tail);
+                return _isClosed ? _endOffset : OffsetAt(Ring.Tail);
         }
     }
 
@@ -146,6 +147,26 @@ internal sealed class RingLog : ITopicLog
         // The ring keeps what fits.
     }
 
+    /// <summary>The times of the batch at a place, or of the first held behind it.</summary>
+    /// <param name="at">The place; its position is -1 where only the offset is known, and then the ring is walked.</param>
+    /// <param name="end">One behind the batch's last offset.</param>
+    /// <returns>Null when there is none.</returns>
+    public BatchTimes? FindTimes(in LogCursor at, out long end)
+    {
+        lock (_appendLock)
+        {
+            end = _endOffset;
+            if (_isClosed)
+                return null; // The topic is deleted, and its memory given back.
+            long position = at.Position >= 0 && Ring.IsIntact(at.Position) ? at.Position : Find(Ring.Tail, StartKind.Offset, at.Offset).Position;
+            if (!Ring.TryGetRun(position, 1, out RingRun run))
+                return null;
+            var batch = new BatchView(run.Span);
+            end = batch.NextOffset;
+            return BatchTimes.Of(batch);
+        }
+    }
+
     /// <summary>Gives the ring's memory back to the system when nothing reads it; what it still held is gone then.</summary>
     public bool TryRelease()
     {
@@ -157,7 +178,11 @@ internal sealed class RingLog : ITopicLog
 
     public ValueTask DisposeAsync()
     {
-        _memory.Dispose();
+        lock (_appendLock)
+        {
+            _isClosed = true;
+            _memory.Dispose();
+        }
         return ValueTask.CompletedTask;
     }
 

@@ -227,10 +227,11 @@ public sealed class Partition : IHousekept
         }
     }
 
-    internal bool HasGroup(string name)
+    /// <summary>The group of a name, if it is in memory.</summary>
+    internal Group? FindGroup(string name)
     {
         lock (_groups)
-            return _groups.ContainsKey(name);
+            return _groups.GetValueOrDefault(name);
     }
 
     /// <summary>Takes a group off, unless it has members or is about to.</summary>

@@ -23,7 +23,6 @@ internal sealed class ControlServices(
 
     private readonly MessageCalls _calls = new(listener, connectionTime);
     private readonly TopicsService _topics = new(broker, security.Authenticator, security.Access, security.Events);
-    private readonly GroupsService _groups = new(broker, security.Access, security.Events);
     private readonly OperationsService _operations = new(operations, security.Events, connectionTime);
     private readonly AuthService _auth = new(broker, security.Authenticator, security.Access, security.Events, time);
 
@@ -49,7 +48,9 @@ internal sealed class ControlServices(
             TimeProvider = time,
             MaxReceiveMessageSize = messageBytes,
         };
-        var stats = new StatsService(broker, listener, _calls, security.Access, time);
+        var clients = new ClientDirectory(listener, _calls);
+        var stats = new StatsService(broker, listener, clients, security.Access, time);
+        var groups = new GroupsService(broker, clients, security.Access, security.Events);
         var backups = new BackupsService(broker, security.Access, security.Events, time, logger);
         var messages = new MessagesService(broker, _calls, frameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
         endpoints.MapGrpc(options)
@@ -57,7 +58,7 @@ internal sealed class ControlServices(
             .MapReflection()
             .MapService(TopicsReflection.Descriptor.Services[0], Ruled(TopicsReflection.Descriptor.Services[0], _topics.Bind))
             .MapService(StatsReflection.Descriptor.Services[0], Ruled(StatsReflection.Descriptor.Services[0], stats.Bind))
-            .MapService(GroupsReflection.Descriptor.Services[0], Ruled(GroupsReflection.Descriptor.Services[0], _groups.Bind))
+            .MapService(GroupsReflection.Descriptor.Services[0], Ruled(GroupsReflection.Descriptor.Services[0], groups.Bind))
             .MapService(MessagesReflection.Descriptor.Services[0], Ruled(MessagesReflection.Descriptor.Services[0], messages.Bind))
             .MapService(OperationsReflection.Descriptor.Services[0], Ruled(OperationsReflection.Descriptor.Services[0], _operations.Bind))
             .MapService(AuthReflection.Descriptor.Services[0], Ruled(AuthReflection.Descriptor.Services[0], _auth.Bind))

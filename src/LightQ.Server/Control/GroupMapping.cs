@@ -1,6 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker.Groups;
-using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using Proto = LightQ.Protocol.Control;
 
@@ -9,18 +8,44 @@ namespace LightQ.Server.Control;
 /// <summary>Groups on their way to the wire.</summary>
 internal static class GroupMapping
 {
-    public static Proto.Group ToProto(Topic topic, string name, IReadOnlyList<Group> groups, bool withPartitions)
+    public static Proto.Group ToProto(GroupSummary group) => new()
     {
-        GroupFigures[] figures = [.. groups.Select(g => g.Figures())];
-        return new Proto.Group
+        Topic = group.Topic.Name,
+        Group_ = group.Name,
+        SettleMode = group.SettleMode == SettleMode.Explicit ? Proto.GroupSettleMode.Explicit : Proto.GroupSettleMode.Automatic,
+        Paused = group.IsPaused,
+        MembersCount = (uint)group.Members,
+        Lag = (ulong)group.Lag,
+        ClientsCount = (uint)group.Clients.Count,
+        OldestUnsettledAge = group.OldestUnsettled?.ToDuration(),
+        InFlight = (ulong)group.InFlight,
+        Delivered = (ulong)group.Counts.Delivered,
+        Redelivered = (ulong)group.Counts.Redelivered,
+        DeadLettered = (ulong)group.Counts.DeadLettered,
+    };
+
+    /// <summary>A group with its partitions and clients.</summary>
+    /// <param name="group">The group.</param>
+    /// <param name="find">Finds a connection; null for none, and for who may not know of it.</param>
+    public static Proto.Group Describe(GroupSummary group, Func<uint, Proto.Connection?> find)
+    {
+        Proto.Group description = ToProto(group);
+        description.Partitions.AddRange(group.Partitions.Select(ToProto));
+        description.Clients.AddRange(group.Clients.Select(c => ToProto(group, c, find(c))));
+        return description;
+    }
+
+    private static Proto.GroupClient ToProto(GroupSummary group, uint connection, Proto.Connection? known)
+    {
+        (uint Partition, MemberFigures Member)[] members = [.. group.Partitions.SelectMany(p => p.Members.Where(m => m.Connection == connection).Select(m => (p.Partition, m)))];
+        return new Proto.GroupClient
         {
-            Topic = topic.Name,
-            Group_ = name,
-            SettleMode = groups[0].SettleMode == SettleMode.Explicit ? Proto.GroupSettleMode.Explicit : Proto.GroupSettleMode.Automatic,
-            Paused = groups.Any(g => g.IsPaused),
-            MembersCount = (uint)figures.Sum(f => f.Members.Count),
-            Lag = (ulong)figures.Sum(f => f.Lag),
-            Partitions = { withPartitions ? figures.Select(ToProto) : [] },
+            ConnectionId = connection,
+            ClientName = known?.ClientName ?? "",
+            RemoteAddress = known?.RemoteAddress ?? "",
+            MembersCount = (uint)members.Length,
+            Partitions = { members.Where(m => m.Member.IsAssigned).Select(m => m.Partition).Distinct() },
+            InFlight = (ulong)members.Sum(m => m.Member.InFlight),
         };
     }
 

@@ -5,33 +5,41 @@ using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Configuration;
 using LightQ.Server.DataPlane;
-using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
-internal sealed class StatsService(LightQBroker broker, DataListener listener, MessageCalls calls, AccessControl access, TimeProvider time)
+internal sealed class StatsService(LightQBroker broker, DataListener listener, ClientDirectory clients, AccessControl access, TimeProvider time)
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
 
     public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
         .Unary<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", GetTopicStats)
         .ServerStreaming<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", WatchTopicStatsAsync)
+        .Unary<ListTopicStatsRequest, ListTopicStatsResponse>("ListTopicStats", ListTopicStats)
         .Unary<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", GetBrokerStats)
         .Unary<ListConnectionsRequest, ListConnectionsResponse>("ListConnections", ListConnections)
         .Unary<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", ListSubscriptions);
 
     private Task<GetTopicStatsResponse> GetTopicStats(GetTopicStatsRequest request, GrpcServerCallContext context) =>
-        Task.FromResult(new GetTopicStatsResponse { Stats = ReaderOf(broker.GetTopic(request.Topic), request.HasPartition ? request.Partition : null).Read() });
+        Task.FromResult(new GetTopicStatsResponse { Stats = ReaderOf(broker.GetTopic(request.Topic), request.HasPartition ? request.Partition : null, CallPrincipal.Of(context)).Read() });
+
+    private Task<ListTopicStatsResponse> ListTopicStats(ListTopicStatsRequest request, GrpcServerCallContext context)
+    {
+        Principal principal = CallPrincipal.Of(context);
+        (Topic[] page, string next) = TopicPage.Take(Visible(context), request.PageSize, request.PageToken);
+        Dictionary<Topic, TopicBacklog> backlogs = TopicBacklog.Of(broker, page, topic => access.Sees(principal, topic));
+        return Task.FromResult(new ListTopicStatsResponse { Stats = { page.Select(t => ReaderOf(t, null, principal).Read(backlogs[t])) }, NextPageToken = next });
+    }
 
     private async Task WatchTopicStatsAsync(WatchTopicStatsRequest request, GrpcResponseStream<WatchTopicStatsResponse> responses, GrpcServerCallContext context)
     {
         TimeSpan interval = IntervalOf(request.Interval);
         Topic topic = broker.GetTopic(request.Topic);
         Principal principal = CallPrincipal.Of(context);
-        TopicStatsReader reader = ReaderOf(topic, request.HasPartition ? request.Partition : null);
+        TopicStatsReader reader = ReaderOf(topic, request.HasPartition ? request.Partition : null, principal);
         using var ticks = new PeriodicTimer(interval, time);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(context.CancellationToken);
         Task<bool> tick;
@@ -65,7 +73,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
             Version = ServerVersion.Text,
             BrokerId = broker.Id.ToString("N"),
             StartTime = broker.Started.ToTimestamp(),
-            ConnectionsCount = (uint)(listener.Count + calls.Open.Count()),
+            ConnectionsCount = (uint)clients.Count,
             ResidentBytes = (ulong)Environment.WorkingSet,
             DataPort = (uint)listener.EndPoint.Port,
             CatalogUnconfirmed = access.IsLimitedToAdmin,
@@ -86,32 +94,8 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
         return Task.FromResult(response);
     }
 
-    private Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, GrpcServerCallContext context)
-    {
-        IEnumerable<Connection> connections = listener.Connections.Select(c =>
-        {
-            (int producers, int subscriptions) = c.Session.Streams.CountKinds();
-            return new Connection
-            {
-                Id = c.Id,
-                ClientName = c.Session.ClientName,
-                RemoteAddress = c.Remote?.ToString() ?? "",
-                ConnectTime = c.Connected.ToTimestamp(),
-                PublishersCount = (uint)producers,
-                SubscribersCount = (uint)subscriptions,
-            };
-        });
-        IEnumerable<Connection> streams = calls.Open.Select(c => new Connection
-        {
-            Id = c.ConnectionId,
-            ClientName = c.ClientName,
-            RemoteAddress = c.Peer,
-            ConnectTime = c.Opened.ToTimestamp(),
-            PublishersCount = (uint)c.Producers,
-            SubscribersCount = (uint)c.Subscriptions,
-        });
-        return Task.FromResult(new ListConnectionsResponse { Connections = { connections.Concat(streams).OrderBy(c => c.Id) } });
-    }
+    private Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, GrpcServerCallContext context) =>
+        Task.FromResult(new ListConnectionsResponse { Connections = { clients.All() } });
 
     private Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, GrpcServerCallContext context)
     {
@@ -143,8 +127,8 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, M
         return broker.Topics.Where(t => access.Sees(principal, t.Name));
     }
 
-    private TopicStatsReader ReaderOf(Topic topic, uint? partition) =>
-        new(topic, partition is { } index ? topic.GetPartition(index) : null, time);
+    private TopicStatsReader ReaderOf(Topic topic, uint? partition, Principal principal) =>
+        new(broker, topic, partition is { } index ? topic.GetPartition(index) : null, name => access.Sees(principal, name), time);
 
     private static TimeSpan IntervalOf(Duration? requested) => requested is null || requested.Equals(new Duration())
         ? DefaultInterval

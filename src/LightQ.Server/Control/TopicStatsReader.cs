@@ -1,4 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
+using LightQ.Broker;
 using LightQ.Protocol.Control;
 using Partition = LightQ.Broker.Topics.Partition;
 using Topic = LightQ.Broker.Topics.Topic;
@@ -6,12 +7,20 @@ using Topic = LightQ.Broker.Topics.Topic;
 namespace LightQ.Server.Control;
 
 /// <summary>Reads the statistics of one topic, or of one of its partitions, again and again; the rates are over the time since the reading before.</summary>
-internal sealed class TopicStatsReader(Topic topic, Partition? partition, TimeProvider time)
+/// <param name="broker">The broker.</param>
+/// <param name="topic">The topic.</param>
+/// <param name="partition">The partition; null for the whole topic.</param>
+/// <param name="sees">Whether who asks may know of a topic.</param>
+/// <param name="time">The clock.</param>
+internal sealed class TopicStatsReader(LightQBroker broker, Topic topic, Partition? partition, Func<string, bool> sees, TimeProvider time)
 {
     private TopicFigures _last;
     private long _lastRead;
 
-    public TopicStats Read()
+    public TopicStats Read() => Read(partition is null ? TopicBacklog.Of(broker, [topic], sees)[topic] : TopicBacklog.Of(broker, partition));
+
+    /// <summary>Reads the rest, where what the groups make of the topic is known.</summary>
+    public TopicStats Read(in TopicBacklog backlog)
     {
         var figures = partition is null ? TopicFigures.Of(topic) : TopicFigures.Of(partition);
         long now = time.GetTimestamp();
@@ -37,7 +46,12 @@ internal sealed class TopicStatsReader(Topic topic, Partition? partition, TimePr
             Drops = figures.Drops,
             StoredBytes = figures.StoredBytes,
             DelayedMessages = figures.DelayedMessages,
+            GroupsCount = (uint)backlog.Groups,
+            WorstGroup = backlog.WorstGroup,
+            WorstGroupLag = (ulong)backlog.WorstLag,
         };
+        if (backlog.DeadLetters is { } letters)
+            stats.DeadLetters = (ulong)letters;
         if (partition is not null)
             stats.Partition = partition.Index;
         (_last, _lastRead) = (figures, now);

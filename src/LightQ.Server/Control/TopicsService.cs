@@ -15,8 +15,6 @@ namespace LightQ.Server.Control;
 /// <summary>Serves <c>lightq.control.v1.Topics</c>.</summary>
 internal sealed class TopicsService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events)
 {
-    private const int DefaultPage = 100, LargestPage = 1000;
-
     /// <summary>One EnsureTopic at a time: it reads, compares and writes.</summary>
     private readonly Lock _ensuring = new();
 
@@ -93,24 +91,11 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     private Task<GetTopicResponse> Get(GetTopicRequest request, GrpcServerCallContext context) =>
         Task.FromResult(new GetTopicResponse { Topic = TopicMapping.ToProto(broker.GetTopic(request.Name)) });
 
-    /// <summary>The page token is the last name of the page before, so pages stay right while topics come and go.</summary>
     private Task<ListTopicsResponse> List(ListTopicsRequest request, GrpcServerCallContext context)
     {
-        if (request.PageToken.Length != 0 && !TopicName.IsValid(request.PageToken))
-            throw new BrokerException(ErrorCode.InvalidArgument, "page_token is not one that this broker gave out; allowed: next_page_token of the page before, or empty.");
-        int size = request.PageSize == 0 ? DefaultPage : (int)Math.Min(request.PageSize, LargestPage);
         Principal principal = CallPrincipal.Of(context);
-        Topic[] page =
-        [
-            .. broker.Topics
-                .Where(t => string.CompareOrdinal(t.Name, request.PageToken) > 0 && access.Sees(principal, t.Name))
-                .OrderBy(t => t.Name, StringComparer.Ordinal)
-                .Take(size + 1),
-        ];
-        var response = new ListTopicsResponse { Topics = { page.Take(size).Select(TopicMapping.ToProto) } };
-        if (page.Length > size)
-            response.NextPageToken = page[size - 1].Name;
-        return Task.FromResult(response);
+        (Topic[] page, string next) = TopicPage.Take(broker.Topics.Where(t => access.Sees(principal, t.Name)), request.PageSize, request.PageToken);
+        return Task.FromResult(new ListTopicsResponse { Topics = { page.Select(TopicMapping.ToProto) }, NextPageToken = next });
     }
 
     private async Task<DeleteTopicResponse> DeleteAsync(DeleteTopicRequest request, GrpcServerCallContext context)

@@ -73,6 +73,9 @@ internal sealed class DataListener : IAsyncDisposable
     /// <summary>The open connections.</summary>
     public IEnumerable<DataConnection> Connections => _connections.Values;
 
+    /// <summary>An open connection; null when it has ended.</summary>
+    public DataConnection? Find(uint id) => _connections.GetValueOrDefault(id);
+
     /// <summary>Bytes set aside for the long frames that are arriving.</summary>
     public long AssemblyBytes => _blocks.Assembly.Used;
 

@@ -65,6 +65,13 @@ public sealed record HttpOptions
             : throw new ArgumentOutOfRangeException(nameof(AllowedHosts), value, "names of hosts with commas, such as lightq,*.example.com, or * for any");
     } = "";
 
+    /// <summary>Most groups that <c>/metrics</c> shows, eight values each; the first by topic and name. Default 1,000.</summary>
+    public int MaxMetricsGroups
+    {
+        get;
+        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMetricsGroups), value, "0 or more");
+    } = 1_000;
+
     /// <summary>Largest body of a request to the web port in bytes. Default 16 KiB.</summary>
     public int MaxRequestBytes
     {

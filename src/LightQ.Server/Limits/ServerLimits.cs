@@ -17,6 +17,9 @@ internal sealed class ServerLimits
     /// <summary>Between two lines of the log about the same limit.</summary>
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(1);
 
+    /// <summary>Between two lines about groups that <c>/metrics</c> leaves out, which it is asked for every few seconds.</summary>
+    private static readonly TimeSpan LeftOutInterval = TimeSpan.FromHours(1);
+
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly Dictionary<string, Silence> _silences = new(StringComparer.Ordinal);
@@ -59,8 +62,18 @@ internal sealed class ServerLimits
     public void OnAcceptFailed(int port, string reason)
     {
         Interlocked.Increment(ref _acceptFailures);
-        if (TryBreakSilence("accept", 1, out string unsaid))
+        if (TryBreakSilence("accept", 1, LogInterval, out string unsaid))
             ServerLog.AcceptFailed(_logger, port, reason, unsaid);
+    }
+
+    /// <summary>Counts a page of metrics that has not all groups, and logs it at most once an hour.</summary>
+    /// <param name="groups">How many groups there are.</param>
+    public void OnGroupsLeftOut(int groups)
+    {
+        const string Setting = "Http:" + nameof(HttpOptions.MaxMetricsGroups);
+        Refusals.Count(Setting);
+        if (TryBreakSilence(Setting, 1, LeftOutInterval, out _))
+            ServerLog.GroupsLeftOut(_logger, groups, Http.MaxMetricsGroups, Setting);
     }
 
     /// <summary>Counts a refusal of the data plane's limits.</summary>
@@ -74,21 +87,21 @@ internal sealed class ServerLimits
     /// <summary>Whether a refused peer gets a line of the log: the first ten of a kind in a second do.</summary>
     /// <param name="kind">What peers are refused for.</param>
     /// <param name="unsaid">Goes behind the line: how many had none since the one before.</param>
-    public bool MayLogRefusal(string kind, out string unsaid) => TryBreakSilence(kind, RefusalLines, out unsaid);
+    public bool MayLogRefusal(string kind, out string unsaid) => TryBreakSilence(kind, RefusalLines, LogInterval, out unsaid);
 
     private void Log(string setting, string reason)
     {
-        if (TryBreakSilence(setting, 1, out string unsaid))
+        if (TryBreakSilence(setting, 1, LogInterval, out string unsaid))
             ServerLog.LimitMet(_logger, setting, reason, unsaid);
     }
 
-    private bool TryBreakSilence(string about, int linesAtOnce, out string unsaid)
+    private bool TryBreakSilence(string about, int linesAtOnce, TimeSpan interval, out string unsaid)
     {
         long now = _time.GetTimestamp();
         lock (_silences)
         {
             Silence silence = _silences.GetValueOrDefault(about);
-            bool isNew = silence.Since == 0 || _time.GetElapsedTime(silence.Since, now) >= LogInterval;
+            bool isNew = silence.Since == 0 || _time.GetElapsedTime(silence.Since, now) >= interval;
             unsaid = isNew && silence.Unsaid != 0 ? string.Create(CultureInfo.InvariantCulture, $" ({silence.Unsaid} more of these had no line)") : "";
             bool may = isNew || silence.Lines < linesAtOnce;
             _silences[about] = isNew ? new Silence(now, 1, 0) : may ? silence with { Lines = silence.Lines + 1 } : silence with { Unsaid = silence.Unsaid + 1 };
@@ -96,8 +109,8 @@ internal sealed class ServerLimits
         }
     }
 
-    /// <param name="Since">When the second began.</param>
-    /// <param name="Lines">Lines of this second.</param>
+    /// <param name="Since">When the interval began.</param>
+    /// <param name="Lines">Lines in it.</param>
     /// <param name="Unsaid">What had none.</param>
     private readonly record struct Silence(long Since, int Lines, long Unsaid);
 }

@@ -25,6 +25,9 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
     /// <summary>The open calls.</summary>
     public IEnumerable<MessageCall> Open => _calls.Values;
 
+    /// <summary>An open call; null when it has ended.</summary>
+    public MessageCall? Find(uint id) => _calls.GetValueOrDefault(id);
+
     /// <summary>Keeps account of a call as long as it runs.</summary>
     /// <param name="context">The call.</param>
     /// <param name="make">Makes it, given the number that it has among the connections.</param>

@@ -24,6 +24,7 @@ internal static class RpcRules
         [Topics + "SetTopicCredentials"] = RpcRule.On<SetTopicCredentialsRequest>(Right.Manage, r => r.Topic),
         [Stats + "GetTopicStats"] = RpcRule.Seeing<GetTopicStatsRequest>(r => r.Topic),
         [Stats + "WatchTopicStats"] = RpcRule.Seeing<WatchTopicStatsRequest>(r => r.Topic),
+        [Stats + "ListTopicStats"] = RpcRule.LoggedIn,
         [Stats + "GetBrokerStats"] = RpcRule.LoggedIn,
         [Stats + "ListConnections"] = RpcRule.Admin,
         [Stats + "ListSubscriptions"] = RpcRule.SeeingAny<ListSubscriptionsRequest>(r => r.Topic),

@@ -28,7 +28,8 @@ internal static class MetricsPage
     [
         ("lightq_topic_producers", "Open producer streams.", f => f.Publishers),
         ("lightq_topic_subscriptions", "Open subscriptions, group members included.", f => f.Subscribers),
-        ("lightq_topic_lag_messages", "Messages that the slowest subscriber has not been sent.", f => f.QueueSize),
+        ("lightq_topic_lag_messages", "Messages that the slowest open subscription has not been sent; 0 with none, whatever waits for groups: see lightq_group_lag_messages.", f => f.QueueSize),
+        ("lightq_topic_delayed_messages", "Messages that were published with a due time and are not due yet.", f => f.DelayedMessages),
         ("lightq_topic_stored_bytes", "Bytes the topic occupies in memory or on disk.", f => f.StoredBytes),
         ("lightq_topic_start_offset", "The first offset held; of several partitions, the sum.", f => f.StartOffset),
         ("lightq_topic_end_offset", "One behind the last offset appended; of several partitions, the sum.", f => f.EndOffset),
@@ -44,16 +45,19 @@ internal static class MetricsPage
 
     /// <summary>Writes everything.</summary>
     /// <param name="broker">The broker.</param>
-    /// <param name="visible">The topics that are told of.</param>
+    /// <param name="visible">The topics that are told of, by name.</param>
+    /// <param name="groups">Their groups.</param>
+    /// <param name="sees">Whether who asks may know of a topic.</param>
     /// <param name="limits">What was refused.</param>
     /// <param name="connections">Open data-plane connections.</param>
     /// <param name="ready">Whether the server takes work.</param>
     /// <param name="degradation">What the disk refuses.</param>
     /// <param name="certificate">The server's; null for none.</param>
-    public static string Write(LightQBroker broker, IEnumerable<Topic> visible, ServerLimits limits, int connections, bool ready, Degradation degradation, X509Certificate2? certificate)
+    public static string Write(
+        LightQBroker broker, IReadOnlyList<Topic> visible, GroupMetrics groups, Func<string, bool> sees, ServerLimits limits, int connections, bool ready, Degradation degradation, X509Certificate2? certificate)
     {
         var writer = new PrometheusWriter();
-        (Topic Topic, TopicFigures Figures)[] topics = [.. visible.OrderBy(t => t.Name, StringComparer.Ordinal).Select(t => (t, TopicFigures.Of(t)))];
+        (Topic Topic, TopicFigures Figures)[] topics = [.. visible.Select(t => (t, TopicFigures.Of(t)))];
         writer.Gauge("lightq_build_info", "Always 1; the label has the version.").Sample(1, "version", ServerVersion.Text);
         writer.Gauge("lightq_ready", "1 while the broker takes work.").Sample(ready ? 1 : 0);
         writer.Gauge("lightq_catalog_unconfirmed", "1 while nobody but admin may log in, because a repair of the catalog is not confirmed.").Sample(degradation.IsLimitedToAdmin ? 1 : 0);
@@ -73,6 +77,25 @@ internal static class MetricsPage
         foreach ((string name, string help, Func<TopicFigures, double> value) in TopicGauges)
             WriteTopics(writer.Gauge(name, help), topics, value);
         WritePartitions(writer, topics);
+        WriteStates(writer, topics);
+        writer.Gauge("lightq_topic_dead_letters", "Messages that the dead-letter topic of a topic holds; absent for who may not see that topic.");
+        foreach (Topic topic in visible)
+        {
+            if (TopicBacklog.DeadLettersOf(broker, topic, sees) is { } letters)
+                writer.Sample(letters, "topic", topic.Name);
+        }
+        groups.Write(writer);
+        writer.Gauge("lightq_spilled_bytes", "Bytes of backlogs that slow subscriptions spill, in memory and on disk.").Sample(broker.SpilledBytes);
+        writer.Gauge("lightq_backlog_memory_bytes", "Bytes of memory for what slow subscriptions keep outside their rings.").Sample(broker.BacklogMemoryBytes);
+        writer.Counter("lightq_scrubbed_bytes_total", "Bytes of durable topics that were read again to find damage.").Sample(broker.ScrubbedBytes);
+        writer.Counter("lightq_scrub_passes_total", "Complete passes of that over everything.").Sample(broker.ScrubPasses);
+        WriteProcess(writer);
+        return writer.ToString();
+    }
+
+    /// <summary>What is wrong with topics.</summary>
+    private static void WriteStates(PrometheusWriter writer, (Topic Topic, TopicFigures Figures)[] topics)
+    {
         writer.Gauge("lightq_topic_failed", "1 for a topic that takes no messages, or not on each of its partitions, because a journal failed.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Failure.Length == 0 ? 0 : 1, "topic", topic.Name);
@@ -85,12 +108,6 @@ internal static class MetricsPage
         writer.Gauge("lightq_topic_damaged_bytes", "Bytes of these ranges.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Damage.Sum(d => d.Damage.Bytes), "topic", topic.Name);
-        writer.Gauge("lightq_spilled_bytes", "Bytes of backlogs that slow subscriptions spill, in memory and on disk.").Sample(broker.SpilledBytes);
-        writer.Gauge("lightq_backlog_memory_bytes", "Bytes of memory for what slow subscriptions keep outside their rings.").Sample(broker.BacklogMemoryBytes);
-        writer.Counter("lightq_scrubbed_bytes_total", "Bytes of durable topics that were read again to find damage.").Sample(broker.ScrubbedBytes);
-        writer.Counter("lightq_scrub_passes_total", "Complete passes of that over everything.").Sample(broker.ScrubPasses);
-        WriteProcess(writer);
-        return writer.ToString();
     }
 
     private static void WriteDisk(PrometheusWriter writer, LightQBroker broker, Degradation degradation)

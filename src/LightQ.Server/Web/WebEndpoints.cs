@@ -71,8 +71,10 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
         }
         tls?.LookForChanges();
         http.Response.ContentType = PrometheusWriter.ContentType;
-        IEnumerable<Topic> visible = broker.Topics.Where(t => principal is not null && security.Access.Sees(principal, t.Name));
-        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, limits, listener.Count, readiness.NotReadyReason is null, degradation, tls?.Certificate)).ConfigureAwait(false);
+        bool Sees(string topic) => principal is not null && security.Access.Sees(principal, topic);
+        Topic[] visible = [.. broker.Topics.Where(t => Sees(t.Name)).OrderBy(t => t.Name, StringComparer.Ordinal)];
+        GroupMetrics groups = await GroupMetrics.ReadAsync(broker, visible, limits, http.RequestAborted).ConfigureAwait(false);
+        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, groups, Sees, limits, listener.Count, readiness.NotReadyReason is null, degradation, tls?.Certificate)).ConfigureAwait(false);
     }
 
     private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);

@@ -122,14 +122,17 @@ public sealed class RightsMatrixTests
         string[] expected = [.. Existing.Where(t => caller.May(null, t)).Order(StringComparer.Ordinal)];
         string[] topics = [.. (await session.AskAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new())).Topics.Select(t => t.Name)];
         string[] groups = [.. (await session.AskAsync<ListGroupsRequest, ListGroupsResponse>("ListGroups", new())).Groups.Select(g => g.Topic).Distinct()];
+        string[] stats = [.. (await session.AskAsync<ListTopicStatsRequest, ListTopicStatsResponse>("ListTopicStats", new())).Stats.Select(s => s.Topic)];
         uint count = (await session.AskAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new())).TopicsCount;
         using var request = new HttpRequestMessage(HttpMethod.Get, "/metrics") { Headers = { { "Authorization", "Bearer " + caller.Token } } };
         using HttpResponseMessage page = await session.Server.Web.SendAsync(request, TestContext.Current.CancellationToken);
         string metrics = await page.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
         string[] shown = [.. Existing.Where(t => metrics.Contains($"topic=\"{t}\"", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
-        run.Count("lists", 4);
+        run.Count("lists", 5);
         if (!topics.SequenceEqual(expected))
             wrong.Add($"{caller}: ListTopics has {string.Join(", ", topics)}, not {string.Join(", ", expected)}");
+        if (!stats.SequenceEqual(expected))
+            wrong.Add($"{caller}: ListTopicStats has {string.Join(", ", stats)}, not {string.Join(", ", expected)}");
         if (groups.Except(expected).Any())
             wrong.Add($"{caller}: ListGroups has {string.Join(", ", groups)}, with rights on {string.Join(", ", expected)}");
         if (count != expected.Length)

@@ -107,4 +107,52 @@ public sealed class GroupTests : EngineTest
 
         Assert.Equal(18, Log.EndOffset);
     }
+
+    [Fact]
+    public async Task A_ring_s_group_knows_what_it_lags_and_how_old_the_first_of_it_is_with_members_and_without()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription member = Join(_group);
+        Publish(producer, Batch(0, 1));
+        Assert.Equal([0], ReceiveOffsets(member));
+        Assert.Equal((0, TimeSpan.Zero), (_group.Figures().Lag, await AgeAsync()));
+
+        Publish(producer, Batch(1, 2));
+        Time.Advance(TimeSpan.FromSeconds(5));
+        Publish(producer, Batch(3, 1));
+        Assert.Equal((3, TimeSpan.FromSeconds(5)), (_group.Figures().Lag, await AgeAsync()));
+        Assert.Equal(DeliveryResult.Run, member.TryTake(out _)); // Taken and not sent.
+        Assert.Equal((3, 3), (_group.Figures().Lag, _group.Figures().InFlight));
+        Assert.Equal(TimeSpan.FromSeconds(5), await AgeAsync());
+        member.Release();
+        Assert.Equal((3, TimeSpan.FromSeconds(5)), (_group.Figures().Lag, await AgeAsync()));
+        Assert.Equal(new GroupCounts(4, 0, 0), _group.Figures().Counts);
+
+        Subscription next = Join(_group);
+        Assert.Equal([1, 2, 3], ReceiveOffsets(next));
+        Assert.Equal((0, TimeSpan.Zero), (_group.Figures().Lag, await AgeAsync()));
+        next.Release();
+        for (ulong i = 4; i < 400; i++)
+        {
+            Publish(producer, Batch(i, 1, 1000)); // Nobody holds the ring: it overwrites.
+            Output(producer); // Its window is open again.
+        }
+        Assert.InRange(Log.StartOffset, 100, 399);
+        Assert.Equal((Log.EndOffset - Log.StartOffset, TimeSpan.Zero), (_group.Figures().Lag, await AgeAsync()));
+    }
+
+    private ValueTask<TimeSpan?> AgeAsync() => _group.ReadOldestAgeAsync(TestContext.Current.CancellationToken);
+
+    [Fact]
+    public void A_run_that_comes_again_counts_as_redelivered()
+    {
+        ProducerStream producer = OpenProducer();
+        Subscription first = Join(_group), second = Join(_group);
+        Publish(producer, Batch(0, 3));
+        Assert.Equal(DeliveryResult.Run, first.TryTake(out _));
+        first.Release();
+        Assert.Equal([0, 1, 2], ReceiveOffsets(second));
+
+        Assert.Equal(new GroupCounts(6, 3, 0), _group.Figures().Counts);
+    }
 }

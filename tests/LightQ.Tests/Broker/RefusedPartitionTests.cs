@@ -134,7 +134,7 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         Directory.Move(directory, Path.Combine(_directory, "hidden"));
         await using LightQBroker broker = await OpenAsync();
         Topic topic = broker.GetTopic("orders");
-        Assert.Empty(broker.Groups.Of(topic));
+        Assert.Empty(broker.Groups.Summarize(broker.Groups.NamesOf([topic])));
         Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Find(topic, "billing")).Code);
         Assert.Equal(ErrorCode.UnknownTopic, Assert.Throws<BrokerException>(() => broker.GetTopic("other")).Code);
     }

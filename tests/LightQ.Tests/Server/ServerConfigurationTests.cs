@@ -93,6 +93,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 HeaderTimeout = TimeSpan.FromSeconds(9),
                 IdleTimeout = TimeSpan.FromSeconds(10),
                 MinBodyBytesPerSecond = 11,
+                MaxMetricsGroups = 12,
             },
             Broker = new()
             {

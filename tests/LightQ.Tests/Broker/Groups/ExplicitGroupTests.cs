@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
@@ -182,6 +183,40 @@ public sealed class ExplicitGroupTests
         await host.RestartAsync();
 
         Assert.Equal(SettleMode.Explicit, Assert.Single(host.Broker.Groups.Find(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName)).SettleMode);
+    }
+
+    [Fact]
+    public async Task The_age_of_what_waits_is_read_once_and_not_known_where_that_takes_too_long()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        await host.PublishAsync(2);
+        GroupHost.Leave(host.Join());
+        host.Time.Advance(TimeSpan.FromMinutes(1));
+        var over = new CancellationToken(canceled: true);
+
+        Assert.Null(await host.Group.ReadOldestAgeAsync(over));
+        Assert.Equal(TimeSpan.FromMinutes(1), await host.Group.ReadOldestAgeAsync(TestContext.Current.CancellationToken));
+        host.Time.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal(TimeSpan.FromMinutes(2), await host.Group.ReadOldestAgeAsync(over));
+    }
+
+    [Fact]
+    public async Task Counts_go_on_when_members_settle_otherwise()
+    {
+        await using GroupHost host = await GroupHost.StartAsync();
+        await host.PublishAsync(2);
+        Subscription first = host.Join();
+        host.Take(first);
+        GroupHost.Lose(first);
+        Subscription second = host.Join();
+        host.Take(second);
+        Assert.Equal(new GroupCounts(4, 2, 0), host.Group.Figures().Counts);
+        GroupHost.Lose(second);
+
+        Subscription third = host.Join(mode: SettleMode.Automatic);
+
+        Assert.Equal(new GroupCounts(4, 2, 0), Assert.Single(host.Partition.Groups()).Figures().Counts);
+        GroupHost.Leave(third);
     }
 
     [Fact]

@@ -1,0 +1,43 @@
+using Google.Protobuf.WellKnownTypes;
+using LightQ.Protocol.Control;
+using LightQ.Server.DataPlane;
+using LightQ.Server.Messages;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Who is connected: connections of the data plane, and calls that carry messages, which are numbered among them.</summary>
+internal sealed class ClientDirectory(DataListener listener, MessageCalls calls)
+{
+    /// <summary>How many there are.</summary>
+    public int Count => listener.Count + calls.Open.Count();
+
+    /// <summary>All of them, oldest first.</summary>
+    public IEnumerable<Connection> All() => listener.Connections.Select(Describe).Concat(calls.Open.Select(Describe)).OrderBy(c => c.Id);
+
+    /// <summary>One of them; null when it has ended.</summary>
+    public Connection? Find(uint id) => listener.Find(id) is { } connection ? Describe(connection) : calls.Find(id) is { } call ? Describe(call) : null;
+
+    private static Connection Describe(DataConnection connection)
+    {
+        (int producers, int subscriptions) = connection.Session.Streams.CountKinds();
+        return new Connection
+        {
+            Id = connection.Id,
+            ClientName = connection.Session.ClientName,
+            RemoteAddress = connection.Remote?.ToString() ?? "",
+            ConnectTime = connection.Connected.ToTimestamp(),
+            PublishersCount = (uint)producers,
+            SubscribersCount = (uint)subscriptions,
+        };
+    }
+
+    private static Connection Describe(MessageCall call) => new()
+    {
+        Id = call.ConnectionId,
+        ClientName = call.ClientName,
+        RemoteAddress = call.Peer,
+        ConnectTime = call.Opened.ToTimestamp(),
+        PublishersCount = (uint)call.Producers,
+        SubscribersCount = (uint)call.Subscriptions,
+    };
+}
