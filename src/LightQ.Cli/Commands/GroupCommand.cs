@@ -44,9 +44,9 @@ internal static class GroupCommand
                 Console.Out.WriteLine(CliJson.Write(groups, CliJson.Default.GroupViewArray));
                 return ExitCode.Ok;
             }
-            Table table = CommandConsole.Table("topic", "group", "settled by", "members", "lag", "state");
+            Table table = CommandConsole.Table("topic", "group", "settled by", "clients", "lag", "oldest", "state");
             foreach (GroupView group in groups)
-                table.AddRow(Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy, Number(group.Members), Number(group.Lag), group.Paused ? "paused" : "running");
+                table.AddRow(Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy, Number(group.Clients), Number(group.Lag), AgeOf(group), group.Paused ? "paused" : "running");
             new CommandConsole().Tables.Write(table);
             return ExitCode.Ok;
         });
@@ -59,7 +59,7 @@ internal static class GroupCommand
         Argument<string> group = Group();
         Option<string?> server = CommonOptions.Server();
         Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("show", "Show where a group stands on each partition, and who its members are.", "lightq group show orders billing") { topic, group, server, output };
+        var command = new ExampleCommand("show", "Show where a group stands on each partition, and which clients its members are.", "lightq group show orders billing") { topic, group, server, output };
         command.SetAction(async (parsed, cancellationToken) =>
         {
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
@@ -195,8 +195,24 @@ internal static class GroupCommand
 
     private static void Write(GroupView view)
     {
-        Console.Out.WriteLine($"{view.Group} of {view.Topic}, settled by {view.SettledBy}, {(view.Paused ? "paused" : "running")}, lag {Number(view.Lag)}");
-        Table table = CommandConsole.Table("partition", "committed", "next", "end", "in flight", "again now", "again later", "dead letters", "members");
+        Console.Out.WriteLine($"{view.Group} of {view.Topic}, settled by {view.SettledBy}, {(view.Paused ? "paused" : "running")}, {Plural.Of(view.Clients, "client")}, lag {Number(view.Lag)}, oldest {AgeOf(view)}");
+        Console.Out.WriteLine($"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them again, {Number(view.DeadLettered)} to the dead-letter topic");
+        WritePartitions(view);
+        if (view.Connections is not { Count: > 0 } clients)
+            return;
+        Table table = CommandConsole.Table("connection", "client", "address", "subscriptions", "partitions", "in flight");
+        foreach (GroupClientInfo client in clients)
+        {
+            table.AddRow(
+                Id(client.ConnectionId), Markup.Escape(client.ClientName), Markup.Escape(client.RemoteAddress), Number(client.MembersCount),
+                string.Join(", ", client.Partitions.Select(p => Id(p))), Number(client.InFlight));
+        }
+        new CommandConsole().Tables.Write(table);
+    }
+
+    private static void WritePartitions(GroupView view)
+    {
+        Table table = CommandConsole.Table("partition", "committed", "next", "end", "in flight", "again now", "again later", "dead letters", "connections");
         foreach (GroupPartitionInfo partition in view.Partitions ?? [])
         {
             table.AddRow(
@@ -208,6 +224,11 @@ internal static class GroupCommand
 
     private static string MembersOf(GroupPartitionInfo partition) =>
         string.Join(", ", partition.Members.Select(m => $"{m.ConnectionId}{(m.IsAssigned ? "" : " (waits)")}"));
+
+    private static string AgeOf(GroupView group) =>
+        group.OldestUnsettledSeconds is { } seconds ? DurationText.Format(TimeSpan.FromSeconds(Math.Round(seconds))) : "unknown";
+
+    private static string Id(long value) => value.ToString(CultureInfo.InvariantCulture);
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
 }

@@ -19,7 +19,7 @@ internal static class TopicCommand
     {
         TopicCreateCommand.Create(),
         Ensure(),
-        List(),
+        TopicListCommand.Create(),
         Show(),
         Delete(),
         Truncate(),
@@ -60,23 +60,6 @@ internal static class TopicCommand
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             TopicSpec spec = settings.Read(parsed, parsed.GetRequiredValue(topic));
             WriteEnsured(await client.Topics.EnsureAsync(spec, cancellationToken), parsed.GetValue(output) == OutputFormat.Json);
-            return ExitCode.Ok;
-        });
-        return command;
-    }
-
-    private static ExampleCommand List()
-    {
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("list", "List all topics.", "lightq topic list --output json") { server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
-        {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            var topics = new List<TopicView>();
-            await foreach (TopicInfo info in client.Topics.ListAsync(cancellationToken))
-                topics.Add(TopicView.From(info));
-            WriteList(topics, parsed.GetValue(output) == OutputFormat.Json);
             return ExitCode.Ok;
         });
         return command;
@@ -188,27 +171,5 @@ internal static class TopicCommand
         Console.Out.WriteLine(result.Created ? $"Created {result.Topic.Name}."
             : result.Changes.Count == 0 ? $"{result.Topic.Name} is as it should be."
             : $"Changed {result.Topic.Name}: {string.Join(", ", result.Changes.Select(c => $"{c.Setting} from {c.From} to {c.To}"))}.");
-    }
-
-    private static void WriteList(List<TopicView> topics, bool json)
-    {
-        if (json)
-        {
-            Console.Out.WriteLine(CliJson.Write([.. topics], CliJson.Default.TopicViewArray));
-            return;
-        }
-        Table table = CommandConsole.Table("topic", "kind", "partitions", "ack", "start", "end", "state");
-        foreach (TopicView topic in topics)
-        {
-            table.AddRow(
-                Markup.Escape(topic.Name),
-                topic.Kind,
-                topic.Partitions.ToString(CultureInfo.InvariantCulture),
-                topic.AckLevel,
-                topic.StartOffsets.Where(o => o >= 0).Sum().ToString(CultureInfo.InvariantCulture),
-                topic.EndOffsets.Where(o => o >= 0).Sum().ToString(CultureInfo.InvariantCulture),
-                Markup.Escape(topic.Failure ?? "ok"));
-        }
-        new CommandConsole().Tables.Write(table);
     }
 }

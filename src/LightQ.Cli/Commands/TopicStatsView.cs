@@ -48,6 +48,16 @@ internal sealed record TopicStatsView
 
     public long DelayedMessages { get; init; }
 
+    public int GroupsCount { get; init; }
+
+    /// <summary>The group with the largest lag; absent when none lags.</summary>
+    public string? WorstGroup { get; init; }
+
+    public long WorstGroupLag { get; init; }
+
+    /// <summary>Messages in the topic's dead-letter topic; absent where that may not be seen, and for a partition.</summary>
+    public long? DeadLetters { get; init; }
+
     public static TopicStatsView From(TopicStats stats) => new()
     {
         Topic = stats.Topic,
@@ -70,6 +80,10 @@ internal sealed record TopicStatsView
         Drops = stats.Drops,
         StoredBytes = stats.StoredBytes,
         DelayedMessages = stats.DelayedMessages,
+        GroupsCount = stats.GroupsCount,
+        WorstGroup = stats.WorstGroup.Length == 0 ? null : stats.WorstGroup,
+        WorstGroupLag = stats.WorstGroupLag,
+        DeadLetters = stats.DeadLetters,
     };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
@@ -82,6 +96,9 @@ internal sealed record TopicStatsView
         ("subscribers", Number(SubscribersCount)),
         ("queue size", Number(QueueSize)),
         ("delayed", Number(DelayedMessages)),
+        ("groups", Number(GroupsCount)),
+        ("largest lag of a group", WorstGroup is null ? "0" : $"{Number(WorstGroupLag)} ({WorstGroup})"),
+        ("dead letters", DeadLetters is { } letters ? Number(letters) : "unknown"),
         ("bytes written", Number(TotalBytesWritten)),
         ("bytes read", Number(TotalBytesRead)),
         ("offsets", $"{StartOffset} to {EndOffset}"),

@@ -55,6 +55,21 @@ internal sealed record TopicView
 
     public required IReadOnlyList<long> EndOffsets { get; init; }
 
+    /// <summary>Messages appended a second; only in a list that measures.</summary>
+    public double? ReceiveRate { get; init; }
+
+    /// <summary>Messages sent a second; only in a list that measures.</summary>
+    public double? SendRate { get; init; }
+
+    /// <summary>The group with the largest lag; only in a list, absent when none lags.</summary>
+    public string? WorstGroup { get; init; }
+
+    /// <summary>Its lag; only in a list.</summary>
+    public long? WorstGroupLag { get; init; }
+
+    /// <summary>Messages in the topic's dead-letter topic; only in a list, absent where that may not be seen.</summary>
+    public long? DeadLetters { get; init; }
+
     /// <summary>Why it takes no messages; absent when it does.</summary>
     public string? Failure { get; init; }
 
