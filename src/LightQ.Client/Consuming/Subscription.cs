@@ -307,8 +307,9 @@ internal sealed class Subscription : ClientStream
         // a subscription that resumes goes on between two batches, with earlier ones perhaps still queued here.
         if (Options.Group is null && !isResumed)
             Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
+        // An offset that the log no longer holds gives a gap, which may not get here on this connection.
         if (_lastOffset < 0)
-            _lastOffset = subscribed.NextOffset - 1;
+            _lastOffset = (Options.Start.Kind == StartKind.Offset ? Math.Min(Options.Start.Value, subscribed.NextOffset) : subscribed.NextOffset) - 1;
         (_wasOpened, Refusal) = (true, null);
         _firstAnswer.TrySetResult(null);
         return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed, Partition, PartitionCount);

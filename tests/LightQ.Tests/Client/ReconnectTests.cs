@@ -223,6 +223,29 @@ public sealed class ReconnectTests
     }
 
     [Fact]
+    public async Task A_start_at_an_offset_that_is_gone_gives_its_gap_on_the_next_connection_when_the_first_ends_before()
+    {
+        using var broker = new FakeBroker();
+        await using var client = new LightQClient(broker.Options);
+        var gaps = new List<MessageGap>();
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Offset(7), OnGap = gaps.Add }).GetAsyncEnumerator(Cancel);
+        ValueTask<bool> moved = messages.MoveNextAsync();
+        FakeConnection connection = await broker.AcceptAsync();
+        await connection.SubscribeAsync(20);
+        connection.Dispose();
+
+        using FakeConnection next = await broker.AcceptAsync();
+        (FakeFrame resumed, _) = await next.SubscribeAsync(20);
+        var frame = resumed.As<SubscribeFrame>();
+        Assert.Equal((StartKind.Offset, 7L, 6L), (frame.Start, frame.StartValue, frame.LastOffset));
+        await next.WriteAsync(new GapFrame(7, 19, GapReason.Retention), resumed.Header.Stream);
+        await next.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(20, "a"u8.ToArray()));
+        Assert.True(await moved);
+        Assert.Equal(("a", 20L), (messages.Current.GetText(), messages.Current.Offset));
+        Assert.Equal([new MessageGap("orders", 7, 19, GapReason.Retention)], gaps);
+    }
+
+    [Fact]
     public async Task A_group_resumes_at_its_committed_position()
     {
         using var broker = new FakeBroker();
