@@ -78,8 +78,8 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most once. With <see cref="SettleMode.Explicit"/>
-    /// the consumer does. In a group, on a durable topic, every message is then one member's for the topic's lock duration: until the member completes, abandons or gives it
+    /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most once, and when a member of a group dies, what it had
+    /// received and not worked on yet is lost for the group. With <see cref="SettleMode.Explicit"/> the consumer does. In a group, on a durable topic, every message is then one member's for the topic's lock duration: until the member completes, abandons or gives it
     /// up, or loses its connection, or the lock runs out; what was not completed is delivered again, so each message is delivered at least once. Without a group, completing a message is a receipt that the broker
     /// counts; a message without one does not come again.
     /// </summary>
