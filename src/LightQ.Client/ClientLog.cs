@@ -41,4 +41,22 @@ internal static partial class ClientLog
 
     [LoggerMessage(12, LogLevel.Error, "{Topic} is consumed without partition {Partition}, which the broker does not serve ({Code}: {Reason}).")]
     public static partial void PartitionRefused(ILogger logger, string topic, int partition, ErrorCode code, string reason);
+
+    [LoggerMessage(2080, LogLevel.Warning, "Waiting for the broker at {Broker} ({Code}: {Reason}). What this host does with it begins when it answers; next word in {SilenceSeconds} s.")]
+    public static partial void WaitingForBroker(ILogger logger, string broker, ErrorCode code, string reason, double silenceSeconds);
+
+    [LoggerMessage(2081, LogLevel.Information, "The broker at {Broker} is there, after {Seconds:0.0} s; what this host does with it begins.")]
+    public static partial void BrokerFound(ILogger logger, string broker, double seconds);
+
+    [LoggerMessage(2082, LogLevel.Error, "The processor of {Topic} for {Group} failed again ({Source}, partition {Partition}, offset {Offset}): {Error}")]
+    public static partial void ProcessingFailedAgain(ILogger logger, ProcessErrorSource source, string topic, string group, int? partition, long? offset, string error);
+
+    [LoggerMessage(2083, LogLevel.Error, "{LeftOut} more failures of the processor of {Topic} for {Group} ({What}) are left out here; the last: {Error}")]
+    public static partial void FailuresLeftOut(ILogger logger, int leftOut, string topic, string group, string what, string error);
+
+    [LoggerMessage(13, LogLevel.Error, "A handler of {Event} threw again: {Error}")]
+    public static partial void HandlerFailedAgain(ILogger logger, string @event, string error);
+
+    [LoggerMessage(2084, LogLevel.Warning, "Another producer of {Topic} has taken its name, {Name}, over from the one that had fenced the producer before.")]
+    public static partial void TookOver(ILogger logger, string topic, string? name);
 }

@@ -27,6 +27,7 @@ internal sealed class ProcessorRun(
     private readonly TaskCompletionSource _subscribed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ReadyMessages _ready = new(options.Ordering);
     private readonly ConcurrentDictionary<HeldMessage, bool> _running = new();
+    private readonly FailureLog _failures = new(client.Logger, client.Options.TimeProvider, topic, group);
     private readonly ProcessOperations _operations = new(client.Options, AddressArgument.Parse(topic, null).Topic, group);
     private IAsyncEnumerator<Message>? _messages;
     private Task _ended = Task.CompletedTask;
@@ -62,7 +63,11 @@ internal sealed class ProcessorRun(
         _ = _subscribed.Task.Exception;
     }
 
-    public void Dispose() => _stopping.Dispose();
+    public void Dispose()
+    {
+        _stopping.Dispose();
+        _failures.Dispose();
+    }
 
     private async Task<bool> EndsAsync(TimeSpan patience, CancellationToken cancellationToken)
     {
@@ -227,13 +232,13 @@ internal sealed class ProcessorRun(
         _ready.Leave(held);
     }
 
-    private void OnCancelFailed(Exception e) => ClientLog.HandlerFailed(client.Logger, e, nameof(ProcessMessageEventArgs.CancellationToken));
+    private void OnCancelFailed(Exception e) => _failures.Handler(e, nameof(ProcessMessageEventArgs.CancellationToken));
 
     private async Task ReportAsync(ProcessErrorSource source, Exception exception, Message? message)
     {
         if (onError is null)
         {
-            ClientLog.ProcessingFailed(client.Logger, exception, source, topic, group, message?.Partition, message?.Offset);
+            _failures.Processing(exception, source, message);
             return;
         }
         try
@@ -243,7 +248,7 @@ internal sealed class ProcessorRun(
         catch (Exception e)
         {
             // There is nobody left to tell.
-            ClientLog.HandlerFailed(client.Logger, e, nameof(LightQProcessor.ProcessErrorAsync));
+            _failures.Handler(e, nameof(LightQProcessor.ProcessErrorAsync));
         }
     }
 }

@@ -1,0 +1,132 @@
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client.Processing;
+
+/// <summary>Logs what fails in a processor so that messages which fail again and again do not fill the log.</summary>
+/// <remarks>
+/// The first failure of a kind is logged with its stack, the others with a line each, up to ten in ten seconds; how many were left out is said when these are over. Kinds are
+/// told apart by what threw what. So many are remembered; all that come later count as one.
+/// </remarks>
+internal sealed class FailureLog : IDisposable
+{
+    private const int MostKinds = 32, MostLines = 10;
+    private static readonly TimeSpan Period = TimeSpan.FromSeconds(10);
+
+    private readonly ILogger _logger;
+    private readonly string _topic;
+    private readonly string _group;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<FailureKind, Seen> _kinds = [];
+    private readonly ITimer _timer;
+    private bool _isCounting;
+
+    /// <param name="logger">Where to log.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="topic">The processor's topic.</param>
+    /// <param name="group">Its group.</param>
+    public FailureLog(ILogger logger, TimeProvider time, string topic, string group)
+    {
+        (_logger, _topic, _group) = (logger, topic, group);
+        _timer = time.CreateTimer(static log => ((FailureLog)log!).EndPeriod(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Something of the processor itself failed.</summary>
+    public void Processing(Exception exception, ProcessErrorSource source, Message? message)
+    {
+        switch (Count(FailureKind.Of(exception, source.ToString()), exception))
+        {
+            case Turn.First:
+                ClientLog.ProcessingFailed(_logger, exception, source, _topic, _group, message?.Partition, message?.Offset);
+                break;
+            case Turn.Again:
+                ClientLog.ProcessingFailedAgain(_logger, source, _topic, _group, message?.Partition, message?.Offset, Line(exception));
+                break;
+        }
+    }
+
+    /// <summary>Something that the application gave the processor to call threw.</summary>
+    public void Handler(Exception exception, string name)
+    {
+        switch (Count(FailureKind.Of(exception, name), exception))
+        {
+            case Turn.First:
+                ClientLog.HandlerFailed(_logger, exception, name);
+                break;
+            case Turn.Again:
+                ClientLog.HandlerFailedAgain(_logger, name, Line(exception));
+                break;
+        }
+    }
+
+    /// <summary>Says what was left out.</summary>
+    public void Dispose()
+    {
+        _timer.Dispose();
+        EndPeriod();
+    }
+
+    /// <summary>An exception in one line of bounded length.</summary>
+    private static string Line(Exception exception)
+    {
+        const int MostCharacters = 300;
+        string line = $"{exception.GetType().Name}: {exception.Message.ReplaceLineEndings(" ")}";
+        return line.Length <= MostCharacters ? line : line[..MostCharacters];
+    }
+
+    private Turn Count(FailureKind kind, Exception exception)
+    {
+        lock (_gate)
+        {
+            if (!_isCounting)
+            {
+                _isCounting = true;
+                _timer.Change(Period, Timeout.InfiniteTimeSpan);
+            }
+            if (!_kinds.ContainsKey(kind) && _kinds.Count >= MostKinds)
+                kind = FailureKind.Other;
+            bool isFirst = !_kinds.TryGetValue(kind, out Seen? seen);
+            if (isFirst)
+                _kinds.Add(kind, seen = new Seen());
+            if (seen!.Lines >= MostLines)
+            {
+                (seen.LeftOut, seen.Last) = (seen.LeftOut + 1, exception);
+                return Turn.LeftOut;
+            }
+            seen.Lines++;
+            return isFirst ? Turn.First : Turn.Again;
+        }
+    }
+
+    private void EndPeriod()
+    {
+        List<(string What, int LeftOut, Exception Last)> left = [];
+        lock (_gate)
+        {
+            _isCounting = false;
+            foreach ((FailureKind kind, Seen seen) in _kinds)
+            {
+                if (seen.LeftOut > 0)
+                    left.Add((kind.What, seen.LeftOut, seen.Last!));
+                (seen.Lines, seen.LeftOut, seen.Last) = (0, 0, null);
+            }
+        }
+        foreach ((string what, int leftOut, Exception last) in left)
+            ClientLog.FailuresLeftOut(_logger, leftOut, _topic, _group, what, Line(last));
+    }
+
+    private enum Turn
+    {
+        First,
+        Again,
+        LeftOut,
+    }
+
+    private sealed class Seen
+    {
+        public int Lines { get; set; }
+
+        public int LeftOut { get; set; }
+
+        public Exception? Last { get; set; }
+    }
+}
