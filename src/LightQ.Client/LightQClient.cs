@@ -139,10 +139,16 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Where everything of this client logs.</summary>
     internal ILogger Logger => _link.Logger;
 
+    /// <summary>Why the broker cannot be reached at the moment, while it is tried again and again; null when it can, or has not been tried.</summary>
+    internal LightQException? Absence => _link.Absence;
+
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
     /// <exception cref="LightQException">The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.</exception>
     public Task ConnectAsync(CancellationToken cancellationToken = default) => _link.ConnectAsync(cancellationToken);
+
+    /// <summary>The same, but a client that waits for its broker waits for one attempt only; if that failed, <see cref="Absence"/> says why.</summary>
+    internal Task AttemptAsync(CancellationToken cancellationToken) => _link.AttemptAsync(cancellationToken);
 
     /// <summary>Measures the round trip to the broker: over the data plane's connection, behind what is being sent on it already.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -220,7 +226,10 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </example>
     public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
 
-    /// <summary>Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet.</summary>
+    /// <summary>
+    /// Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet. It always settles explicitly
+    /// (<see cref="SettleMode.Explicit"/>): what it had not completed when this program dies comes again.
+    /// </summary>
     /// <param name="topic">The name of a durable topic: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="group">The group to be a member of.</param>
     /// <param name="options">How it works; null for the defaults.</param>

@@ -73,7 +73,8 @@ public sealed record LightQClientOptions
 
     /// <summary>
     /// Whether the first call waits for a broker that is not there yet. By default it fails with <see cref="ErrorCode.Unavailable"/>
-    /// as soon as the first attempt does. A connection that existed once is always restored.
+    /// as soon as the first attempt does. A connection that existed once is always restored. A host with such a client starts without the broker, too: its topics, producers and processors
+    /// follow when it is there.
     /// </summary>
     public bool WaitForBroker { get; init; }
 

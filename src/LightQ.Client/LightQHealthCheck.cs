@@ -1,9 +1,13 @@
 using System.Globalization;
+using LightQ.Client.Hosting;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace LightQ.Client;
 
-/// <summary>Whether a broker answers: healthy with the round trip on the data plane, or why not. Connects if nothing else has yet.</summary>
+/// <summary>
+/// Whether a broker answers: healthy with the round trip on the data plane, or why not. Connects if nothing else has yet. In a host it is unhealthy, too, until topics and producers are there, and when
+/// a producer that was registered with the host has failed.
+/// </summary>
 /// <remarks>Waits for <see cref="LightQClientOptions.ConnectTimeout"/> at most. Thread-safe.</remarks>
 /// <example>
 /// <code>
@@ -13,6 +17,7 @@ namespace LightQ.Client;
 public sealed class LightQHealthCheck : IHealthCheck
 {
     private readonly LightQClient _client;
+    private readonly StartService? _start;
 
     /// <summary>Makes the check.</summary>
     /// <param name="client">Whose broker to ask.</param>
@@ -22,11 +27,23 @@ public sealed class LightQHealthCheck : IHealthCheck
         _client = client;
     }
 
+    internal LightQHealthCheck(LightQClient client, StartService? start)
+        : this(client) => _start = start;
+
     /// <inheritdoc/>
     public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(context);
         LightQClientOptions options = _client.Options;
+        if ((_start?.Absence ?? _client.Absence) is { } absence)
+            return new HealthCheckResult(context.Registration.FailureStatus, $"Waiting for the broker at {options}: {absence.Message}", absence);
+        if (_start?.Ready is { IsCompletedSuccessfully: false } ready)
+        {
+            Exception? reason = ready.Exception?.InnerException;
+            return new HealthCheckResult(context.Registration.FailureStatus, $"The host has not begun with the broker at {options}{(reason is null ? "." : $": {reason.Message}")}", reason);
+        }
+        if (_start?.Producers.FirstOrDefault(p => p.Failure is not null) is { Failure: { } failure } failed)
+            return new HealthCheckResult(context.Registration.FailureStatus, $"The producer of {failed.Topic} has failed ({failure.Code}): {failure.Message}", failure);
         try
         {
             TimeSpan roundTrip = await _client.PingAsync(cancellationToken).WaitAsync(options.ConnectTimeout, options.TimeProvider, cancellationToken).ConfigureAwait(false);

@@ -46,8 +46,9 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message. The host does not start while the broker cannot be reached or refuses
-    /// the subscription: it fails, or waits with <see cref="LightQClientOptions.WaitForBroker"/>.
+    /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message. It always settles explicitly
+    /// (<see cref="LightQ.Protocol.SettleMode.Explicit"/>): what it had not completed when this program dies comes again. The host does not start while the broker refuses the
+    /// subscription or cannot be reached; with <see cref="LightQClientOptions.WaitForBroker"/> it starts, and the processor begins when the broker is there.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
     /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
@@ -97,8 +98,59 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Sees to a topic before the host's services start: makes it, or changes those of its settings that may be changed. While the broker cannot be reached the start of the host fails, or waits
-    /// with <see cref="LightQClientOptions.WaitForBroker"/>; it fails where a setting that cannot be changed differs, or the client has no right to manage the topic.
+    /// Registers the producer of a topic for the whole application, as <see cref="IProducer{T}"/>: opened before the host's services start, closed after all have stopped, and part of
+    /// <see cref="LightQHealthCheck"/>. The start of the host fails where the broker refuses the producer or cannot be reached; with <see cref="LightQClientOptions.WaitForBroker"/> the host starts without
+    /// its broker, and publishes wait until the producer is open.
+    /// </summary>
+    /// <typeparam name="T">What is published.</typeparam>
+    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="serializer">Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.</param>
+    /// <param name="options">How it sends; null for the defaults.</param>
+    /// <param name="whenFenced">What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    /// <exception cref="InvalidOperationException">There is a producer of such values already: use <see cref="AddKeyedLightQProducer"/>.</exception>
+    /// <example>
+    /// <code>
+    /// builder.Services.AddLightQProducer("orders", new JsonMessageSerializer&lt;Order&gt;(ShopJson.Default.Order));
+    ///
+    /// app.MapPost("/orders", async (Order order, IProducer&lt;Order&gt; orders, CancellationToken aborted) =&gt;
+    ///     await orders.PublishAsync(order, key: order.Id, cancellationToken: aborted));
+    /// </code>
+    /// </example>
+    public static IServiceCollection AddLightQProducer<T>(
+        this IServiceCollection services, string topic, IMessageSerializer<T>? serializer = null, ProducerOptions? options = null, FencedAction whenFenced = FencedAction.Fail)
+    {
+        var registration = ProducerRegistration<T>.Of(services, null, topic, serializer, options, whenFenced);
+        return AddStart(services)
+            .AddSingleton<IProducer<T>>(registration.Make)
+            .AddSingleton<IHostedProducer>(provider => (HostedProducer<T>)provider.GetRequiredService<IProducer<T>>());
+    }
+
+    /// <summary>The same with a key: for several producers of the same values, which are asked for with <c>[FromKeyedServices("returns")] IProducer&lt;Order&gt;</c>.</summary>
+    /// <typeparam name="T">What is published.</typeparam>
+    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="serviceKey">The key.</param>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="serializer">Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.</param>
+    /// <param name="options">How it sends; null for the defaults.</param>
+    /// <param name="whenFenced">What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    /// <exception cref="InvalidOperationException">There is a producer of such values with that key already.</exception>
+    public static IServiceCollection AddKeyedLightQProducer<T>(
+        this IServiceCollection services, object serviceKey, string topic, IMessageSerializer<T>? serializer = null, ProducerOptions? options = null, FencedAction whenFenced = FencedAction.Fail)
+    {
+        ArgumentNullException.ThrowIfNull(serviceKey);
+        var registration = ProducerRegistration<T>.Of(services, serviceKey, topic, serializer, options, whenFenced);
+        return AddStart(services)
+            .AddKeyedSingleton<IProducer<T>>(serviceKey, (provider, _) => registration.Make(provider))
+            .AddSingleton<IHostedProducer>(provider => (HostedProducer<T>)provider.GetRequiredKeyedService<IProducer<T>>(serviceKey));
+    }
+
+    /// <summary>
+    /// Sees to a topic before the host's services start: makes it, or changes those of its settings that may be changed. The start of the host fails where a setting that cannot be changed differs,
+    /// the client has no right to manage the topic, or the broker cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> the host starts without its broker, says in the log and in
+    /// <see cref="LightQHealthCheck"/> what it waits for, and sees to the topic, and then starts its processors, when the broker is there; what fails then stops the host.
     /// </summary>
     /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
     /// <param name="topic">The topic as it should be; see <see cref="TopicsClient.EnsureAsync"/>.</param>
@@ -106,7 +158,7 @@ public static class LightQServiceCollectionExtensions
     public static IServiceCollection AddLightQTopic(this IServiceCollection services, TopicSpec topic)
     {
         ArgumentNullException.ThrowIfNull(topic);
-        return services.AddSingleton<IHostedService>(provider => new TopicService(provider, topic));
+        return AddStart(services).AddSingleton(new TopicRegistration(topic));
     }
 
     private static IServiceCollection AddClient(IServiceCollection services, LightQClientOptions options, Func<LightQClientOptions, LightQClientOptions>? configure)
@@ -117,10 +169,20 @@ public static class LightQServiceCollectionExtensions
             options.LoggerFactory is null ? options with { LoggerFactory = provider.GetService<ILoggerFactory>() } : options));
     }
 
+    /// <summary>Once, whatever it is for.</summary>
+    private static IServiceCollection AddStart(IServiceCollection services)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        services.TryAddSingleton(provider => new StartService(provider.GetRequiredService<LightQClient>(), provider.GetServices<TopicRegistration>(), provider.GetServices<IHostedProducer>()));
+        services.TryAddSingleton(provider => new LightQHealthCheck(provider.GetRequiredService<LightQClient>(), provider.GetRequiredService<StartService>()));
+        services.TryAddEnumerable(ServiceDescriptor.Singleton<IHostedService, StartService>(provider => provider.GetRequiredService<StartService>()));
+        return services;
+    }
+
     // Not AddHostedService, which takes a type once: an application may have many processors.
     private static IServiceCollection AddProcessor(IServiceCollection services, ProcessorRegistration registration)
     {
         AddressArgument.Parse(registration.Topic, null);
-        return services.AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));
+        return AddStart(services).AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));
     }
 }

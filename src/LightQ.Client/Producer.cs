@@ -63,6 +63,9 @@ public sealed class Producer : IAsyncDisposable
     /// <summary>How many partitions the topic has.</summary>
     public int PartitionCount => _stream.PartitionCount;
 
+    /// <summary>Why it, or a partition of it, takes no messages, as far as is known.</summary>
+    internal LightQException? Failure => _router is null ? _stream.Failure : _router.Failure;
+
     /// <summary>The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.</summary>
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">It is no key.</exception>

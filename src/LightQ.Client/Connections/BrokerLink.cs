@@ -1,3 +1,4 @@
+using System.Numerics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
@@ -8,9 +9,13 @@ namespace LightQ.Client.Connections;
 /// <remarks>Thread-safe. Lock order: this gate, then a stream's, then an outbox's.</remarks>
 internal sealed class BrokerLink : IAsyncDisposable
 {
+    /// <summary>With the longest delay by default, some minutes.</summary>
+    private const int MostAttemptsUntold = 64;
+
     private readonly Lock _gate = new();
     private readonly List<ClientStream> _streams = [];
     private readonly CancellationTokenSource _closing = new();
+    private readonly TaskCompletionSource _attemptFailed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ClientEvents _events;
     private TaskCompletionSource? _connected;
     private Task _running = Task.CompletedTask;
@@ -18,6 +23,7 @@ internal sealed class BrokerLink : IAsyncDisposable
     private int _failedAttempts;
     private uint _lastMember;
     private ErrorCode? _lastFailure;
+    private LightQException? _absence;
 
     public BrokerLink(LightQClientOptions options, ClientEvents events, ILogger logger)
     {
@@ -31,6 +37,9 @@ internal sealed class BrokerLink : IAsyncDisposable
     public ILogger Logger { get; }
 
     public ReceiveBlockPool Blocks { get; } = new();
+
+    /// <summary>Why the last attempt to connect failed, while another one is to come; null while there is a connection.</summary>
+    public LightQException? Absence => Volatile.Read(ref _absence);
 
     /// <summary>Waits for the first connection. Once there was one, returns at once: streams wait for the next one themselves.</summary>
     /// <exception cref="LightQException">The first attempt failed.</exception>
@@ -48,6 +57,16 @@ internal sealed class BrokerLink : IAsyncDisposable
             connected = _connected;
         }
         return connected.Task.WaitAsync(cancellationToken);
+    }
+
+    /// <summary>Waits for the first connection, or for the first attempt that failed and is tried again: then <see cref="Absence"/> says why.</summary>
+    /// <exception cref="LightQException">The first attempt failed, and there is no other.</exception>
+    public async Task AttemptAsync(CancellationToken cancellationToken)
+    {
+        Task connected = ConnectAsync(CancellationToken.None);
+        await Task.WhenAny(connected, _attemptFailed.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
+        if (connected.IsCompleted)
+            await connected.ConfigureAwait(false);
     }
 
     /// <summary>Asks the broker for an answer and says how long it took.</summary>
@@ -197,6 +216,7 @@ internal sealed class BrokerLink : IAsyncDisposable
             if (_closing.IsCancellationRequested)
                 connection.Fail(ClosedByClient());
         }
+        Volatile.Write(ref _absence, null);
         _events.OnState(ConnectionState.Connected, null);
         _connected!.TrySetResult();
     }
@@ -220,6 +240,7 @@ internal sealed class BrokerLink : IAsyncDisposable
             connected = _connected!;
             _connected = null;
         }
+        Volatile.Write(ref _absence, null);
         _events.OnState(ConnectionState.Disconnected, reason);
         connected.TrySetException(reason);
     }
@@ -227,11 +248,15 @@ internal sealed class BrokerLink : IAsyncDisposable
     private async Task DelayAsync(LightQException reason)
     {
         TimeSpan delay = Delay(Options, _failedAttempts++, Random.Shared.NextDouble());
-        ClientLog.AttemptFailed(Logger, Options.ToString(), reason.Code, reason.Message, delay.TotalMilliseconds);
+        // At first, then less and less often; and of every other reason.
+        if (reason.Code != _lastFailure || BitOperations.IsPow2(_failedAttempts) || _failedAttempts % MostAttemptsUntold == 0)
+            ClientLog.AttemptFailed(Logger, Options.ToString(), reason.Code, reason.Message, delay.TotalMilliseconds);
         // A broker that is not there may come; one that refuses is what somebody has to know.
         if (reason.Code != ErrorCode.Unavailable && reason.Code != _lastFailure)
             _events.OnState(_events.State, reason);
         _lastFailure = reason.Code;
+        Volatile.Write(ref _absence, reason);
+        _attemptFailed.TrySetResult();
         await Task.Delay(delay, Options.ConnectionTime, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 

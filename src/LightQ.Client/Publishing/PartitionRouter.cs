@@ -18,6 +18,9 @@ internal sealed class PartitionRouter
 
     public int Count => _streams.Length;
 
+    /// <summary>Why one of the partitions takes no messages; null when all do.</summary>
+    public LightQException? Failure => Array.Find(_streams, static s => s.Failure is not null)?.Failure;
+
     /// <summary>The partition of a key.</summary>
     public int PartitionOf(in MessageKey key) => key.PartitionOf(_streams.Length);
 
@@ -81,6 +84,6 @@ internal sealed class PartitionRouter
     private ProducerStream ServedOr(int partition)
     {
         ProducerStream stream = _streams[partition];
-        return stream.IsServed ? stream : Array.Find(_streams, static s => s.IsServed) ?? stream;
+        return stream.Failure is null ? stream : Array.Find(_streams, static s => s.Failure is null) ?? stream;
     }
 }

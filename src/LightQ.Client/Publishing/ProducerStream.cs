@@ -69,8 +69,8 @@ internal sealed class ProducerStream : ClientStream
     /// <summary>Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one of several partitions.</summary>
     public Task<LightQException?> FirstAnswer => _firstAnswer.Task;
 
-    /// <summary>Whether it takes messages, as far as is known.</summary>
-    public bool IsServed => Volatile.Read(ref _fault) is null && Volatile.Read(ref _refusal) is null;
+    /// <summary>Why it takes no messages, as far as is known: for good, or, of one of several partitions, until a later connection opens it.</summary>
+    public LightQException? Failure => Volatile.Read(ref _fault) ?? Volatile.Read(ref _refusal);
 
     public override bool HasUnanswered
     {
@@ -206,7 +206,7 @@ internal sealed class ProducerStream : ClientStream
     public bool HasRoom()
     {
         lock (_gate)
-            return IsServed && _waiting.IsEmpty && _queue.HasRoomForBatch;
+            return Failure is null && _waiting.IsEmpty && _queue.HasRoomForBatch;
     }
 
     public ValueTask WaitForRoomAsync(CancellationToken cancellationToken)

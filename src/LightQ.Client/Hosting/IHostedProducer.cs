@@ -1,0 +1,21 @@
+namespace LightQ.Client.Hosting;
+
+/// <summary>A producer that a host opens and closes, whatever it publishes.</summary>
+internal interface IHostedProducer
+{
+    string Topic { get; }
+
+    /// <summary>Why it takes no messages, as far as is known; null while it does, or is being opened.</summary>
+    LightQException? Failure { get; }
+
+    /// <summary>Opens it, unless it is open.</summary>
+    /// <exception cref="LightQException">The broker refused it or cannot be reached.</exception>
+    Task OpenAsync(CancellationToken cancellationToken);
+
+    /// <summary>It will not be opened: ends what waits for that.</summary>
+    void GiveUp(Exception reason);
+
+    /// <summary>Waits for the messages under way, as its options say, and closes it.</summary>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    Task CloseAsync(CancellationToken cancellationToken);
+}

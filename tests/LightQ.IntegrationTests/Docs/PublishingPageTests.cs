@@ -1,0 +1,93 @@
+using System.Net;
+using System.Net.Http.Json;
+using LightQ.Client;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Xunit;
+
+namespace LightQ.IntegrationTests.Docs;
+
+/// <summary>The C# of docs/publishing.md is what these tests compile and run.</summary>
+public sealed class PublishingPageTests
+{
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public void The_examples_are_those_of_the_page_word_for_word() =>
+        Assert.Equal(
+            Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/PublishingExamples.cs"), "// SHOWN: "),
+            Document.Read("docs/publishing.md").Blocks("csharp").Select(Snippets.WithoutUsings));
+
+    [Fact]
+    public async Task A_web_api_publishes_as_shown()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", LightQ.Broker.Topics.TopicKind.Durable);
+        await using WebApplication app = Build(server, PublishingExamples.Register);
+        PublishingExamples.Map(app);
+        app.MapPost("/patient", PublishingExamples.PublishInTimeAsync);
+        using HttpClient http = await StartAsync(app);
+
+        using HttpResponseMessage first = await http.PostAsJsonAsync("/orders", new Order("42", 9.99m), Cancel);
+        using HttpResponseMessage second = await http.PostAsJsonAsync("/patient", new Order("43", 1m), Cancel);
+
+        Assert.Equal((HttpStatusCode.Accepted, HttpStatusCode.OK), (first.StatusCode, second.StatusCode));
+        Assert.Equal("1", await second.Content.ReadAsStringAsync(Cancel));
+        Assert.Equal(["42", "43"], await ReadAsync(server, "orders", 2));
+        await app.StopAsync(Cancel);
+    }
+
+    [Fact]
+    public async Task Producers_with_keys_and_one_with_a_name_publish_as_shown()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", LightQ.Broker.Topics.TopicKind.Durable);
+        await server.CreateTopicAsync("returns", LightQ.Broker.Topics.TopicKind.Durable);
+        await using WebApplication app = Build(server, builder =>
+        {
+            PublishingExamples.RegisterKeyed(builder);
+            PublishingExamples.RegisterNamed(builder);
+            builder.Services.AddLightQ(server.ConnectionString);
+        });
+        PublishingExamples.MapKeyed(app);
+        PublishingExamples.Map(app);
+        using HttpClient http = await StartAsync(app);
+
+        using HttpResponseMessage returned = await http.PostAsJsonAsync("/returns", new Order("back", 1m), Cancel);
+        using HttpResponseMessage ordered = await http.PostAsJsonAsync("/orders", new Order("new", 1m), Cancel);
+        await app.Services.GetRequiredKeyedService<IProducer<Order>>("sales").PublishAsync(new Order("sold", 1m), cancellationToken: Cancel);
+
+        Assert.True(returned.IsSuccessStatusCode && ordered.IsSuccessStatusCode);
+        Assert.Equal(["back"], await ReadAsync(server, "returns", 1));
+        Assert.Equal(["new", "sold"], await ReadAsync(server, "orders", 2));
+        await app.StopAsync(Cancel);
+    }
+
+    private static WebApplication Build(TestServer server, Action<WebApplicationBuilder> register)
+    {
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.Logging.ClearProviders();
+        builder.Configuration.AddInMemoryCollection([KeyValuePair.Create("LightQ:ConnectionString", (string?)server.ConnectionString)]);
+        register(builder);
+        return builder.Build();
+    }
+
+    private static async Task<HttpClient> StartAsync(WebApplication app)
+    {
+        await app.StartAsync(Cancel);
+        return new HttpClient { BaseAddress = new Uri(app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()) };
+    }
+
+    private static async Task<string[]> ReadAsync(TestServer server, string topic, int count)
+    {
+        await using var client = new LightQClient(server.ConnectionString);
+        var json = new JsonMessageSerializer<Order>(ShopJson.Default.Order);
+        return await client.ConsumeAsync(topic, json, new() { Start = StartPosition.Earliest }).Take(count).Select(m => m.Value.Id).ToArrayAsync(Cancel);
+    }
+}
