@@ -16,6 +16,7 @@ internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistr
     private readonly IHostedProducer[] _producers = [.. producers];
     private readonly TaskCompletionSource _ready = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private LightQException? _unanswered;
+    private bool _isBegun;
 
     /// <summary>Completes when all is there, or fails when it will not be.</summary>
     public Task Ready => _ready.Task;
@@ -56,13 +57,21 @@ internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistr
 
     public async Task StartingAsync(CancellationToken cancellationToken)
     {
+        _isBegun = true;
         if (await TryAsync(PrepareAsync, cancellationToken).ConfigureAwait(false))
             _ready.TrySetResult();
         else
             Tell(FirstSilence);
     }
 
-    public override Task StartAsync(CancellationToken cancellationToken) => _ready.Task.IsCompleted ? Task.CompletedTask : base.StartAsync(cancellationToken);
+    public override async Task StartAsync(CancellationToken cancellationToken)
+    {
+        // Whatever runs hosted services without their life cycle comes here first.
+        if (!_isBegun)
+            await StartingAsync(cancellationToken).ConfigureAwait(false);
+        if (!_ready.Task.IsCompleted)
+            await base.StartAsync(cancellationToken).ConfigureAwait(false);
+    }
 
     public Task StartedAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 

@@ -1,9 +1,12 @@
+using System.Net;
+using System.Net.Sockets;
 using LightQ.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Xunit;
 
@@ -35,7 +38,7 @@ public sealed class AbsentBrokerTests
         using var http = new HttpClient { BaseAddress = new Uri(app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()) };
         using (HttpResponseMessage health = await http.GetAsync("/healthz", Cancel))
         {
-            Assert.Equal(System.Net.HttpStatusCode.ServiceUnavailable, health.StatusCode);
+            Assert.Equal(HttpStatusCode.ServiceUnavailable, health.StatusCode);
             Assert.StartsWith($"Waiting for the broker at {Address}: ", await health.Content.ReadAsStringAsync(Cancel), StringComparison.Ordinal);
         }
 
@@ -91,21 +94,46 @@ public sealed class AbsentBrokerTests
     [Fact]
     public async Task The_clients_own_lines_become_fewer()
     {
+        const int Attempts = 100;
         using var log = new RecordedLog();
-        var options = LightQClientOptions.Parse(Address) with
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        await using var client = new LightQClient(new LightQClientOptions
         {
+            DataPort = ((IPEndPoint)listener.LocalEndpoint).Port,
             WaitForBroker = true,
             LoggerFactory = log,
-            ReconnectDelay = TimeSpan.FromTicks(1),
-            MaxReconnectDelay = TimeSpan.FromTicks(1),
-        };
-        await using var client = new LightQClient(options);
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(1),
+        });
         Task connecting = client.ConnectAsync(Cancel);
-        // The 1st, 2nd, 4th, 8th … attempt.
-        await Eventually.TrueAsync(() => log.Lines.Count >= 6, Patience, () => $"{log.Lines.Count} lines");
+        for (int i = 0; i < Attempts; i++)
+            (await listener.AcceptTcpClientAsync(Cancel)).Dispose();
         await client.DisposeAsync();
         await Assert.ThrowsAsync<LightQException>(() => connecting);
-        Assert.InRange(log.Lines.Count, 6, 40);
+
+        // The 1st, 2nd, 4th, 8th … attempt, and where the reason was another one.
+        Assert.InRange(log.Lines.Count, 7, Attempts / 2);
+    }
+
+    [Fact]
+    public async Task Services_that_are_started_one_by_one_begin_as_well()
+    {
+        await using TestServer server = await StartBrokerAsync();
+        using var log = new RecordedLog();
+        var handler = new Handler();
+        await using WebApplication app = Build(log, handler, new TopicSpec("orders") { Kind = TopicKind.Durable });
+        IHostedService[] services = [.. app.Services.GetServices<IHostedService>().Where(s => s.GetType().Namespace == "LightQ.Client.Hosting")];
+        Assert.Equal(2, services.Length);
+        foreach (IHostedService service in services)
+            await service.StartAsync(Cancel);
+
+        await using var client = new LightQClient(server.ConnectionString);
+        await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancel);
+        await producer.PublishAsync("first"u8, cancellationToken: Cancel);
+        Assert.Equal("first", await handler.Handled.WaitAsync(Patience, Cancel));
+        foreach (IHostedService service in Enumerable.Reverse(services))
+            await service.StopAsync(Cancel);
     }
 
     private WebApplication Build(RecordedLog log, Handler handler, TopicSpec topic, bool waits = true)
