@@ -1,4 +1,5 @@
 using LightQ.Cli.Bench;
+using LightQ.Cli.Bench.Report;
 
 namespace LightQ.Cli.Tours;
 
@@ -11,8 +12,10 @@ internal sealed record QuickstartRun
 
     public int Size { get; init; }
 
+    /// <summary>Messages of each run.</summary>
     public long Messages { get; init; }
 
+    /// <summary>The median of the measured runs.</summary>
     public double MessagesPerSecond { get; init; }
 
     public double MibPerSecond { get; init; }
@@ -33,19 +36,28 @@ internal sealed record QuickstartRun
 
     public long Damaged { get; init; }
 
-    public static QuickstartRun Of(BenchSettings settings, LoadShape shape, long messages, RunOutcome moved, RunOutcome paced) => new()
+    /// <param name="settings">What the runs were told.</param>
+    /// <param name="messages">Messages of each run.</param>
+    /// <param name="moved">The runs as fast as they went.</param>
+    /// <param name="paced">The runs at a rate, of which the last is the one that is measured.</param>
+    public static QuickstartRun Of(BenchSettings settings, long messages, TourRuns moved, IReadOnlyList<RunOutcome> paced)
     {
-        Kind = settings.KindName,
-        Size = shape.Size,
-        Messages = messages,
-        MessagesPerSecond = Math.Round(moved.MessagesPerSecond),
-        MibPerSecond = Math.Round(moved.MessagesPerSecond * shape.Size / BytesPerMiB, 1),
-        LatencyP50Us = Math.Round(paced.Latency!.P50, 1),
-        LatencyP99Us = Math.Round(paced.Latency.P99, 1),
-        Durability = settings.AckName,
-        Lost = moved.Consumed.Lost + paced.Consumed.Lost,
-        Duplicated = moved.Consumed.Duplicated + paced.Consumed.Duplicated,
-        Reordered = moved.Consumed.Reordered + paced.Consumed.Reordered,
-        Damaged = moved.Consumed.Damaged + paced.Consumed.Damaged,
-    };
+        RunOutcome[] all = [.. moved.All, .. paced];
+        LatencyFigures latency = paced[^1].Latency!;
+        return new QuickstartRun
+        {
+            Kind = settings.KindName,
+            Size = moved.Shape.Size,
+            Messages = messages,
+            MessagesPerSecond = Math.Round(moved.MessagesPerSecond),
+            MibPerSecond = Math.Round(moved.MessagesPerSecond * moved.Shape.Size / BytesPerMiB, 1),
+            LatencyP50Us = Math.Round(latency.P50, 1),
+            LatencyP99Us = Math.Round(latency.P99, 1),
+            Durability = settings.AckName,
+            Lost = all.Sum(o => o.Consumed.Lost),
+            Duplicated = all.Sum(o => o.Consumed.Duplicated),
+            Reordered = all.Sum(o => o.Consumed.Reordered),
+            Damaged = all.Sum(o => o.Consumed.Damaged),
+        };
+    }
 }

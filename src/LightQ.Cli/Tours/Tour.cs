@@ -10,12 +10,12 @@ namespace LightQ.Cli.Tours;
 /// <summary>Shows the broker at work: both kinds of topics, two sizes, every message checked.</summary>
 internal sealed class Tour(long messages, OutputFormat output)
 {
-    private const long WarmUpMessages = 100_000;
     private const double PacedRate = 1000;
 
     private static readonly TimeSpan PacedDuration = TimeSpan.FromSeconds(0.5);
     private static readonly TimeSpan ProgressInterval = TimeSpan.FromMilliseconds(250);
-    private static readonly int[] Sizes = [100, 1024];
+    private static readonly LoadShape[] Shapes =
+        [new(TopicKind.Transient, 100), new(TopicKind.Transient, 1024), new(TopicKind.Durable, 100), new(TopicKind.Durable, 1024)];
 
     private readonly CommandConsole _console = new();
 
@@ -26,11 +26,13 @@ internal sealed class Tour(long messages, OutputFormat output)
         {
             _console.Progress("Starting a broker ...");
             await using BenchSession session = await BenchSession.StartAsync(new BenchSettings(), cancellationToken);
-            await session.RunThroughputAsync(LoadTarget.LightQ, new LoadShape(TopicKind.Transient, Sizes[0]), Math.Min(messages, WarmUpMessages), cancellationToken);
-            foreach (TopicKind kind in new[] { TopicKind.Transient, TopicKind.Durable })
+            IReadOnlyList<TourRuns> moved = await TourRounds.RunAsync(Shapes, (shape, round) => MoveAsync(session, shape, round, cancellationToken));
+            // The process that measures latency has a warm-up, too: the first shape's, whose messages count as the others do.
+            RunOutcome[] warmUp = [await PaceAsync(session, Shapes[0], cancellationToken)];
+            foreach (TourRuns each in moved)
             {
-                foreach (int size in Sizes)
-                    runs.Add(await RunAsync(session, new LoadShape(kind, size), cancellationToken));
+                runs.Add(QuickstartRun.Of(SettingsOf(each.Shape), messages, each, [.. warmUp, await PaceAsync(session, each.Shape, cancellationToken)]));
+                warmUp = [];
             }
         }
         finally
@@ -41,28 +43,34 @@ internal sealed class Tour(long messages, OutputFormat output)
         return runs.All(r => r.Lost + r.Duplicated + r.Reordered + r.Damaged == 0) ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    private async Task<QuickstartRun> RunAsync(BenchSession session, LoadShape shape, CancellationToken cancellationToken)
+    private static BenchSettings SettingsOf(LoadShape shape) => new() { Kind = shape.Kind };
+
+    private static string NameOf(LoadShape shape) => Text($"{SettingsOf(shape).KindName} topic, {shape.Size} B");
+
+    private async Task<RunOutcome> MoveAsync(BenchSession session, LoadShape shape, int round, CancellationToken cancellationToken)
     {
-        var settings = new BenchSettings { Kind = shape.Kind };
-        string name = $"{settings.KindName} topic, {shape.Size} B";
+        string name = round == 0 ? $"{NameOf(shape)}, warm-up" : Text($"{NameOf(shape)}, run {round} of {TourRounds.Measured}");
         Task<RunOutcome> moving = session.RunThroughputAsync(LoadTarget.LightQ, shape, messages, cancellationToken);
         await FollowAsync(session, name, moving, cancellationToken);
-        RunOutcome moved = await moving;
-        _console.Progress($"{name}: measuring latency at {PacedRate} messages/s ...");
-        RunOutcome paced = await session.RunLatencyAsync(LoadTarget.LightQ, shape, PacedRate, PacedDuration, cancellationToken);
-        return QuickstartRun.Of(settings, shape, messages, moved, paced);
+        return await moving;
+    }
+
+    private Task<RunOutcome> PaceAsync(BenchSession session, LoadShape shape, CancellationToken cancellationToken)
+    {
+        _console.Progress(Text($"{NameOf(shape)}: measuring latency at {PacedRate} messages/s ..."));
+        return session.RunLatencyAsync(LoadTarget.LightQ, shape, PacedRate, PacedDuration, cancellationToken);
     }
 
     /// <summary>Shows how far a run is; without a terminal only that it began.</summary>
     private async Task FollowAsync(BenchSession session, string name, Task run, CancellationToken cancellationToken)
     {
-        _console.Progress(string.Create(CultureInfo.InvariantCulture, $"{name}: moving {messages:N0} messages ..."));
+        _console.Progress(Text($"{name}: moving {messages:N0} messages ..."));
         while (await Task.WhenAny(run, Task.Delay(ProgressInterval, cancellationToken)) != run && !cancellationToken.IsCancellationRequested)
         {
             if (Console.IsErrorRedirected)
                 continue;
             long delivered = await session.CountDeliveredAsync(cancellationToken);
-            _console.Progress(string.Create(CultureInfo.InvariantCulture, $"{name}: {delivered:N0} of {messages:N0} messages"));
+            _console.Progress(Text($"{name}: {delivered:N0} of {messages:N0} messages"));
         }
     }
 
@@ -89,7 +97,8 @@ internal sealed class Tour(long messages, OutputFormat output)
                 faults == 0 ? "all, in order" : $"{run.Lost} lost, {run.Duplicated} repeated, {run.Reordered} reordered, {run.Damaged} damaged");
         }
         _console.Tables.Write(table);
-        CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's. Try next, the first in a terminal of its own:");
+        CommandConsole.Line("Messages went from a producer's process over TCP through the broker to a consumer's.");
+        CommandConsole.Line(Text($"Rates are medians of {TourRounds.Measured} runs, behind a warm-up and in turns. Try next, the first in a terminal of its own:"));
         foreach (string command in Next(ToolPath.Typed))
             CommandConsole.Line($"  {command}");
     }
