@@ -70,6 +70,22 @@ internal sealed class LatencyHistogram
         Count += other.Count;
     }
 
+    /// <summary>Forgets everything, and leaves its memory touched.</summary>
+    public void Clear()
+    {
+        Array.Clear(_counts);
+        (Count, Min, Max) = (0, 0, 0);
+    }
+
+    /// <summary>How many values are in the bucket of a value, or above it.</summary>
+    public long CountFrom(long value)
+    {
+        long count = 0;
+        for (int i = BucketOf(Math.Clamp(value, 0, MaxValue)); i < _counts.Length; i++)
+            count += _counts[i];
+        return count;
+    }
+
     /// <summary>The value that <paramref name="percent"/> percent of all values do not exceed; 0 without values.</summary>
     /// <param name="percent">0 to 100.</param>
     /// <returns>The upper end of its bucket, but never more than <see cref="Max"/>.</returns>

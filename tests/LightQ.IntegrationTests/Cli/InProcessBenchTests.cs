@@ -14,6 +14,7 @@ public sealed class InProcessBenchTests
     public static TheoryData<string> Shareable => ["file-ring", "journal"];
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Every_target_hands_over_every_message_and_says_so_in_the_benches_schema()
     {
@@ -35,6 +36,7 @@ public sealed class InProcessBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task People_get_the_documents_table_and_the_ratio_to_the_line()
     {
@@ -49,6 +51,7 @@ public sealed class InProcessBenchTests
     }
 
     [Theory]
+    [Trait("Plain", "no")]
     [MemberData(nameof(Shareable))]
     [Trait("Tier", "C")]
     public async Task Two_processes_hand_over_every_message(string target)
@@ -64,6 +67,7 @@ public sealed class InProcessBenchTests
     }
 
     [Theory]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     [MemberData(nameof(Shareable))]
     public async Task A_producer_whose_consumer_is_killed_ends_with_an_error(string target)
@@ -85,6 +89,7 @@ public sealed class InProcessBenchTests
     }
 
     [Theory]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     [MemberData(nameof(Shareable))]
     public async Task A_consumer_whose_producer_is_killed_ends_with_an_error(string target)
@@ -142,6 +147,8 @@ public sealed class InProcessBenchTests
         double[] values = [.. Percentiles.Select(p => result.GetProperty("latency_us").GetProperty(p).GetDouble())];
         Assert.Equal(values.Order(), values);
         Assert.True(values[0] > 0);
+        foreach (string whose in new[] { "latency_us", "yardstick_latency_us" })
+            Assert.InRange(result.GetProperty(whose).GetProperty("later_than_20_us_percent").GetDouble(), 0, 100);
         Assert.True(result.GetProperty("ratio").GetDouble() > 0);
         Assert.True(result.GetProperty("ratio_p99").GetDouble() >= result.GetProperty("ratio").GetDouble());
     }

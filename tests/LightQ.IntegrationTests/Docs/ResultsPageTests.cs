@@ -35,11 +35,11 @@ public sealed partial class ResultsPageTests
             """
             {"command":"lightq bench inprocess","version":"abc","date":"2026-01-02","report":{"scenario":"inprocess","results":[
             {"kind":"ring","size":29,"rate":10000,"messages":100000,"pairs":7,"processes":1,"ratio":1.5,"ratio_p99":4.25,
-             "latency_us":{"p50":0.16,"p90":0.2,"p99":0.45,"p99.9":1.5,"p99.99":9.1234,"max":20},"yardstick_latency_us":{"p50":0.107}}]}}
+             "latency_us":{"p50":0.16,"p90":0.2,"p99":0.45,"p99.9":1.5,"p99.99":9.1234,"max":20,"later_than_20_us_percent":1.256},"yardstick_latency_us":{"p50":0.107,"later_than_20_us_percent":0.9}}]}}
             """,
         ]).TrimEnd().Split('\n');
 
-        Assert.Equal("| `lightq bench inprocess` | ring | 29 B | 160 | 200 | 450 | 1,500 | 9,123 | 20,000 | 107 | 1.50 | 4.25 |", lines[2]);
+        Assert.Equal("| `lightq bench inprocess` | ring | 29 B | 160 | 200 | 450 | 1,500 | 9,123 | 20,000 | 1.26 | 0.90 | 107 | 1.50 | 4.25 |", lines[2]);
         Assert.Equal("Version `abc`, 2026-01-02.", lines[^1]);
     }
 

@@ -11,6 +11,8 @@ internal static class ResultsTable
 
     private static readonly string[] Percentiles = ["p50", "p99", "p99.9", "max"], AllPercentiles = ["p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
+    private const string Late = "later_than_20_us_percent";
+
     private static readonly string[] Counts = ["few", "many"];
 
     /// <summary>The table of some reports of one scenario, and where they are from.</summary>
@@ -41,7 +43,7 @@ internal static class ResultsTable
         "throughput" or "catch-up" or "reference" => ["command", "size", "topic", "messages/s", "yardstick", "its messages/s", "ratio"],
         "latency" => ["command", "size, rate", "topic", "through", "p50 us", "p99 us", "p99.9 us", "max us", "p50 of it", "p99 of it"],
         "startup" => ["command", "ready ms", "empty directory ms", "MiB when ready", "peak MiB"],
-        "inprocess" => ["command", "through", "size", "p50 ns", "p90", "p99", "p99.9", "p99.99", "max", "line ns", "p50 of line", "p99 of line"],
+        "inprocess" => ["command", "through", "size", "p50 ns", "p90", "p99", "p99.9", "p99.99", "max", "later than 20 us %", "line's %", "line ns", "p50 of line", "p99 of line"],
         "scale" => ["command", "what grows", "from", "to", "measured", "with few", "with many", "ratio", "KiB each", "idle CPU %", "at rest MiB"],
         "settle" => ["command", "size", "settled", "messages/s", "yardstick", "its messages/s", "ratio"],
         "fanout" => ["command", "size", "messages", "lost", "p50 us", "p99 us", "max us", "broker peak MiB"],
@@ -59,7 +61,7 @@ internal static class ResultsTable
         "startup" => [[Number(r, "ready_ms"), Number(r, "yardstick_ready_ms"), MiB(r, "broker_ready_rss_bytes"), MiB(r, "broker_peak_rss_bytes")]],
         "scale" => [[.. Scale(r.GetProperty("scale"), Ratio(r, "ratio"))]],
         "settle" => [[Size(r), Word(r, "api"), Number(r, "messages_per_second"), Word(r, "yardstick"), Number(r, "yardstick_messages_per_second"), Ratio(r, "ratio")]],
-        "inprocess" => [[Word(r, "kind"), Size(r), .. Nanoseconds(r), Ratio(r, "ratio"), Ratio(r, "ratio_p99")]],
+        "inprocess" => [[Word(r, "kind"), Size(r), .. InProcess(r), Ratio(r, "ratio"), Ratio(r, "ratio_p99")]],
         _ => [[Size(r), Number(r, "messages"), Number(r, "lost"), .. Latency(r, "latency_us").Where((_, i) => i != 2), MiB(r, "broker_peak_rss_bytes")]],
     };
 
@@ -82,11 +84,12 @@ internal static class ResultsTable
         return Percentiles.Select(p => figures.GetProperty(p).GetDouble().ToString(p == "p50" ? "N1" : "N0", CultureInfo.InvariantCulture));
     }
 
-    private static IEnumerable<string> Nanoseconds(JsonElement result)
+    private static string[] InProcess(JsonElement result)
     {
         JsonElement figures = result.GetProperty("latency_us"), line = result.GetProperty("yardstick_latency_us");
-        return AllPercentiles.Select(figures.GetProperty).Append(line.GetProperty("p50"))
-            .Select(value => (value.GetDouble() * NanosecondsPerMicrosecond).ToString("N0", CultureInfo.InvariantCulture));
+        return [.. AllPercentiles.Select(p => Value(figures.GetProperty(p))), Ratio(figures, Late), Ratio(line, Late), Value(line.GetProperty("p50"))];
+
+        static string Value(JsonElement value) => (value.GetDouble() * NanosecondsPerMicrosecond).ToString("N0", CultureInfo.InvariantCulture);
     }
 
     private static string Size(JsonElement result) => $"{result.GetProperty("size").GetInt32()} B";

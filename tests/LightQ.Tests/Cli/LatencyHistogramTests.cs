@@ -32,6 +32,7 @@ public sealed class LatencyHistogramTests
             long exact = values[Math.Max(1, (int)Math.Ceiling(percent / 100 * values.Length)) - 1];
             Assert.InRange(histogram.Percentile(percent), exact, exact + (exact / 1000));
         }
+        Assert.Equal(values.Count(v => v >= 2000), histogram.CountFrom(2000));
         Assert.Equal(values[0], histogram.Min);
         Assert.Equal(values[^1], histogram.Max);
         Assert.Equal(values.Length, histogram.Count);

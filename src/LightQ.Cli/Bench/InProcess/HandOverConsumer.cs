@@ -10,6 +10,7 @@ internal sealed class HandOverConsumer : IDisposable
     private readonly CacheLine _line;
     private readonly int _size;
     private readonly PinnedThread _thread;
+    private readonly LatencyHistogram _histogram = new(); // One for all runs: fresh memory would come page by page while it is measured.
 
     public HandOverConsumer(HandOverSpec spec, HandOverLink link, CacheLine line)
     {
@@ -24,16 +25,21 @@ internal sealed class HandOverConsumer : IDisposable
     /// <param name="stop">Ends it before its time.</param>
     public Task<RoleMessage> RunAsync(HandOverTask task, Action begun, CancellationToken stop) => _thread.RunAsync(() =>
     {
+        _histogram.Clear();
         begun();
         if (task.Messages == 0)
         {
             _line.Echo(stop);
             return new RoleMessage { Event = RoleEvent.Done };
         }
-        var histogram = new LatencyHistogram();
-        var check = new DeliveryCheck(_size, task.Messages, histogram);
+        if (task.ThroughLine)
+        {
+            _line.Receive(task.Messages, _histogram, stop);
+            return new RoleMessage { Event = RoleEvent.Done, LatencyUs = LatencyFigures.OfHandOvers(_histogram) };
+        }
+        var check = new DeliveryCheck(_size, task.Messages, _histogram);
         _link.Receive(check, stop);
-        return ConsumeRole.Result(check, task.Messages) with { LatencyUs = LatencyFigures.Of(histogram, toFiveNines: true), IsPinned = _thread.IsPinned };
+        return ConsumeRole.Result(check, task.Messages) with { LatencyUs = LatencyFigures.OfHandOvers(_histogram), IsPinned = _thread.IsPinned };
     });
 
     public void Dispose() => _thread.Dispose();

@@ -9,8 +9,8 @@ namespace LightQ.Cli.Bench.InProcess;
 /// </remarks>
 internal static class HandOverLoops
 {
-    /// <summary>A run's first message is due so long after its beginning: by then the other end is there.</summary>
-    private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(5);
+    /// <summary>A run's first message is due so long after its beginning: by then the other end is there, and what has begun the run is at rest.</summary>
+    private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(20);
 
     public static void Send<TSender>(TSender sender, SendPlan plan, CancellationToken stop)
         where TSender : struct, ISender

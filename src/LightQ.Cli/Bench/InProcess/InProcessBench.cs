@@ -16,8 +16,11 @@ internal sealed class InProcessBench(InProcessSettings settings, CommandConsole 
 
     private static readonly TimeSpan Rest = TimeSpan.FromMilliseconds(250);
 
-    /// <summary>How long the consumer may take for what is left when everything has been sent.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    /// <summary>How long the line is sent on the run's schedule before each run: enough to meet the host's stops, a fifth of the usual run.</summary>
+    private static readonly TimeSpan LineTime = TimeSpan.FromSeconds(2);
+
+    /// <summary>How long a warm-up round keeps the schedule: a loop that never waited would be compiled as one that need not.</summary>
+    private static readonly TimeSpan PacedWarmUp = TimeSpan.FromMilliseconds(100);
 
     private readonly List<string> _remarks = [];
     private IReadOnlyList<BenchResult> _results = [];
@@ -64,22 +67,26 @@ internal sealed class InProcessBench(InProcessSettings settings, CommandConsole 
         await using IHandOverPartner consumer = spec.IsShared
             ? await ProcessPartner.StartAsync(spec, stop.Token)
             : new ThreadPartner(spec, link, line, stop.Token);
+        var pair = new HandOverPair(spec.Target, link, line, producer, consumer, stop, cancellationToken);
         var lines = new List<LatencyFigures>();
         var runs = new List<RoleMessage>();
         try
         {
             console.Progress($"{spec.Target.Word()}, {spec.Size} B: warming up");
-            await WarmUpAsync();
-            LatencyHistogram before = await PingAsync();
+            await WarmUpAsync(pair, cancellationToken);
+            LatencyHistogram before = await pair.PingAsync();
             for (int run = 1; run <= settings.Runs; run++)
             {
-                runs.Add(await SendAsync(new SendPlan(settings.Messages, settings.Rate)));
-                LatencyHistogram after = await PingAsync();
+                await RestAsync(cancellationToken);
+                LatencyFigures onLine = (await pair.SendLineAsync(PlanOf(LineTime))).LatencyUs!;
+                await RestAsync(cancellationToken);
+                runs.Add(await pair.SendAsync(new SendPlan(settings.Messages, settings.Rate)));
+                LatencyHistogram after = await pair.PingAsync();
                 before.Add(after);
-                lines.Add(LatencyFigures.Of(before));
+                lines.Add(LatencyFigures.Of(before) with { LaterThan20UsPercent = onLine.LaterThan20UsPercent });
                 before = after;
                 LatencyFigures figures = runs[^1].LatencyUs!;
-                console.Progress(Text($"{spec.Target.Word()}, {spec.Size} B, run {run} of {settings.Runs}: p50 {figures.P50:F3} us, p99 {figures.P99:F3} us, line {lines[^1].P50:F3} us"));
+                console.Progress(Text($"{spec.Target.Word()}, {spec.Size} B, run {run} of {settings.Runs}: p50 {figures.P50:F3} us, p99 {figures.P99:F3} us, {figures.LaterThan20UsPercent:F2} % later than 20 us; line {lines[^1].P50:F3} us, {lines[^1].LaterThan20UsPercent:F2} %"));
             }
         }
         finally
@@ -89,61 +96,32 @@ internal sealed class InProcessBench(InProcessSettings settings, CommandConsole 
         if (!producer.IsPinned || !runs[0].IsPinned)
             _remarks.Add("The threads are NOT pinned to their CPUs: this system cannot, or refuses.");
         return Summarize(spec, runs, lines);
+    }
 
-        async Task WarmUpAsync()
+    private async Task WarmUpAsync(HandOverPair pair, CancellationToken cancellationToken)
+    {
+        var part = new SendPlan(Math.Max(1, settings.WarmUpMessages / (WarmUpRounds * PartsOfRound)), double.PositiveInfinity);
+        for (int round = 0; round < WarmUpRounds; round++)
         {
-            long part = Math.Max(1, settings.WarmUpMessages / (WarmUpRounds * PartsOfRound));
-            for (int round = 0; round < WarmUpRounds; round++)
+            for (int i = 0; i < PartsOfRound; i++)
             {
-                for (int i = 0; i < PartsOfRound; i++)
-                    await SendAsync(new SendPlan(part, double.PositiveInfinity));
-                await PingAsync();
-                await Task.Delay(Rest, cancellationToken);
+                await pair.SendAsync(part);
+                await pair.SendLineAsync(part);
             }
+            await pair.SendAsync(PlanOf(PacedWarmUp));
+            await pair.SendLineAsync(PlanOf(PacedWarmUp));
+            await pair.PingAsync();
+            await RestAsync(cancellationToken);
         }
+    }
 
-        async Task<LatencyHistogram> PingAsync()
-        {
-            await consumer.StartAsync(HandOverTask.Echo);
-            (LatencyHistogram histogram, _) = await BothAsync(producer.RunAsync(() => line.Ping(stop.Token)));
-            return histogram;
-        }
+    private SendPlan PlanOf(TimeSpan atMost) => new(Math.Clamp((long)(settings.Rate * atMost.TotalSeconds), 1, settings.Messages), settings.Rate);
 
-        async Task<RoleMessage> SendAsync(SendPlan plan)
-        {
-            await consumer.StartAsync(new HandOverTask(plan.Messages));
-            (_, RoleMessage received) = await BothAsync(producer.RunAsync(() =>
-            {
-                link.Send(plan, stop.Token);
-                return true;
-            }));
-            return received;
-        }
-
-        // Whichever end fails first ends the other and is what the user hears of.
-        async Task<(T Sent, RoleMessage Received)> BothAsync<T>(Task<T> sending)
-        {
-            Task<RoleMessage> receiving = consumer.EndAsync();
-            Task first = await Task.WhenAny(sending, receiving);
-            try
-            {
-                await first;
-                T sent = await sending;
-                return (sent, await receiving.WaitAsync(Patience, cancellationToken));
-            }
-            catch (TimeoutException)
-            {
-                throw new CommandException(ExitCode.Failed, $"Through {spec.Target.Word()} not every message arrived: the consumer still waits {Patience.TotalSeconds} s after the last was sent.");
-            }
-            finally
-            {
-                if (!sending.IsCompletedSuccessfully)
-                {
-                    await stop.CancelAsync();
-                    await ((Task)sending).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-                }
-            }
-        }
+    /// <summary>Has done whatever the last run left behind to collect and to compile, before there is the next one.</summary>
+    private static async Task RestAsync(CancellationToken cancellationToken)
+    {
+        GC.Collect();
+        await Task.Delay(Rest, cancellationToken);
     }
 
     private BenchResult Summarize(HandOverSpec spec, List<RoleMessage> runs, List<LatencyFigures> lines)

@@ -68,7 +68,7 @@ public sealed class JlbhSummaryTests
         var histogram = new LatencyHistogram();
         for (int i = 0; i < values; i++)
             histogram.Record(i);
-        LatencyFigures figures = LatencyFigures.Of(histogram, toFiveNines: true);
+        LatencyFigures figures = LatencyFigures.OfHandOvers(histogram);
         return [.. JlbhSummary.Of([figures, figures]).Where(l => l.Contains(':', StringComparison.Ordinal)).Select(l => Row(l).Name)];
     }
 
