@@ -31,6 +31,22 @@ public sealed class ReportTableTests
         Assert.Single(lines, l => Cells(l) is ["1024 B", .., "1,333", "0.75", "333", "3.00"]);
     }
 
+    [Fact]
+    public void In_process_has_the_share_of_late_messages_beside_the_lines()
+    {
+        string[] lines = Lines(Result(29, "line", 0.5) with
+        {
+            Kind = "ring",
+            Processes = 1,
+            LatencyUs = Latency() with { LaterThan20UsPercent = 1.254 },
+            YardstickLatencyUs = Latency() with { LaterThan20UsPercent = 0.75 },
+        });
+
+        string[] columns = Cells(lines.Single(l => l.Contains("target", StringComparison.Ordinal))), row = Cells(lines.Single(l => l.Contains("ring", StringComparison.Ordinal)));
+        Assert.Equal("1.25 %", row[Array.IndexOf(columns, "> 20 us")]);
+        Assert.Equal("0.75 %", row[Array.IndexOf(columns, "line > 20 us")]);
+    }
+
     private static string[] Lines(params BenchResult[] results)
     {
         using var text = new StringWriter();

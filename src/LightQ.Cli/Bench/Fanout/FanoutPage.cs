@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net;
 using System.Text;
 using LightQ.Cli.Bench.Report;
 
@@ -12,10 +11,7 @@ internal static class FanoutPage
     {
         page.Append("<h2>Latency by percentile</h2>\n");
         page.Append(SvgPlot.Lines("microseconds", [.. results.Select(r => new PlotSeries(string.Create(CultureInfo.InvariantCulture, $"{r.Fanout!.Rate:0.##}/s"), [.. r.LatencyUs!.Points()]))]));
-        page.Append("<table><tr>").AppendJoin("", FanoutTable.Columns.Select(c => $"<th>{c}")).Append("</tr>\n");
-        foreach (string[] row in FanoutTable.Rows(results))
-            page.Append("<tr>").AppendJoin("", row.Select(cell => $"<td>{WebUtility.HtmlEncode(cell)}")).Append("</tr>\n");
-        page.Append("</table>\n");
+        PageTable.Append(page, FanoutTable.Columns, FanoutTable.Rows(results));
         foreach (string failure in FanoutTable.Failures(results))
             page.Append(CultureInfo.InvariantCulture, $"<p class=\"bad\">{failure}</p>\n");
     }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Bench.Reference;
 using LightQ.Cli.Bench.Scale;
 
 namespace LightQ.Cli.Bench.Report;
@@ -33,16 +34,7 @@ internal static class ReportPage
             page.Append(CultureInfo.InvariantCulture, $"<p>{Escape(note)}</p>\n");
         foreach (string remark in report.Remarks)
             page.Append(CultureInfo.InvariantCulture, $"<p class=\"remark\">{Escape(remark)}</p>\n");
-        if (report.Results.Any(r => r.Processes is not null))
-            AppendInProcess(page, report.Results);
-        else if (report.Results.Any(r => r.Fanout is not null))
-            FanoutPage.Append(page, report.Results);
-        else if (report.Results.Any(r => r.Scale is not null))
-            ScalePage.Append(page, report.Results);
-        else if (report.Results.Any(r => r.YardstickLatencyUs is not null))
-            AppendLatency(page, report.Results);
-        else
-            AppendThroughput(page, report.Results);
+        AppendFigures(page, report);
         foreach (BenchResult r in report.Results.Where(r => r.Faults > 0))
         {
             page.Append(
@@ -52,22 +44,74 @@ internal static class ReportPage
         return page.Append("</html>\n").ToString();
     }
 
+    private static void AppendFigures(StringBuilder page, BenchReport report)
+    {
+        switch (report.Scenario)
+        {
+            case "throughput" or "catch-up":
+                AppendThroughput(page, report.Results);
+                PageTable.Append(page, RateColumns("size", "api"), report.Results.Select(r => RateRow(r, Text($"{r.Size} B"), r.Api)));
+                break;
+            case "reference":
+                AppendThroughput(page, report.Results);
+                PageTable.Append(page, ReferenceTable.Columns(report.Results), ReferenceTable.Rows(report.Results));
+                break;
+            case "settle":
+                AppendSettlement(page, report.Results);
+                break;
+            case "latency":
+                AppendLatency(page, report.Results);
+                break;
+            case "inprocess":
+                AppendInProcess(page, report.Results);
+                break;
+            case "fanout":
+                FanoutPage.Append(page, report.Results);
+                break;
+            case "scale":
+                ScalePage.Append(page, report.Results);
+                break;
+            case "startup":
+                StartupPage.Append(page, report.Results);
+                break;
+            default:
+                throw new ArgumentOutOfRangeException(nameof(report), report.Scenario, "There is no page for this scenario.");
+        }
+    }
+
     private static void AppendThroughput(StringBuilder page, IReadOnlyList<BenchResult> results)
     {
         foreach (IGrouping<string, BenchResult> kind in results.GroupBy(r => r.Kind))
         {
             page.Append(CultureInfo.InvariantCulture, $"<h2>Throughput by size: {kind.Key} topic</h2>\n");
-            page.Append(SvgPlot.Bars("messages a second", [.. kind.GroupBy(r => r.Size).Select(ToBars)]));
+            page.Append(SvgPlot.Bars("messages a second", [.. kind.GroupBy(r => r.Size).Select(g => ToBars(Text($"{g.Key} B"), [.. g]))]));
         }
-        page.Append("<table><tr><th>size<th>topic<th>acknowledged<th>api<th>messages<th>messages/s<th>MiB/s<th>yardstick<th>its messages/s<th>ratio</tr>\n");
-        foreach (BenchResult r in results)
-        {
-            page.Append(
-                CultureInfo.InvariantCulture,
-                $"<tr><td>{r.Size} B<td>{r.Kind}<td>{r.Ack}<td>{r.Api}<td>{r.Messages:N0}<td>{r.MessagesPerSecond:N0}<td>{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}<td>{r.Yardstick}<td>{r.YardstickMessagesPerSecond:N0}<td>{r.Ratio:F2}</tr>\n");
-        }
-        page.Append("</table>\n");
     }
+
+    /// <summary>A group of bars for each way to settle.</summary>
+    private static void AppendSettlement(StringBuilder page, IReadOnlyList<BenchResult> results)
+    {
+        page.Append(CultureInfo.InvariantCulture, $"<h2>Settled messages, {results[0].Size} B</h2>\n");
+        page.Append(SvgPlot.Bars("messages a second", [.. results.Select(r => ToBars(r.Api, [r]))]));
+        PageTable.Append(page, RateColumns("settled", "size"), results.Select(r => RateRow(r, r.Api, Text($"{r.Size} B"))));
+    }
+
+    private static string[] RateColumns(string first, string second) =>
+        [first, second, "topic", "acknowledged", "messages", "messages/s", "MiB/s", "yardstick", "its messages/s", "ratio"];
+
+    private static string[] RateRow(BenchResult r, string first, string second) =>
+    [
+        first,
+        second,
+        r.Kind,
+        r.Ack,
+        Text($"{r.Messages:N0}"),
+        Text($"{r.MessagesPerSecond:N0}"),
+        Text($"{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}"),
+        r.Yardstick,
+        Text($"{r.YardstickMessagesPerSecond:N0}"),
+        Text($"{r.Ratio:F2}"),
+    ];
 
     private static void AppendLatency(StringBuilder page, IReadOnlyList<BenchResult> results)
     {
@@ -77,7 +121,8 @@ internal static class ReportPage
             page.Append(CultureInfo.InvariantCulture, $"<h2>Latency by percentile: {first.Size} B at {first.Rate:N0} messages a second, {first.Kind}, ack {first.Ack}</h2>\n");
             List<PlotSeries> series = [new("lightq", [.. first.LatencyUs!.Points()])];
             series.AddRange(group.Select(r => new PlotSeries(r.Yardstick, [.. r.YardstickLatencyUs!.Points()])));
-            AppendLatency(page, series, "N1");
+            AppendLines(page, series);
+            PageTable.Append(page, PercentileColumns(series), series.Select(line => PercentileRow(line, "N1")));
         }
     }
 
@@ -89,25 +134,26 @@ internal static class ReportPage
         List<PlotSeries> series = [.. results.Select(r => new PlotSeries(r.Kind, [.. r.LatencyUs!.Points()]))];
         double line = Median.Of(results.Select(r => r.YardstickLatencyUs!.P50));
         series.Add(new PlotSeries(first.Yardstick, [.. series[0].Points.Select(p => (p.Name, line))]));
-        AppendLatency(page, series, "N3");
+        AppendLines(page, series);
+        double? lineShare = results.All(r => r.YardstickLatencyUs!.LaterThan20UsPercent is not null) ? Median.Of(results.Select(r => r.YardstickLatencyUs!.LaterThan20UsPercent!.Value)) : null;
+        IEnumerable<double?> shares = [.. results.Select(r => r.LatencyUs!.LaterThan20UsPercent), lineShare];
+        PageTable.Append(
+            page,
+            [.. PercentileColumns(series), "later than 20 us"],
+            series.Zip(shares, (line, share) => (IEnumerable<string>)[.. PercentileRow(line, "N3"), Text($"{share:F2} %")]));
     }
 
-    private static void AppendLatency(StringBuilder page, List<PlotSeries> series, string format)
-    {
-        page.Append(SvgPlot.Lines("microseconds", series));
-        page.Append("<table><tr><th>through");
-        page.AppendJoin("", series[0].Points.Select(p => $"<th>{p.Name}")).Append("</tr>\n");
-        foreach (PlotSeries line in series)
-        {
-            page.Append(CultureInfo.InvariantCulture, $"<tr><td>{line.Name}");
-            page.AppendJoin("", line.Points.Select(p => "<td>" + p.Value.ToString(format, CultureInfo.InvariantCulture))).Append("</tr>\n");
-        }
-        page.Append("</table>\n");
-    }
+    private static void AppendLines(StringBuilder page, List<PlotSeries> series) => page.Append(SvgPlot.Lines("microseconds", series));
 
-    private static PlotSeries ToBars(IGrouping<int, BenchResult> group) => new(
-        string.Create(CultureInfo.InvariantCulture, $"{group.Key} B"),
-        [("lightq", group.First().MessagesPerSecond ?? 0), .. group.Select(r => (r.Yardstick, r.YardstickMessagesPerSecond ?? 0))]);
+    private static IEnumerable<string> PercentileColumns(List<PlotSeries> series) => series[0].Points.Select(p => p.Name).Prepend("through");
+
+    private static IEnumerable<string> PercentileRow(PlotSeries line, string format) =>
+        line.Points.Select(p => p.Value.ToString(format, CultureInfo.InvariantCulture)).Prepend(line.Name);
+
+    private static PlotSeries ToBars(string name, IReadOnlyList<BenchResult> beside) =>
+        new(name, [("lightq", beside[0].MessagesPerSecond ?? 0), .. beside.Select(r => (r.Yardstick, r.YardstickMessagesPerSecond ?? 0))]);
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 
     private static string Escape(string text) => WebUtility.HtmlEncode(text);
 }

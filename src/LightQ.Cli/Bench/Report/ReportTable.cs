@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Cli.Bench.Fanout;
+using LightQ.Cli.Bench.Reference;
 using LightQ.Cli.Bench.Scale;
 using LightQ.Cli.Output;
 using Spectre.Console;
@@ -18,10 +19,10 @@ internal static class ReportTable
         console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
             $"{report.Scenario} on {machine.Cpu}, {machine.Cores} cores, {machine.MemoryBytes / BytesPerMiB / 1024:F0} GiB, {machine.Runtime}, GC {machine.Gc}"));
-        console.Write(report.Results.Any(r => r.ReadyMs is not null) ? Startup(report.Results)
+        console.Write(report.Results.Any(r => r.ReadyMs is not null) ? StartupTable.Create(report.Results)
             : report.Results.Any(r => r.Scale is not null) ? ScaleTable.Create(report.Results)
             : report.Results.Any(r => r.Fanout is not null) ? FanoutTable.Create(report.Results)
-            : report.Results.Any(r => r.PublishedMessagesPerSecond is not null) ? Reference(report.Results)
+            : report.Results.Any(r => r.PublishedMessagesPerSecond is not null) ? ReferenceTable.Create(report.Results)
             : report.Results.Any(r => r.Processes is not null) ? InProcess(report.Results)
             : report.Results.Any(r => r.LatencyUs is not null) ? Latency(report.Results) : Throughput(report.Results));
         foreach (string remark in report.Remarks)
@@ -59,57 +60,11 @@ internal static class ReportTable
         return table;
     }
 
-    /// <summary>A row for each cell of the grid, with what each document has published, what it truly was, and the ratio to that.</summary>
-    private static Table Reference(IReadOnlyList<BenchResult> results)
-    {
-        string[] documents = Yardsticks(results);
-        Table table = CommandConsole.Table(
-            ["size", "kind", "ack", "messages", .. documents.SelectMany(d => new[] { $"{d} published", "true" }), "messages/s", "MiB/s", .. documents.Select(d => $"of {d}"), "p50 us", "p99 us", "checked"]);
-        foreach (BenchResult[] beside in BySize(results, documents))
-        {
-            BenchResult r = beside[0];
-            table.AddRow(
-            [
-                Text($"{r.Size} B"),
-                r.Kind,
-                r.Ack,
-                Text($"{r.Messages:N0}"),
-                .. beside.SelectMany(b => new[] { Text($"{b.PublishedMessagesPerSecond:N0}"), Text($"{b.YardstickMessagesPerSecond:N0}") }),
-                Text($"{r.MessagesPerSecond:N0}"),
-                Text($"{r.MessagesPerSecond * r.Size / BytesPerMiB:N0}"),
-                .. beside.Select(b => Text($"{b.Ratio:F2}")),
-                Text($"{r.LatencyUs?.P50:N0}"),
-                Text($"{r.LatencyUs?.P99:N0}"),
-                r.IsSound ? "all, in order" : "FAILED",
-            ]);
-        }
-        return table;
-    }
-
-    private static Table Startup(IReadOnlyList<BenchResult> results)
-    {
-        Table table = CommandConsole.Table("topics", "backlog MiB", "ready ms", "slowest", "yardstick", "its ready ms", "ratio", "MiB when ready", "peak MiB");
-        foreach (BenchResult r in results)
-        {
-            table.AddRow(
-                Text($"{r.Topics:N0}"),
-                Text($"{r.BacklogBytes / BytesPerMiB:N0}"),
-                Text($"{r.ReadyMs:N0}"),
-                Text($"{r.ReadyRunsMs!.Max():N0}"),
-                r.Yardstick,
-                Text($"{r.YardstickReadyMs:N0}"),
-                Text($"{r.Ratio:F2}"),
-                Text($"{r.BrokerReadyRssBytes / BytesPerMiB:F0}"),
-                Text($"{r.BrokerPeakRssBytes / BytesPerMiB:F0}"));
-        }
-        return table;
-    }
-
     /// <summary>A row for each target, in nanoseconds: the medians of its runs, and of their ratios to the hand-off of a cache line.</summary>
     private static Table InProcess(IReadOnlyList<BenchResult> results)
     {
         string[] percentiles = [.. results.SelectMany(r => r.LatencyUs!.Points()).Select(p => p.Name).Distinct().OrderBy(name => name == "max").Skip(1)];
-        Table table = CommandConsole.Table(["target", "size", "rate", "processes", .. percentiles.Select(p => $"{p} ns"), "line p50 ns", "p50 of line", "p99 of line", "checked"]);
+        Table table = CommandConsole.Table(["target", "size", "rate", "processes", .. percentiles.Select(p => $"{p} ns"), "> 20 us", "line > 20 us", "line p50 ns", "p50 of line", "p99 of line", "checked"]);
         foreach (BenchResult r in results)
         {
             Dictionary<string, double> points = r.LatencyUs!.Points().ToDictionary(p => p.Name, p => p.Value);
@@ -120,6 +75,8 @@ internal static class ReportTable
                 Text($"{r.Rate:N0}/s"),
                 Text($"{r.Processes}"),
                 .. percentiles.Select(p => points.TryGetValue(p, out double value) ? Text($"{value * NanosecondsPerMicrosecond:N0}") : ""),
+                Text($"{r.LatencyUs!.LaterThan20UsPercent:F2} %"),
+                Text($"{r.YardstickLatencyUs!.LaterThan20UsPercent:F2} %"),
                 Text($"{r.YardstickLatencyUs!.P50 * NanosecondsPerMicrosecond:N0}"),
                 Text($"{r.Ratio:F2}"),
                 Text($"{r.RatioP99:F2}"),
@@ -146,10 +103,11 @@ internal static class ReportTable
         return table;
     }
 
-    private static string[] Yardsticks(IReadOnlyList<BenchResult> results) => [.. results.Select(r => r.Yardstick).Distinct()];
+    /// <summary>The yardsticks, in the order in which they come.</summary>
+    public static string[] Yardsticks(IReadOnlyList<BenchResult> results) => [.. results.Select(r => r.Yardstick).Distinct()];
 
     /// <summary>The results of each size, kind and way to use the product, in the yardsticks' order.</summary>
-    private static IEnumerable<BenchResult[]> BySize(IReadOnlyList<BenchResult> results, string[] yardsticks) =>
+    public static IEnumerable<BenchResult[]> BySize(IReadOnlyList<BenchResult> results, string[] yardsticks) =>
         results.GroupBy(r => (r.Size, r.Kind, r.Api)).Select(g => g.OrderBy(r => Array.IndexOf(yardsticks, r.Yardstick)).ToArray());
 
     private static IEnumerable<string> Row(LatencyFigures figures) => figures.Points().Skip(1).Select(p => Text($"{p.Value:N1}"));

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Net;
 using System.Text;
 
 namespace LightQ.Cli.Bench.Report;
@@ -13,6 +14,9 @@ internal static class SvgPlot
     private const int Top = 30;
     private const int Bottom = 280;
     private const int Steps = 4;
+    private const int NamesInRow = 5;
+    private const int RowHeight = 18;
+    private const int LegendY = 6;
 
     private static readonly double[] RoundNumbers = [1, 2, 4, 5, 8, 10];
     private static readonly string[] Colours = ["#0969da", "#8c959f", "#d97706", "#1a7f37", "#8250df"];
@@ -55,7 +59,7 @@ internal static class SvgPlot
         for (int l = 0; l < lines.Count; l++)
         {
             string points = string.Join(' ', lines[l].Points.Select((p, i) => string.Create(CultureInfo.InvariantCulture, $"{X(i):F1},{Y(p.Value):F1}")));
-            svg.Append(CultureInfo.InvariantCulture, $"<polyline points=\"{points}\" fill=\"none\" stroke=\"{Colours[l % Colours.Length]}\" stroke-width=\"2\"/>\n");
+            svg.Append(CultureInfo.InvariantCulture, $"<polyline points=\"{points}\" fill=\"none\" stroke=\"{Colours[l % Colours.Length]}\" stroke-width=\"2\"{Dashes(l)}/>\n");
         }
         return svg.Append("</svg>\n").ToString();
 
@@ -66,14 +70,19 @@ internal static class SvgPlot
     private static StringBuilder Begin(string unit, string[] names)
     {
         var svg = new StringBuilder();
-        svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Width} {Height}\" width=\"{Width}\" role=\"img\">\n<text x=\"4\" y=\"16\">{unit}</text>\n");
+        int above = LegendTop(names.Length) - LegendY; // Names that do not fit into one row grow the plot upwards.
+        svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 {above} {Width} {Height - above}\" width=\"{Width}\" role=\"img\">\n<text x=\"4\" y=\"16\">{unit}</text>\n");
         for (int i = 0; i < names.Length; i++)
         {
-            int x = Left + 120 + (i * 110);
-            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x}\" y=\"6\" width=\"12\" height=\"12\" fill=\"{Colours[i % Colours.Length]}\"/><text x=\"{x + 18}\" y=\"16\">{names[i]}</text>\n");
+            int x = Left + 70 + (i % NamesInRow * 110), y = LegendTop(names.Length) + (i / NamesInRow * RowHeight);
+            svg.Append(
+                CultureInfo.InvariantCulture,
+                $"<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{Colours[i % Colours.Length]}\"/><text x=\"{x + 18}\" y=\"{y + 10}\">{WebUtility.HtmlEncode(names[i])}</text>\n");
         }
         return svg;
     }
+
+    private static int LegendTop(int names) => LegendY - (Math.Max(0, names - 1) / NamesInRow * RowHeight);
 
     private static void AppendGridLine(StringBuilder svg, double y, double value) => svg.Append(
         CultureInfo.InvariantCulture,
@@ -81,6 +90,9 @@ internal static class SvgPlot
 
     private static void AppendLabel(StringBuilder svg, double x, string text) =>
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x:F1}\" y=\"{Bottom + 20}\" text-anchor=\"middle\">{text}</text>\n");
+
+    /// <summary>Lines that share a colour differ in their dashes.</summary>
+    private static string Dashes(int line) => line < Colours.Length ? "" : string.Create(CultureInfo.InvariantCulture, $" stroke-dasharray=\"{3 * (line / Colours.Length)} 3\"");
 
     private static double NiceTop(double value)
     {

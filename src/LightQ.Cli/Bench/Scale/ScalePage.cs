@@ -1,4 +1,3 @@
-using System.Net;
 using System.Text;
 using LightQ.Cli.Bench.Report;
 
@@ -11,9 +10,6 @@ internal static class ScalePage
     {
         page.Append("<h2>What is left with many, of what there is with few</h2>\n");
         page.Append(SvgPlot.Bars("percent", [.. results.Select(r => new PlotSeries(r.Scale!.Dimension, [("few", 100), ("many", Math.Round(100 * r.Ratio, 1))]))]));
-        page.Append("<table><tr>").AppendJoin("", ScaleTable.Columns.Select(c => $"<th>{c}")).Append("</tr>\n");
-        foreach (BenchResult result in results)
-            page.Append("<tr>").AppendJoin("", ScaleTable.Row(result).Select(cell => $"<td>{WebUtility.HtmlEncode(cell)}")).Append("</tr>\n");
-        page.Append("</table>\n");
+        PageTable.Append(page, ScaleTable.Columns, results.Select(ScaleTable.Row));
     }
 }

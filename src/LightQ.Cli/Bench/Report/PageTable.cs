@@ -1,0 +1,16 @@
+using System.Net;
+using System.Text;
+
+namespace LightQ.Cli.Bench.Report;
+
+/// <summary>A table on the report's page.</summary>
+internal static class PageTable
+{
+    public static void Append(StringBuilder page, IEnumerable<string> columns, IEnumerable<IEnumerable<string>> rows)
+    {
+        page.Append("<table><tr>").AppendJoin("", columns.Select(c => $"<th>{WebUtility.HtmlEncode(c)}")).Append("</tr>\n");
+        foreach (IEnumerable<string> row in rows)
+            page.Append("<tr>").AppendJoin("", row.Select(cell => $"<td>{WebUtility.HtmlEncode(cell)}")).Append("</tr>\n");
+        page.Append("</table>\n");
+    }
+}
