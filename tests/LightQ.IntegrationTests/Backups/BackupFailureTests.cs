@@ -20,6 +20,7 @@ public sealed class BackupFailureTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_backup_that_is_killed_is_incomplete_and_the_broker_goes_on()
     {
         FaultRun.RequireTier("It runs and kills processes.");
@@ -39,6 +40,7 @@ public sealed class BackupFailureTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_full_disk_a_wrong_address_and_a_damaged_broker_are_said_in_one_line()
     {
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", 8);

@@ -19,6 +19,7 @@ public sealed class BackupTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task What_was_acknowledged_before_a_backup_under_load_is_in_it_and_groups_go_on_at_their_positions()
     {
@@ -67,6 +68,7 @@ public sealed class BackupTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Users_rights_and_tokens_are_in_a_backup_and_the_admins_password_is_not()
     {

@@ -15,6 +15,7 @@ public sealed class BenchFailureTests
     private const string OtherVersion = "This broker speaks version 7; the client 1 to 1.";
 
     [Theory]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     [InlineData("throughput", "--sizes", "1024", "--messages", "2000000")]
     [InlineData("latency", "--size", "1024", "--rate", "50000", "--duration", "60s")]

@@ -14,6 +14,7 @@ public sealed class BenchTests
     private static readonly string[] Percentiles = ["min", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Throughput_reports_every_size_in_its_schema_and_as_a_page()
     {
@@ -38,6 +39,7 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_consumer_that_catches_up_gets_what_was_there_before_it_came()
     {
@@ -63,6 +65,7 @@ public sealed class BenchTests
         (await LightQTool.RunAsync(null, ["bench", "throughput", .. options])).FailedWith(2, problem);
 
     [Theory]
+    [Trait("Plain", "no")]
     [InlineData("message", "transient")]
     [InlineData("publish", "transient")]
     [InlineData("batch", "durable")]
@@ -78,6 +81,7 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Latency_reports_percentiles_in_order_beside_those_of_the_relay()
     {
@@ -95,6 +99,7 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Latency_takes_the_reference_documents_flags_and_writes_its_files()
     {
@@ -117,6 +122,7 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Latency_between_two_brokers_that_do_not_know_each_other_says_so()
     {
@@ -138,6 +144,7 @@ public sealed class BenchTests
         (await LightQTool.RunAsync(null, ["bench", "latency", .. flags])).FailedWith(2, reason);
 
     [Theory]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     [InlineData("latency", "-secure", "-tt", "500ms")]
     [InlineData("throughput", "--tls", "--sizes", "1000", "--messages", "20000")]
@@ -154,6 +161,7 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Reference_puts_both_documents_beside_every_cell_of_the_grid()
     {
@@ -181,6 +189,7 @@ public sealed class BenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_nats_server_can_be_the_second_yardstick()
     {
@@ -201,6 +210,7 @@ public sealed class BenchTests
             .FailedLastWith(69);
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Quickstart_moves_and_checks_both_kinds_in_both_sizes()
     {

@@ -65,6 +65,7 @@ public sealed class DoctorTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Certificates_that_end_have_ended_or_have_another_key_are_told_on_both_sides()
     {
@@ -100,6 +101,7 @@ public sealed class DoctorTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task The_command_writes_a_table_or_JSON_and_its_exit_code_is_the_worst_result()
     {

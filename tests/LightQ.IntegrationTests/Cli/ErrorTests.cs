@@ -14,6 +14,7 @@ public sealed class ErrorTests
     private const int Configuration = 78;
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task An_unknown_topic_fails_every_command_that_names_it()
     {

@@ -16,6 +16,7 @@ public sealed class FanoutBenchTests
     public Task Every_delivery_is_settled_and_has_its_line_in_the_log() => SettlesEveryDeliveryAsync("transient", synchronised: false);
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public Task Every_delivery_of_a_durable_topic_is_settled_and_has_its_line_in_the_log()
     {
@@ -52,6 +53,7 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_running_broker_is_measured_without_idle_connections_and_left_as_it_was()
     {
@@ -77,6 +79,7 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_disk_that_is_full_when_the_log_is_written_fails_the_run()
     {
@@ -103,6 +106,7 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_broker_that_dies_midway_ends_the_run_with_an_error()
     {
@@ -120,6 +124,7 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_foreign_broker_that_dies_midway_ends_the_run_with_an_error()
     {
@@ -138,6 +143,7 @@ public sealed class FanoutBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_sweep_raises_the_rate_from_step_to_step()
     {

@@ -15,6 +15,7 @@ public sealed class PubSubTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_big_text_survives_SIGTERM_and_SIGKILL_in_a_durable_topic()
     {
@@ -41,6 +42,7 @@ public sealed class PubSubTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_big_text_passes_a_transient_topic_to_who_subscribed_before()
     {
@@ -79,6 +81,7 @@ public sealed class PubSubTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_whole_file_is_one_message_and_comes_back_as_bytes()
     {
@@ -115,6 +118,7 @@ public sealed class PubSubTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_subscription_that_has_lost_its_broker_says_so_and_when_it_is_back()
     {

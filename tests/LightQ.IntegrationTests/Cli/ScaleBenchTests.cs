@@ -11,6 +11,7 @@ public sealed class ScaleBenchTests
         ["bench", "scale", "--topics", "20", "--busy", "2", "--backlog", "4MiB", "--subscriptions", "5", "--connections", "20", "--messages", "20000", "--rest", "1s", "--pairs", "1"];
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Every_dimension_compares_few_with_many_and_delivers_everything()
     {
@@ -32,6 +33,7 @@ public sealed class ScaleBenchTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task One_dimension_has_a_row_for_people()
     {

@@ -14,6 +14,7 @@ public sealed class ServiceTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_service_manager_is_told_of_readiness_reloads_life_and_the_end()
     {
         FaultRun.RequireTier("It starts processes.");

@@ -12,6 +12,7 @@ public sealed class TransferTests
     public Task Producer_and_consumer_start_in_this_order() => TransfersAsync("file", consumerFirst: false);
 
     [Theory]
+    [Trait("Plain", "no")]
     [InlineData("queue", true)]
     [InlineData("queue", false)]
     [InlineData("file", true)]
@@ -46,6 +47,7 @@ public sealed class TransferTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task The_next_consumer_of_a_durable_topic_gets_the_next_run()
     {
@@ -63,6 +65,7 @@ public sealed class TransferTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task A_broker_that_dies_ends_both_with_an_error()
     {

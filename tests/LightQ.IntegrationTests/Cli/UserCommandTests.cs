@@ -13,6 +13,7 @@ public sealed class UserCommandTests
     private const string Password = "correct horse battery staple";
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_user_is_made_given_rights_and_a_token_and_deleted()
     {
         FaultRun.RequireTier("It starts many processes.");
@@ -47,6 +48,7 @@ public sealed class UserCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_bench_logs_in_with_what_the_environment_has()
     {
         FaultRun.RequireTier("It starts many processes.");
@@ -57,6 +59,7 @@ public sealed class UserCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task The_password_may_be_in_a_file_that_the_environment_names()
     {
         FaultRun.RequireTier("It starts many processes.");
@@ -72,6 +75,7 @@ public sealed class UserCommandTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task What_is_wrong_is_said_with_what_is_allowed()
     {
         FaultRun.RequireTier("It starts many processes.");

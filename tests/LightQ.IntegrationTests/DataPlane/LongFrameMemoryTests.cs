@@ -17,6 +17,7 @@ public sealed class LongFrameMemoryTests
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Frames_of_4_MiB_of_200_peers_leave_little_behind()
     {

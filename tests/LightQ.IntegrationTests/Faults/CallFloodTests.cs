@@ -21,6 +21,7 @@ public sealed class CallFloodTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Clients_that_flood_the_control_port_leave_the_others_their_speed()
     {
         AttackProcess.Require();

@@ -22,6 +22,7 @@ public sealed class ClockJumpTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Nothing_acknowledged_is_lost_when_the_wall_clock_jumps()
     {
         FaultRun.RequireLongRun("It sets clocks and kills for half an hour.");
@@ -49,6 +50,7 @@ public sealed class ClockJumpTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task What_is_delayed_comes_once_within_a_minute_when_the_clock_jumps_over_its_time_and_back()
     {
         FaultRun.RequireLongRun("The broker looks at its clock once a minute.");

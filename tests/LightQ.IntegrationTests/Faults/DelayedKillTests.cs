@@ -17,6 +17,7 @@ public sealed class DelayedKillTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task Kill_9_while_delayed_messages_are_copied_loses_none_and_delivers_none_twice()
     {

@@ -20,6 +20,7 @@ public sealed class DescriptorTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Without_descriptors_the_broker_waits_and_when_there_are_some_again_it_goes_on()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "It looks into /proc.");

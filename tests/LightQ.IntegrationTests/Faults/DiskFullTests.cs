@@ -18,6 +18,7 @@ public sealed class DiskFullTests
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_full_disk_refuses_publishes_early_and_takes_them_again_when_space_returns()
     {
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", Megabytes);
@@ -56,6 +57,7 @@ public sealed class DiskFullTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_broker_that_starts_on_a_full_disk_serves_readers_and_takes_messages_when_space_returns()
     {
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", Megabytes);

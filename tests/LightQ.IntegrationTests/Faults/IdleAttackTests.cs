@@ -32,6 +32,7 @@ public sealed class IdleAttackTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Peers_that_say_nothing_or_do_not_read_are_closed_in_time_and_leave_nothing_behind()
     {
         AttackProcess.Require();

@@ -17,6 +17,7 @@ public sealed class KillTests
         RunAsync("D1", "kill -9 after 20 to 500 ms, 4 producers, 4 consumers, all ack levels", partitions: 1, FaultRun.Times(plain: 2, c: 100, n: 2_000));
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Fault", "D1.partitions")]
     public Task Kill_9_loses_as_little_of_topics_with_four_partitions()
     {

@@ -31,6 +31,7 @@ public sealed class MalformedTrafficTests : IAsyncDisposable
     private bool _tls;
 
     [Theory]
+    [Trait("Plain", "no")]
     [InlineData(false)]
     [InlineData(true)]
     public async Task Whatever_comes_gets_a_typed_error_or_the_end_and_others_are_served(bool tls)

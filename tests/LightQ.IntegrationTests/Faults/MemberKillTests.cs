@@ -19,6 +19,7 @@ public sealed class MemberKillTests
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Every_message_is_processed_and_by_two_members_only_when_the_first_was_killed()
     {
         var run = new FaultRun("G1", "members of a group, a process each, are killed (-9) while they process and settle");

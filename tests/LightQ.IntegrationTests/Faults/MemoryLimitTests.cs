@@ -18,6 +18,7 @@ public sealed class MemoryLimitTests
     private static readonly TimeSpan Stressed = TimeSpan.FromMilliseconds(500), Patience = TimeSpan.FromSeconds(10);
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_broker_that_runs_out_of_memory_has_lost_nothing_that_was_acknowledged()
     {
         FaultRun.RequireLongRun("It ends processes for a quarter of an hour.");

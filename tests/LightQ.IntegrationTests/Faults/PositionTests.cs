@@ -25,6 +25,7 @@ public sealed class PositionTests
     ];
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_killed_broker_takes_back_at_most_what_was_settled_in_its_last_moment()
     {
         var run = new FaultRun("G4.kill", "the broker is killed (-9) while groups consume");

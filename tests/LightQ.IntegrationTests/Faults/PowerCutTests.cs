@@ -14,6 +14,7 @@ public sealed class PowerCutTests
     private static readonly string[] Kinds = ["ext4", "xfs"];
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_power_cut_loses_nothing_that_was_synced()
     {
         LoopFileSystem[] disks = [.. Kinds.Select(kind => LoopFileSystem.Create(kind, Megabytes))];

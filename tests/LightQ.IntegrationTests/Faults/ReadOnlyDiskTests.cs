@@ -14,6 +14,7 @@ public sealed class ReadOnlyDiskTests
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_disk_that_turns_read_only_fails_durable_topics_and_nothing_else()
     {
         using LoopFileSystem disk = LoopFileSystem.Create("ext4", 128, "noatime,errors=remount-ro");

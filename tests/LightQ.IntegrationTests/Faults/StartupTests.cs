@@ -16,6 +16,7 @@ public sealed class StartupTests
     private const int Tolerance = 10;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task After_a_kill_under_load_it_is_ready_soon_and_has_lost_nothing()
     {
         FaultRun.RequireTier("It fills topics first.");

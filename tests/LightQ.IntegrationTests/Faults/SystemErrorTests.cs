@@ -11,6 +11,7 @@ namespace LightQ.IntegrationTests.Faults;
 public sealed class SystemErrorTests
 {
     [Fact]
+    [Trait("Plain", "no")]
     public async Task What_is_acknowledged_holds_and_what_is_said_is_true_whatever_the_system_answers()
     {
         FaultRun.RequireTier("It traces a broker's system calls.");

@@ -19,6 +19,7 @@ public sealed class TerminationTests
     private TimeSpan _longest;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task SIGTERM_loses_nothing_that_was_acknowledged_and_the_next_start_scans_nothing()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "It sends a signal.");

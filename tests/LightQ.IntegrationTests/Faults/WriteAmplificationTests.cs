@@ -23,6 +23,7 @@ public sealed class WriteAmplificationTests
     private const double Limit = 1.3;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Commits_of_16_KiB_cost_the_device_little_more_than_their_bytes()
     {
         int messages = FaultRun.Times(c: 8_000, n: 40_000);

@@ -58,6 +58,7 @@ public sealed class DrainTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task What_was_acknowledged_while_the_broker_drained_is_there_and_nothing_else()
     {
@@ -188,6 +189,7 @@ public sealed class DrainTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task The_tool_drains_a_broker_which_ends_with_0_and_a_second_signal_waits_no_longer()
     {

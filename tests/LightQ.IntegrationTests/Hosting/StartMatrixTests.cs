@@ -16,6 +16,7 @@ public sealed class StartMatrixTests
     private static readonly bool[] NoAndYes = [false, true];
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Every_combination_of_address_TLS_login_and_insecure_starts_or_says_what_is_missing()
     {
         FaultRun.RequireTier("It starts some thirty brokers.");

@@ -42,6 +42,7 @@ public sealed class DotnetSampleTests
     };
 
     [Theory]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     [MemberData(nameof(Samples))]
     public async Task A_sample_says_what_it_shows(string name, string[] lines)

@@ -85,6 +85,7 @@ public sealed class AuditTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task The_tool_verifies_and_shows()
     {

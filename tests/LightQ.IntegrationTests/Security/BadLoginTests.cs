@@ -26,6 +26,7 @@ public sealed class BadLoginTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task A_thousand_clients_that_come_back_at_once_are_served()
     {
         var run = new FaultRun("S3.storm", "clients with passwords all come back at once, also to a broker that has just started");
@@ -73,6 +74,7 @@ public sealed class BadLoginTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Names_that_mean_something_to_a_file_system_open_nothing_outside_the_data_directory()
     {
         var run = new FaultRun("S3.names", "hostile names of topics, groups, producers, users and patterns, on both planes");

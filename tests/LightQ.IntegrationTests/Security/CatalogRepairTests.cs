@@ -22,6 +22,7 @@ public sealed class CatalogRepairTests
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task What_a_repair_gives_back_counts_for_nobody_but_admin_until_an_administrator_confirms_it()
     {

@@ -24,6 +24,7 @@ public sealed class RightsMatrixTests
     private static readonly string[] Patterns = ["orders", "orders.*", "orders*", "Orders", "invoices", Closed, "closed*", "missing", "m*", "*"];
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Every_caller_is_answered_as_the_rights_say_on_every_plane()
     {
         var run = new FaultRun("S2.rights", "callers x topics x operations on both planes, against a model");

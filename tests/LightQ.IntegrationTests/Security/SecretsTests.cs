@@ -25,6 +25,7 @@ public sealed partial class SecretsTests
     private readonly ConcurrentQueue<(string Where, string Text)> _shown = new();
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Tier", "C")]
     public async Task No_password_token_or_hash_is_in_logs_metrics_answers_arguments_or_errors()
     {

@@ -30,6 +30,7 @@ public sealed class WrongLoginTests
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
+    [Trait("Plain", "no")]
     public async Task Wrong_logins_are_all_refused_and_a_load_beside_them_goes_on()
     {
         AttackProcess.Require();

@@ -29,6 +29,7 @@ public sealed class FuzzTests
     }
 
     [Fact]
+    [Trait("Plain", "no")]
     [Trait("Fault", "N1")]
     [Trait("Tier", "C")]
     public void Many_hostile_inputs_end_in_an_answer_or_a_typed_error()
