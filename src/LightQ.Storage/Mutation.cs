@@ -131,4 +131,12 @@ internal static class Mutation
 #else
         false;
 #endif
+
+    /// <summary>A position counts as kept before it is synced.</summary>
+    public static bool UnsyncedPosition =>
+#if MUTANT_UNSYNCEDPOSITION
+        true;
+#else
+        false;
+#endif
 }

@@ -25,6 +25,9 @@ public sealed class OffsetStore : IDisposable, IHousekept
     private readonly Dictionary<OffsetKey, Position> _positions;
     private HashSet<OffsetKey> _changed = [];
     private HashSet<OffsetKey> _flushing = [];
+
+    /// <summary>Removed, and a start may still find them.</summary>
+    private readonly HashSet<OffsetKey> _forgotten = [];
     private long _liveBytes;
     private byte[] _record = new byte[4096];
     private volatile JournalFailure? _failure;
@@ -80,7 +83,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
                 if (offset < 0)
                     positions.Remove(key);
                 else
-                    positions[key] = new Position { Offset = offset, State = state };
+                    positions[key] = new Position { Offset = offset, State = state, Kept = offset }; // Opening syncs what it finds.
             }
         });
         var store = new OffsetStore(environment, journal, positions, failureChanged ?? (static _ => { }));
@@ -124,6 +127,28 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
+    /// <summary>Gets the lowest position that a start would find, whatever ends the process or the machine now.</summary>
+    /// <param name="key">Whose.</param>
+    /// <param name="offset">The position; -1 when a start may find none.</param>
+    /// <returns>Whether one is certain to be found.</returns>
+    public bool TryGetKept(in OffsetKey key, out long offset)
+    {
+        lock (_lock)
+        {
+            offset = -1;
+            if (_positions.TryGetValue(key, out Position? position))
+                offset = Mutation.UnsyncedPosition ? position.Offset : position.Kept;
+            return offset >= 0;
+        }
+    }
+
+    /// <summary>Whether a start may find a position of a topic that was removed.</summary>
+    public bool IsForgetting(Guid topicId)
+    {
+        lock (_lock)
+            return _forgotten.Count != 0 && _forgotten.Any(key => key.TopicId == topicId);
+    }
+
     /// <summary>Forgets a position.</summary>
     public bool Remove(in OffsetKey key)
     {
@@ -131,6 +156,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         {
             if (!_positions.Remove(key, out Position? position))
                 return false;
+            _forgotten.Add(key);
             _liveBytes -= OffsetEntry.SizeOf(key, position.State.Length);
             NoteChange(key);
             return true;
@@ -168,6 +194,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
             try
             {
                 Store();
+                NoteKept(_flushing);
                 CompactIfLong(CompactFactor);
                 if (_failure is not null)
                     SetFailure(null);
@@ -254,7 +281,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         {
             return;
         }
-        _journal.Compact(Capture().Select(position => position.Record));
+        Compact();
     }
 
     private void NoteChange(in OffsetKey key)
@@ -285,6 +312,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         lock (_lock)
         {
             bool found = _positions.TryGetValue(key, out Position? position);
+            position?.Encode();
             byte[] state = position?.State ?? [];
             int size = OffsetEntry.SizeOf(key, state.Length);
             if (at + size > _record.Length)
@@ -295,14 +323,40 @@ public sealed class OffsetStore : IDisposable, IHousekept
 
     private void CompactIfLong(int factor)
     {
-        IEnumerable<ReadOnlyMemory<byte>> records;
         lock (_lock)
         {
             if (_journal.Bytes < Math.Max(CompactAtLeast, _liveBytes * factor))
                 return;
-            records = Capture().Select(position => position.Record);
         }
-        _journal.Compact(records);
+        Compact();
+    }
+
+    private void Compact()
+    {
+        IReadOnlyList<(OffsetKey Key, ReadOnlyMemory<byte> Record)> all;
+        lock (_lock)
+        {
+            all = Capture();
+            foreach (Position position in _positions.Values)
+                position.Encode();
+        }
+        _journal.Compact(all.Select(position => position.Record));
+        NoteKept(all.Select(position => position.Key));
+    }
+
+    /// <summary>What was encoded of these keys is what a start finds.</summary>
+    private void NoteKept(IEnumerable<OffsetKey> keys)
+    {
+        lock (_lock)
+        {
+            foreach (OffsetKey key in keys)
+            {
+                if (_positions.TryGetValue(key, out Position? position))
+                    position.Kept = position.Encoded;
+            }
+            // One that was removed behind its record will be stored once more.
+            _forgotten.RemoveWhere(key => !_changed.Contains(key));
+        }
     }
 
     private sealed class Position
@@ -310,5 +364,18 @@ public sealed class OffsetStore : IDisposable, IHousekept
         public long Offset { get; set; }
 
         public byte[] State { get; set; } = [];
+
+        /// <summary>What was last encoded to be stored; -1 for nothing.</summary>
+        public long Encoded { get; private set; } = -1;
+
+        /// <summary>The lowest that a start may find; -1 when it may find none.</summary>
+        public long Kept { get; set; } = -1;
+
+        /// <summary>It is about to be stored: from now on a start may find it.</summary>
+        public void Encode()
+        {
+            Encoded = Offset;
+            Kept = Math.Min(Kept, Offset);
+        }
     }
 }

@@ -146,6 +146,7 @@ internal sealed class CrashWorkload : IDisposable
         foreach (JournalModel journal in Journals.Where(journal => journal.IsOpen))
             WaitIdle(journal);
         State.KeptPositions();
+        NotePromises();
     }
 
     private void Reopen(JournalModel model)
@@ -223,7 +224,10 @@ internal sealed class CrashWorkload : IDisposable
             _positions.Flush();
             State.KeptPositions();
         }
+        NotePromises();
     }
+
+    private void NotePromises() => State.PromisedPositions(key => _positions.TryGetKept(key, out long kept) ? kept : -1);
 
     private RecordJournal OpenCatalog() => RecordJournal.Open(Catalog, _environment, _ => { });
 

@@ -9,6 +9,7 @@ internal sealed class StateModel(SimulatedFileSystem files)
     private readonly List<(int At, int Version)> _kept = [(0, 0)];
     private readonly Dictionary<OffsetKey, List<(int At, long Offset)>> _set = [];
     private readonly List<(int At, Dictionary<OffsetKey, int> Versions)> _flushed = [];
+    private readonly Dictionary<OffsetKey, List<(int At, int Version, long Kept)>> _promised = [];
 
     public string[] Records => _tried[^1].Records;
 
@@ -27,6 +28,17 @@ internal sealed class StateModel(SimulatedFileSystem files)
 
     public void KeptPositions() => _flushed.Add((files.Now, _set.ToDictionary(entry => entry.Key, entry => entry.Value.Count - 1)));
 
+    /// <summary>The store says of every position which is the lowest that a start would find; -1 when it may find none.</summary>
+    public void PromisedPositions(Func<OffsetKey, long> kept)
+    {
+        foreach ((OffsetKey key, List<(int At, long Offset)> history) in _set)
+        {
+            if (!_promised.TryGetValue(key, out List<(int At, int Version, long Kept)>? promises))
+                _promised[key] = promises = [];
+            promises.Add((files.Now, history.Count, kept(key)));
+        }
+    }
+
     /// <summary>Whether records are what a crash after so many changes may leave.</summary>
     public bool Allows(int now, IReadOnlyList<string> records)
     {
@@ -44,6 +56,8 @@ internal sealed class StateModel(SimulatedFileSystem files)
     {
         if (!_set.TryGetValue(key, out List<(int At, long Offset)>? history))
             return offset < 0;
+        if (offset < LowestPromised(now, key, history))
+            return false;
         int least = _flushed.FindLast(flushed => flushed.At <= now).Versions?.GetValueOrDefault(key) ?? 0;
         for (int i = least; i < history.Count && (i == least || history[i].At <= now); i++)
         {
@@ -51,6 +65,20 @@ internal sealed class StateModel(SimulatedFileSystem files)
                 return true;
         }
         return false;
+    }
+
+    /// <summary>What the store promised last, or what was set lower since.</summary>
+    private long LowestPromised(int now, OffsetKey key, List<(int At, long Offset)> history)
+    {
+        (int _, int version, long lowest) = _promised.TryGetValue(key, out List<(int At, int Version, long Kept)>? promises) ? promises.FindLast(p => p.At <= now) : default;
+        if (version == 0)
+            return -1;
+        foreach ((int at, long offset) in history[version..])
+        {
+            if (at <= now)
+                lowest = Math.Min(lowest, offset);
+        }
+        return lowest;
     }
 
     public IReadOnlyCollection<OffsetKey> Keys => _set.Keys;
