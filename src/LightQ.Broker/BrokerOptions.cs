@@ -155,6 +155,9 @@ public sealed record BrokerOptions
         init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxTokensPerUser), value, "1 or more");
     } = 1_000;
 
+    /// <summary>From how many bytes on a partition is told of that only grows; and each time that it has twice as many.</summary>
+    internal long GrowthNoticeBytes { get; init; } = 1L << 30;
+
     /// <summary>What durable topics are kept with; tests plant faults of the disk here.</summary>
     internal Func<JournalEnvironmentOptions, JournalEnvironment> OpenEnvironment { get; init; } = static options => new JournalEnvironment(options);
 }

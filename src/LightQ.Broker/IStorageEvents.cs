@@ -1,3 +1,4 @@
+using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Storage;
 
@@ -14,6 +15,12 @@ public interface IStorageEvents
 
     /// <summary>A partition takes nothing for want of space, or takes messages again.</summary>
     void OnDiskFull(Partition partition, bool isFull);
+
+    /// <summary>A partition has no limit and has grown, as far as the last time or twice as far.</summary>
+    void OnGrown(Partition partition, long bytes);
+
+    /// <summary>A partition whose messages go when all groups have settled them has grown likewise, and what keeps them.</summary>
+    void OnHeld(Partition partition, long bytes, RetentionHold hold);
 
     /// <summary>State on the disk stays behind what is in force, and why; null: it does no more.</summary>
     void OnStateFailed(StoredState state, JournalFailure? failure);

@@ -76,8 +76,8 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog = new TopicCatalog(Path.Combine(directory, TopicCatalog.DirectoryName), _environment, OnCatalogFailure);
             Users = new UserStore(_catalog, time, () => _options, Refusals);
             _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment, failure => options.StorageEvents?.OnStateFailed(StoredState.Positions, failure));
-            Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time));
-            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, () => _options, Refusals);
+            Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time), _environment);
+            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, () => _options, Refusals, Groups.SettledRetention.SettledBefore);
             _remover = new TopicRemover(_catalog, _opener, Groups);
             RecoverTopics();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))

@@ -148,5 +148,7 @@ public sealed class StatsClient
         WorstGroup = stats.WorstGroup,
         WorstGroupLag = (long)stats.WorstGroupLag,
         DeadLetters = stats.HasDeadLetters ? (long)stats.DeadLetters : null,
+        RetentionGroup = stats.RetentionGroup.Length == 0 ? null : stats.RetentionGroup,
+        RetentionMessages = (long)stats.RetentionMessages,
     };
 }

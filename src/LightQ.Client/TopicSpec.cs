@@ -54,6 +54,12 @@ public sealed record TopicSpec
         init => field = value is null || value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The age must not be negative.");
     }
 
+    /// <summary>
+    /// Durable topics: how long messages are kept beside <see cref="RetentionBytes"/> and <see cref="RetentionAge"/>, whichever removes first. Default:
+    /// <see cref="Retention.Keep"/> for a new topic, and <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// </summary>
+    public Retention Retention { get; init; }
+
     /// <summary>The ack level of producers that ask for the default.</summary>
     public Durability AckLevel { get; init; }
 

@@ -74,6 +74,15 @@ public sealed record TopicStats
     /// <summary>Messages that the topic's dead-letter topic holds; null for one partition, and for who has no right on that topic.</summary>
     public long? DeadLetters { get; init; }
 
+    /// <summary>
+    /// Of a topic with <see cref="Retention.Settled"/>: the group that keeps most, by what it has not settled or by its dead letters that were not driven back.
+    /// Null when all have settled everything, when there is no group, for other topics and for a single partition.
+    /// </summary>
+    public string? RetentionGroup { get; init; }
+
+    /// <summary>How many messages that group keeps; without a group, all that there are. 0 for other topics and for a single partition.</summary>
+    public long RetentionMessages { get; init; }
+
     /// <summary>Bytes the topic occupies, in its ring or on disk.</summary>
     public long StoredBytes { get; init; }
 }

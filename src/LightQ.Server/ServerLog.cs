@@ -127,4 +127,16 @@ internal static partial class ServerLog
 
     [LoggerMessage(2052, LogLevel.Warning, "The backup of {Caller} was given up by its caller behind {Bytes} bytes")]
     public static partial void BackupGivenUp(ILogger logger, string caller, long bytes);
+
+    [LoggerMessage(2075, LogLevel.Warning, "The topic {Topic} keeps messages for ever, and its partition {Partition} has grown to {Bytes} bytes: lightq topic ensure --retention settled, --retention-bytes or --retention-age limits it")]
+    public static partial void TopicGrown(ILogger logger, string topic, uint partition, long bytes);
+
+    [LoggerMessage(2076, LogLevel.Warning, "The group {Group} keeps {Bytes} bytes of the topic {Topic}, partition {Partition}: it has not settled offset {Offset}. If nobody uses the group any more, delete it")]
+    public static partial void TopicHeld(ILogger logger, string topic, uint partition, long bytes, string group, long offset);
+
+    [LoggerMessage(2077, LogLevel.Warning, "Dead letters of the group {Group} keep {Bytes} bytes of the topic {Topic}, partition {Partition}, from about offset {Offset} on: drive them back, or truncate the dead-letter topic")]
+    public static partial void TopicHeldByLetters(ILogger logger, string topic, uint partition, long bytes, string group, long offset);
+
+    [LoggerMessage(2078, LogLevel.Warning, "The topic {Topic} has no group, so nothing of its partition {Partition} is settled and {Bytes} bytes are kept")]
+    public static partial void TopicHeldByNobody(ILogger logger, string topic, uint partition, long bytes);
 }

@@ -338,7 +338,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     internal void LeaveRest() => _upkeep.LeaveRest();
 
     /// <summary>Has housekeeping look at the journal soon: something is open, was written, or is missing.</summary>
-    internal void Attend()
+    public void Attend()
     {
         if (Interlocked.Exchange(ref _attended, 1) == 0)
             _environment.Housekeeping.Request(this, TimeSpan.Zero);

@@ -98,6 +98,9 @@ public sealed record JournalOptions
     /// <summary>Asked before retention removes anything. Null: all of it may go.</summary>
     public RetentionGate? KeepFrom { get; init; }
 
+    /// <summary>Asked by housekeeping while there is more than one segment: in front of which offset nobody needs anything, so that whole segments there may go. Null: nothing goes for that.</summary>
+    public Func<long>? SettledBefore { get; init; }
+
     /// <summary>Asked under the append lock when a new segment begins: the state of idempotent producers at that boundary. Null keeps none.</summary>
     public Func<byte[]>? ProducerSnapshot { get; init; }
 

@@ -226,17 +226,18 @@ internal sealed class JournalUpkeep(Journal journal, LogState log, SegmentSource
     {
         JournalOptions options = _log.Options;
         long start = _log.StartOffset;
-        if (options.RetentionBytes is null && options.RetentionAge is null)
+        if (options.RetentionBytes is null && options.RetentionAge is null && options.SettledBefore is null)
             return start;
         LogEnd end = _log.Durable.Read();
         ReadOnlySpan<Segment> segments = _log.Segments.All;
         long oldest = options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
         bool isAllTooOld = end.AppendTime != 0 && end.AppendTime < oldest;
+        long settled = options.SettledBefore is { } settledBefore && segments.Length > 1 ? settledBefore() : 0;
         int removable = 0;
         for (int i = 1; i < segments.Length && segments[i].BaseOffset <= end.Offset; i++)
         {
             bool tooMuch = options.RetentionBytes is { } bytes && end.Position - segments[i].BasePosition >= bytes;
-            if (!tooMuch && segments[i].Header.PreviousTime >= oldest)
+            if (!tooMuch && segments[i].Header.PreviousTime >= oldest && segments[i].BaseOffset > settled)
                 break;
             removable = i;
         }

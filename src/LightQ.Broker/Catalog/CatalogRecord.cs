@@ -79,7 +79,7 @@ internal sealed record CatalogRecord
         {
             if (!TopicName.IsValid(topic.Name) || topic.Settings?.Delivery?.DeadLetterTopic is null || topic.Credentials is { User: null })
                 return "topic";
-            if (!Enum.IsDefined(topic.Settings.SlowPolicy) || !Enum.IsDefined(topic.Settings.AckLevel) || !Enum.IsDefined(topic.Settings.ReadLevel))
+            if (!Enum.IsDefined(topic.Settings.SlowPolicy) || !Enum.IsDefined(topic.Settings.AckLevel) || !Enum.IsDefined(topic.Settings.ReadLevel) || !Enum.IsDefined(topic.Settings.Retention))
                 return "topic";
         }
         return Producer is { Name: null } ? "producer"

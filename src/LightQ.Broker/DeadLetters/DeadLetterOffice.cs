@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
@@ -6,13 +7,23 @@ using LightQ.Protocol;
 namespace LightQ.Broker.DeadLetters;
 
 /// <summary>Takes messages that are given up to their dead-letter topics. Thread-safe.</summary>
-internal sealed class DeadLetterOffice(LightQBroker broker, TimeProvider time) : IDeadLetterSink, IAsyncDisposable
+internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
 {
     /// <summary>What a dead-letter topic is called behind its topic's name.</summary>
     public const string Suffix = ".dead";
 
     private readonly ConcurrentDictionary<string, DeadLetterQueue> _queues = new(StringComparer.Ordinal);
+    private readonly ConditionalWeakTable<Topic, LetterIndex> _letters = [];
     private readonly CancellationTokenSource _stopping = new();
+    private readonly CancellationToken _stopped;
+    private readonly LightQBroker _broker;
+    private readonly TimeProvider _time;
+
+    public DeadLetterOffice(LightQBroker broker, TimeProvider time)
+    {
+        (_broker, _time) = (broker, time);
+        _stopped = _stopping.Token; // Housekeeping may ask when the source is gone.
+    }
 
     /// <summary>The name of a topic's dead-letter topic.</summary>
     public static string TopicOf(Topic topic) => topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
@@ -37,13 +48,33 @@ internal sealed class DeadLetterOffice(LightQBroker broker, TimeProvider time) :
     /// <summary>Why letters to a topic wait; null when they do not.</summary>
     public string? FailureOf(string topic) => _queues.TryGetValue(topic, out DeadLetterQueue? queue) ? queue.Failure : null;
 
+    /// <summary>Where the originals of a topic's letters lie; null when it has none.</summary>
+    /// <param name="origin">The topic that messages were given up of.</param>
+    /// <param name="known">Called, on the pool, when letters are known that are not yet.</param>
+    public LetterIndex? LettersOf(Topic origin, Action known)
+    {
+        if (!_broker.TryGetTopic(TopicOf(origin), out Topic? dead))
+            return null;
+        LetterIndex letters = _letters.GetValue(dead, static topic => new LetterIndex(topic));
+        letters.BeginReading(known, _stopped);
+        return letters;
+    }
+
+    /// <summary>Letters are safe, and their originals not yet settled.</summary>
+    public void OnStored(Topic dead, in DeadLetter letter)
+    {
+        // Whoever asks for the first time from now on reads them.
+        if (_letters.TryGetValue(dead, out LetterIndex? letters))
+            letters.Add(letter.Group.Partition, letter.Group.Name, letter.Range.First, letter.Range.Count);
+    }
+
     /// <summary>Ends the taking; what is not safe by now stays unsettled in its group.</summary>
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync().ConfigureAwait(false);
-        await Task.WhenAll(_queues.Values.Select(q => q.Ended)).ConfigureAwait(false);
+        await Task.WhenAll(_queues.Values.Select(q => q.Ended).Concat(_letters.Select(l => l.Value.Reading))).ConfigureAwait(false);
         _stopping.Dispose();
     }
 
-    private DeadLetterQueue MakeQueue(string topic) => new(broker, time, topic, _stopping.Token);
+    private DeadLetterQueue MakeQueue(string topic) => new(_broker, this, _time, topic, _stopped);
 }

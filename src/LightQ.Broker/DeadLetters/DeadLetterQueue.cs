@@ -12,6 +12,7 @@ internal sealed class DeadLetterQueue
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100), LongestDelay = TimeSpan.FromSeconds(30);
     private readonly Channel<DeadLetter> _letters = Channel.CreateUnbounded<DeadLetter>(new UnboundedChannelOptions { SingleReader = true });
     private readonly LightQBroker _broker;
+    private readonly DeadLetterOffice _office;
     private readonly TimeProvider _time;
     private readonly string _topic;
     private readonly CancellationToken _stopping;
@@ -19,9 +20,9 @@ internal sealed class DeadLetterQueue
     private ulong _sequence;
     private long _next;
 
-    public DeadLetterQueue(LightQBroker broker, TimeProvider time, string topic, CancellationToken stopping)
+    public DeadLetterQueue(LightQBroker broker, DeadLetterOffice office, TimeProvider time, string topic, CancellationToken stopping)
     {
-        (_broker, _time, _topic, _stopping) = (broker, time, topic, stopping);
+        (_broker, _office, _time, _topic, _stopping) = (broker, office, time, topic, stopping);
         Ended = Task.Run(RunAsync, CancellationToken.None);
     }
 
@@ -77,6 +78,8 @@ internal sealed class DeadLetterQueue
             return letter.Group.Partition.Topic.Deleted.IsCompleted;
         }
         Failure = null;
+        if (_producer is not null)
+            _office.OnStored(_producer.Topic, letter);
         letter.Group.DeadLettered(letter.Range);
         return true;
     }

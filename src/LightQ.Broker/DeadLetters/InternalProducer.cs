@@ -1,5 +1,6 @@
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
+using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
@@ -25,6 +26,9 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
 
     /// <summary>The largest batch the topic takes, in bytes.</summary>
     public int MaxBatchBytes => _stream!.Partition.MaxBatchBytes;
+
+    /// <summary>The topic.</summary>
+    public Topic Topic => _stream!.Partition.Topic;
 
     /// <summary>Publishes batches; completes when all are as safe as was asked for.</summary>
     /// <param name="run">The batches; at most a publish window of them, or one.</param>

@@ -1,5 +1,3 @@
-using System.Globalization;
-using System.Text;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
@@ -35,18 +33,22 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
             return (0, 0);
         topic.ThrowIfIncomplete(); // A letter whose original cannot be looked up now would be passed over for good.
         ITopicLog log = dead.GetPartition(0).Log;
-        OffsetKey key = KeyOf(topic, group);
-        positions.TryGet(key, out long next, out _);
+        positions.TryGet(KeyOf(topic, group), out long next, out _);
         next = Math.Max(next, log.StartOffset);
-        for (long end = log.ReadableOffset; next < end;)
+        try
         {
-            (byte[]? batch, long behind) = await BatchFetch.ReadAsync(log, next, cancellationToken).ConfigureAwait(false);
-            if (batch is not null)
-                Take(batch, next);
-            next = Math.Min(behind, end);
-            positions.Set(key, next);
+            for (long end = log.ReadableOffset; next < end;)
+            {
+                (byte[]? batch, long behind) = await BatchFetch.ReadAsync(log, next, cancellationToken).ConfigureAwait(false);
+                if (batch is not null)
+                    Take(batch, next);
+                next = Math.Min(behind, end);
+            }
         }
-        broker.Groups.Flush();
+        finally
+        {
+            broker.Groups.KeepRedriven(topic, group, groups, next);
+        }
         return (_redriven, _skipped);
     }
 
@@ -66,13 +68,12 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
     {
         try
         {
-            if (ValueOf(record, DeadLetterHeader.Group) != group || ValueOf(record, DeadLetterHeader.Topic) != topic.Name)
+            bool isKnown = LetterOrigin.Read(record, out LetterOrigin origin);
+            if (origin.Group != group || origin.Topic != topic.Name)
                 return;
-            bool isKnown = uint.TryParse(ValueOf(record, DeadLetterHeader.Partition), NumberStyles.None, CultureInfo.InvariantCulture, out uint partition)
-                & long.TryParse(ValueOf(record, DeadLetterHeader.Offset), NumberStyles.None, CultureInfo.InvariantCulture, out long offset);
-            var home = groups.FirstOrDefault(g => g.Partition.Index == partition) as ExplicitGroup;
-            bool isOfThisTopic = ValueOf(record, DeadLetterHeader.TopicId) == topic.Id.ToString("N"); // And not of one that was deleted.
-            if (isKnown && isOfThisTopic && home is not null && home.Redrive(offset))
+            var home = groups.FirstOrDefault(g => g.Partition.Index == origin.Partition) as ExplicitGroup;
+            bool isOfThisTopic = origin.TopicId == topic.Id.ToString("N"); // And not of one that was deleted.
+            if (isKnown && isOfThisTopic && home is not null && home.Redrive(origin.Offset))
                 _redriven++;
             else
                 _skipped++;
@@ -81,17 +82,5 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
         {
             _skipped++; // Its headers contradict themselves: somebody else's.
         }
-    }
-
-    /// <summary>The value of the last header of a name: the broker's stand behind the message's own.</summary>
-    private static string ValueOf(in RecordView record, string name)
-    {
-        string value = "";
-        foreach (HeaderView header in record.Headers)
-        {
-            if (Encoding.UTF8.GetString(header.Name) == name)
-                value = Encoding.UTF8.GetString(header.Value);
-        }
-        return value;
     }
 }

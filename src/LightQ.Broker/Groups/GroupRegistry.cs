@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Collections.Immutable;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
@@ -6,6 +7,7 @@ using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Storage;
 using LightQ.Storage.State;
 
 namespace LightQ.Broker.Groups;
@@ -28,8 +30,14 @@ public sealed class GroupRegistry
     /// <summary>Groups are made one at a time, or together they might be too many.</summary>
     private readonly Lock _making = new();
 
-    internal GroupRegistry(LightQBroker broker, OffsetStore positions, DeadLetterOffice deadLetters) =>
+    internal GroupRegistry(LightQBroker broker, OffsetStore positions, DeadLetterOffice deadLetters, JournalEnvironment environment)
+    {
         (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
+        SettledRetention = new SettledRetention(this, positions, deadLetters, environment, () => broker.Options);
+    }
+
+    /// <summary>What removes messages that all groups have settled.</summary>
+    internal SettledRetention SettledRetention { get; }
 
     /// <summary>The names of a topic's groups, in order.</summary>
     public IReadOnlyList<string> NamesOf(Topic topic) => [.. NamesOf([topic]).Select(g => g.Group)];
@@ -145,8 +153,10 @@ public sealed class GroupRegistry
             Forget(group);
         foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
             _positions.Remove(KeyOf(refused, name));
+        topic.RemoveGroup(name);
         _positions.Remove(Redrive.KeyOf(topic, name));
         Flush();
+        NoteSettled(topic);
     }
 
     /// <summary>Makes what a group gave up available to it again.</summary>
@@ -159,6 +169,37 @@ public sealed class GroupRegistry
     {
         string? failure = _deadLetters.FailureOf(DeadLetterOffice.TopicOf(topic));
         return [.. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure)), .. topic.Partitions.SelectMany(GroupExplanation.Refusals)];
+    }
+
+    /// <summary>What keeps most of a topic whose messages go when all groups have settled them, and how many messages that is; null where nothing is kept.</summary>
+    public (RetentionHold Hold, long Messages)? FindRetentionHold(Topic topic) => SettledRetention.FindWorst(topic);
+
+    /// <summary>Whether the broker has a topic, and it is not just being opened.</summary>
+    internal bool IsServed(Topic topic) => _broker.TryGetTopic(topic.Name, out Topic? served) && served == topic;
+
+    /// <summary>The names of all groups that a topic has; from the first call on they are in memory.</summary>
+    internal ImmutableHashSet<string> AllNamesOf(Topic topic)
+    {
+        if (!topic.HasAllGroups)
+        {
+            foreach (string name in NamesOf(topic))
+                LoadAll(topic, name);
+            topic.HasAllGroups = true;
+        }
+        return topic.GroupNames;
+    }
+
+    /// <summary>Letters were driven back up to one: that is on the disk not before their originals are unsettled there.</summary>
+    internal void KeepRedriven(Topic topic, string name, IReadOnlyList<Group> driven, long nextLetter)
+    {
+        foreach (Group group in driven)
+            Keep(group);
+        UnstoredException? unstored = UnstoredException.Of(Flush);
+        _positions.Set(Redrive.KeyOf(topic, name), nextLetter);
+        if (unstored is not null)
+            throw unstored;
+        Flush();
+        NoteSettled(topic);
     }
 
     /// <summary>Adds a member to the group that a request names.</summary>
@@ -183,6 +224,8 @@ public sealed class GroupRegistry
                 member.Assignment = _assignments.GetOrAdd((partition.Topic.Id, name), static _ => new GroupAssignment());
                 member.Assignment.Join(member);
             }
+            if (partition.Topic.Settings.Retention == Retention.Settled)
+                KeepBeginning(group);
             return member;
         }
         finally
@@ -230,7 +273,7 @@ public sealed class GroupRegistry
         return reading;
     }
 
-    private static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
+    internal static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
 
     private void Keep(Group group)
     {
@@ -239,8 +282,29 @@ public sealed class GroupRegistry
         lock (_keeping)
         {
             if (group.TryTakeState(out GroupState state) && state.Committed >= 0)
+            {
                 _positions.Set(KeyOf(group.Partition, group.Name), state.Committed, state.Encode());
+                if (group.Partition.Topic.Settings.Retention == Retention.Settled)
+                    SettledRetention.Note(group.Partition, TimeSpan.Zero);
+            }
         }
+    }
+
+    /// <summary>A group that a client has seen holds messages, also behind a kill: it is on the disk before its first member is answered.</summary>
+    private void KeepBeginning(Group group)
+    {
+        if (_positions.TryGetKept(KeyOf(group.Partition, group.Name), out _))
+            return;
+        Keep(group);
+        _ = UnstoredException.Of(Flush); // The store says why, and tries again; nothing is removed until it has succeeded.
+    }
+
+    private void NoteSettled(Topic topic)
+    {
+        if (topic.Settings.Retention != Retention.Settled)
+            return;
+        foreach (Partition partition in topic.Partitions)
+            SettledRetention.Note(partition, TimeSpan.Zero);
     }
 
     /// <summary>Returns when everything that groups have settled, and what was said of them, is on the disk.</summary>
@@ -301,6 +365,7 @@ public sealed class GroupRegistry
         }
         GroupState state = known?.Capture() ?? Read(partition, name);
         known?.Retire();
+        partition.Topic.AddGroup(name);
         Group group = mode == SettleMode.Explicit ? new ExplicitGroup(partition, name, state, _deadLetters) : new AutomaticGroup(partition, name, state);
         if (known is not null)
         {

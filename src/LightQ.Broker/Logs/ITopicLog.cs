@@ -77,6 +77,11 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Changes how long messages are kept; 0 and zero are no limit. Nothing for a log in memory.</summary>
     void SetRetention(long bytes, TimeSpan age);
 
+    /// <summary>Has housekeeping look at the log soon: something of it may be removed. Nothing for a log in memory.</summary>
+    void Attend()
+    {
+    }
+
     /// <summary>Removes the log for good. Readers must be closed first.</summary>
     ValueTask DeleteAsync();
 

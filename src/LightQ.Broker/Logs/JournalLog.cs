@@ -85,6 +85,8 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
     public void SetRetention(long bytes, TimeSpan age) =>
         journal.SetRetention(bytes == 0 ? null : bytes, age == TimeSpan.Zero ? null : age);
 
+    public void Attend() => journal.Attend();
+
     public JournalSnapshot? Capture() => journal.Capture();
 
     public async ValueTask DeleteAsync() => await journal.DeleteAsync().ConfigureAwait(false);

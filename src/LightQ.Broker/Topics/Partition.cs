@@ -31,6 +31,7 @@ public sealed class Partition : IHousekept
     private volatile string? _failure;
     private int _watched;
     private bool _waited;
+    private long _growthNoted;
 
     internal Partition(Topic topic, uint index, TimeProvider time, Func<Partition, DelayedDelivery>? delays = null)
     {
@@ -234,6 +235,13 @@ public sealed class Partition : IHousekept
             return _groups.GetValueOrDefault(name);
     }
 
+    /// <summary>Finds a group that is in memory.</summary>
+    internal Group? FindGroup(string name)
+    {
+        lock (_groups)
+            return _groups.GetValueOrDefault(name);
+    }
+
     /// <summary>Takes a group off, unless it has members or is about to.</summary>
     internal bool TryRemove(Group group)
     {
@@ -309,6 +317,24 @@ public sealed class Partition : IHousekept
         if (CheckProgress(now, slowTimeout))
             return TimeSpan.Zero;
         return rest is null || expiry < rest ? expiry : rest;
+    }
+
+    /// <summary>Tells of a log that has grown and is not limited, or is held: once for every doubling. Called by housekeeping alone.</summary>
+    internal void NoteGrowth(BrokerOptions options, RetentionHold? hold)
+    {
+        TopicSettings settings = Topic.Settings;
+        if (settings.RetentionBytes != 0 || settings.RetentionAge != TimeSpan.Zero)
+            return;
+        long bytes = Log.StoredBytes;
+        if (bytes < options.GrowthNoticeBytes)
+            _growthNoted = 0;
+        if (bytes < Math.Max(options.GrowthNoticeBytes, 2 * _growthNoted))
+            return;
+        _growthNoted = bytes;
+        if (hold is { } held)
+            options.StorageEvents?.OnHeld(this, bytes, held);
+        else
+            options.StorageEvents?.OnGrown(this, bytes);
     }
 
     private void Attend(TimeSpan within) => _upkeep?.Schedule.Request(this, within);

@@ -10,7 +10,7 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>Makes or recovers the logs behind the partitions of topics.</summary>
 /// <remarks>Opening a journal waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</remarks>
-internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, DelaySchedule delays, Func<BrokerOptions> broker, LimitRefusals refusals)
+internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, DelaySchedule delays, Func<BrokerOptions> broker, LimitRefusals refusals, Func<Partition, long> settledBefore)
 {
     private const int Threads = 8;
 
@@ -107,6 +107,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             ReadLevel = settings.ReadLevel,
             ProducerSnapshot = partition.SaveState,
             KeepFrom = (removable, bytes) => partition.Delays?.KeepFrom(removable, bytes) ?? long.MaxValue,
+            SettledBefore = () => settledBefore(partition),
             Listener = new Listener(partition, broker().StorageEvents),
         };
         Journal journal = Journal.Open(options, environment, new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));

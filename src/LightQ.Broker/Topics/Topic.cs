@@ -55,6 +55,18 @@ public sealed class Topic
 
     private TaskCompletionSource? _deletion;
 
+    /// <summary>The names of the groups that are in memory, on any partition.</summary>
+    internal ImmutableHashSet<string> GroupNames => _groupNames;
+
+    /// <summary>Whether these are all groups that the topic has; from then on they are.</summary>
+    internal bool HasAllGroups { get; set; }
+
+    private ImmutableHashSet<string> _groupNames = ImmutableHashSet<string>.Empty;
+
+    internal void AddGroup(string name) => ImmutableInterlocked.Update(ref _groupNames, static (names, added) => names.Add(added), name);
+
+    internal void RemoveGroup(string name) => ImmutableInterlocked.Update(ref _groupNames, static (names, removed) => names.Remove(removed), name);
+
     /// <summary>Finds a partition.</summary>
     /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or it could not be opened.</exception>
     public Partition GetPartition(uint partition)

@@ -30,6 +30,9 @@ public sealed record TopicSettings
     /// <summary>Keep messages at least this long; zero is for ever.</summary>
     public TimeSpan RetentionAge { get; init; }
 
+    /// <summary>How long messages are kept beside that: until a limit says otherwise, or until all groups have settled them.</summary>
+    public Retention Retention { get; init; }
+
     /// <summary>The ack level of producers that ask for the default.</summary>
     public Durability AckLevel { get; init; }
 
@@ -44,6 +47,9 @@ public sealed record TopicSettings
 
     /// <summary>How groups with explicit settlement are delivered to.</summary>
     public DeliverySettings Delivery { get; init; } = new();
+
+    /// <summary>Whether messages are kept for ever.</summary>
+    public bool IsUnlimited => Kind == TopicKind.Durable && RetentionBytes == 0 && RetentionAge == TimeSpan.Zero && Retention != Retention.Settled;
 
     /// <summary>Largest batch in bytes, header included.</summary>
     public int MaxBatchBytes => MaxMessageBytes + ProtocolLimits.BatchOverheadBytes;
@@ -63,6 +69,7 @@ public sealed record TopicSettings
         Check(!durable || (segment >= fourBatches && segment <= MaxRingBytes), "segment_bytes", SegmentBytes, $"{fourBatches} (four batches of the topic's limit) to {MaxRingBytes}");
         Check(RetentionBytes >= 0, "retention_bytes", RetentionBytes, "0 or more");
         Check(RetentionAge >= TimeSpan.Zero, "retention_age", RetentionAge, "0 or more");
+        Check(durable || Retention != Retention.Settled, "retention", "settled", "keep, for a transient topic");
         Durability ack = AckLevel != Durability.Default ? AckLevel : durable ? Durability.Fsync : Durability.Memory;
         Check(durable || ack == Durability.Memory, "ack_level", ack, "memory, for a transient topic");
         Durability read = ReadLevel != Durability.Default ? ReadLevel : durable ? Durability.Fsync : Durability.Memory;
@@ -72,6 +79,7 @@ public sealed record TopicSettings
         {
             RingBytes = ring,
             SegmentBytes = durable ? segment : 0,
+            Retention = Retention == Retention.Default ? Retention.Keep : Retention,
             AckLevel = ack,
             ReadLevel = read,
             SlowPolicy = SlowPolicy == SlowPolicy.TopicDefault ? SlowPolicy.Block : SlowPolicy,

@@ -14,6 +14,7 @@ internal sealed class TopicSettingOptions
     private readonly Option<int?> _partitions = ValueOptions.NumberWithin("--partitions", 1, ProtocolLimits.MaxPartitions);
     private readonly Option<long?> _ring = ValueOptions.Size("--ring");
     private readonly Option<long?> _segment = ValueOptions.Size("--segment");
+    private readonly Option<Retention> _retention = ValueOptions.Choice("--retention", Retention.Keep, Retention.Settled);
     private readonly Option<long?> _retentionBytes = ValueOptions.Size("--retention-bytes", orNone: true);
     private readonly Option<TimeSpan?> _retentionAge = ValueOptions.Duration("--retention-age", orNone: true);
     private readonly Option<Durability> _ack = ValueOptions.Choice("--ack", Durability.Memory, Durability.Written, Durability.Fsync);
@@ -41,6 +42,7 @@ internal sealed class TopicSettingOptions
         _slow.Description = $"What happens to subscribers that are slower than a transient topic and do not say: {CommonOptions.SlowPolicyText} Default: block.";
         _ring.Description = $"Size of the ring in memory. Default 8MiB. {Lasting}";
         _segment.Description = $"Size of the journal's files. Default 64MiB. {Lasting}";
+        _retention.Description = "keep: until --retention-bytes or --retention-age say otherwise, for ever without them; settled: also until all groups have settled a message, for durable topics. Default: keep.";
         _retentionBytes.Description = "Keep at most this much; none: no limit, as a new topic has without it.";
         _retentionAge.Description = "Keep messages this long, for example 7d; none: for ever, as a new topic does without it.";
         _maxMessage.Description = $"The largest message, at most 64MiB. Default 1MiB. {Lasting}";
@@ -48,7 +50,7 @@ internal sealed class TopicSettingOptions
 
     public void AddTo(Command command)
     {
-        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters })
+        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retention, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters })
             command.Add(option);
     }
 
@@ -61,6 +63,7 @@ internal sealed class TopicSettingOptions
         Partitions = parsed.GetValue(_partitions) ?? 0,
         RingBytes = parsed.GetValue(_ring) ?? 0,
         SegmentBytes = parsed.GetValue(_segment) ?? 0,
+        Retention = parsed.GetValue(_retention),
         RetentionBytes = parsed.GetValue(_retentionBytes),
         RetentionAge = parsed.GetValue(_retentionAge),
         AckLevel = parsed.GetValue(_ack),

@@ -58,6 +58,11 @@ internal sealed record TopicStatsView
     /// <summary>Messages in the topic's dead-letter topic; absent where that may not be seen, and for a partition.</summary>
     public long? DeadLetters { get; init; }
 
+    /// <summary>The group that keeps most of a topic whose messages go when all have settled them; absent when none does.</summary>
+    public string? RetentionGroup { get; init; }
+
+    public long RetentionMessages { get; init; }
+
     public static TopicStatsView From(TopicStats stats) => new()
     {
         Topic = stats.Topic,
@@ -84,6 +89,8 @@ internal sealed record TopicStatsView
         WorstGroup = stats.WorstGroup.Length == 0 ? null : stats.WorstGroup,
         WorstGroupLag = stats.WorstGroupLag,
         DeadLetters = stats.DeadLetters,
+        RetentionGroup = stats.RetentionGroup,
+        RetentionMessages = stats.RetentionMessages,
     };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
@@ -106,6 +113,7 @@ internal sealed record TopicStatsView
         ("gaps", Number(Gaps)),
         ("drops", Number(Drops)),
         ("bytes stored", Number(StoredBytes)),
+        .. RetentionMessages == 0 ? [] : new[] { ("kept", $"{Number(RetentionMessages)} messages, {(RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}")}") },
     ];
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);

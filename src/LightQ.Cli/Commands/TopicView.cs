@@ -27,6 +27,8 @@ internal sealed record TopicView
 
     public long SegmentBytes { get; init; }
 
+    public required string Retention { get; init; }
+
     public long RetentionBytes { get; init; }
 
     public double RetentionSeconds { get; init; }
@@ -87,6 +89,7 @@ internal sealed record TopicView
         Partitions = info.Spec.Partitions,
         RingBytes = info.Spec.RingBytes,
         SegmentBytes = info.Spec.SegmentBytes,
+        Retention = Lower(info.Spec.Retention),
         RetentionBytes = info.Spec.RetentionBytes ?? 0,
         RetentionSeconds = (info.Spec.RetentionAge ?? TimeSpan.Zero).TotalSeconds,
         AckLevel = Lower(info.Spec.AckLevel),
@@ -164,6 +167,6 @@ internal sealed record TopicView
     {
         string size = RetentionBytes == 0 ? "any size" : "at most " + Bytes(RetentionBytes);
         string age = RetentionSeconds == 0 ? "for ever" : "for " + TimeSpan.FromSeconds(RetentionSeconds).ToString("c", CultureInfo.InvariantCulture);
-        return $"{size}, {age}";
+        return Retention == "settled" ? $"until all groups have settled, {size}, {(RetentionSeconds == 0 ? "any age" : age)}" : $"{size}, {age}";
     }
 }

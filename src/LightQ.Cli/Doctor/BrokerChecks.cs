@@ -109,6 +109,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             }
             return Judge(topics, failing);
         });
+        yield return await TryAsync(RetentionChecks.Check, token => RetentionChecks.RunAsync(client, token));
         yield return await TryAsync("broker's version", async token =>
         {
             string version = (await client.Stats.GetBrokerAsync(token)).Version;

@@ -1,6 +1,8 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
+using Retention = LightQ.Protocol.Retention;
+using WireRetention = LightQ.Protocol.Control.Retention;
 using WireTopicKind = LightQ.Protocol.Control.TopicKind;
 
 namespace LightQ.Client.Administration;
@@ -25,6 +27,7 @@ internal static class TopicMapping
             RetryDelay = ToDuration(spec.RetryDelay),
             MaxRetryDelay = ToDuration(spec.MaxRetryDelay),
             DeadLetterTopic = spec.DeadLetterTopic ?? "",
+            Retention = (WireRetention)spec.Retention,
         };
         if (spec.MaxDeliveries is { } deliveries)
             settings.MaxDeliveries = (uint)deliveries;
@@ -53,6 +56,7 @@ internal static class TopicMapping
             RetryDelay = settings.RetryDelay?.ToTimeSpan(),
             MaxRetryDelay = settings.MaxRetryDelay?.ToTimeSpan(),
             DeadLetterTopic = settings.DeadLetterTopic.Length == 0 ? null : settings.DeadLetterTopic,
+            Retention = (Retention)settings.Retention,
         };
         return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure)
         {

@@ -31,6 +31,7 @@ internal static class TopicMapping
         new("retry_delay", false, p => p.RetryDelay is not null, (s, p) => s with { Delivery = s.Delivery with { RetryDelay = Read(p.RetryDelay, "retry_delay") } }, s => s.Delivery.RetryDelay.ToString("c")),
         new("max_retry_delay", false, p => p.MaxRetryDelay is not null, (s, p) => s with { Delivery = s.Delivery with { MaxRetryDelay = Read(p.MaxRetryDelay, "max_retry_delay") } }, s => s.Delivery.MaxRetryDelay.ToString("c")),
         new("dead_letter_topic", false, p => p.DeadLetterTopic.Length != 0, (s, p) => s with { Delivery = s.Delivery with { DeadLetterTopic = p.DeadLetterTopic } }, s => s.Delivery.DeadLetterTopic),
+        new("retention", false, p => p.Retention != 0, (s, p) => s with { Retention = (Retention)Read(p.Retention, "retention") }, s => Text(s.Retention)),
     ];
 
     /// <summary>What a request asks for, over <paramref name="current"/>; what it does not set stays.</summary>
@@ -95,6 +96,7 @@ internal static class TopicMapping
         RetryDelay = settings.Delivery.RetryDelay.ToDuration(),
         MaxRetryDelay = settings.Delivery.MaxRetryDelay.ToDuration(),
         DeadLetterTopic = settings.Delivery.DeadLetterTopic,
+        Retention = (Proto.Retention)settings.Retention,
     };
 
     /// <summary>Checked before it becomes the engine's enumeration, which may be narrower.</summary>

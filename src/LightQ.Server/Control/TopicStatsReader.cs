@@ -52,6 +52,8 @@ internal sealed class TopicStatsReader(LightQBroker broker, Topic topic, Partiti
         };
         if (backlog.DeadLetters is { } letters)
             stats.DeadLetters = (ulong)letters;
+        if (partition is null && broker.Groups.FindRetentionHold(topic) is (var hold, var messages))
+            (stats.RetentionGroup, stats.RetentionMessages) = (hold.Group, (ulong)messages);
         if (partition is not null)
             stats.Partition = partition.Index;
         (_last, _lastRead) = (figures, now);

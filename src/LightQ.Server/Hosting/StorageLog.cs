@@ -1,4 +1,5 @@
 using LightQ.Broker;
+using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
 using LightQ.Server.Security;
 using LightQ.Storage;
@@ -32,6 +33,20 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
             ServerLog.TopicFull(logger, partition.Topic.Name, partition.Index);
         else
             ServerLog.TopicFullNoMore(logger, partition.Topic.Name, partition.Index);
+    }
+
+    /// <inheritdoc/>
+    public void OnGrown(Partition partition, long bytes) => ServerLog.TopicGrown(logger, partition.Topic.Name, partition.Index, bytes);
+
+    /// <inheritdoc/>
+    public void OnHeld(Partition partition, long bytes, RetentionHold hold)
+    {
+        if (hold.Group.Length == 0)
+            ServerLog.TopicHeldByNobody(logger, partition.Topic.Name, partition.Index, bytes);
+        else if (hold.IsDeadLetter)
+            ServerLog.TopicHeldByLetters(logger, partition.Topic.Name, partition.Index, bytes, hold.Group, hold.Offset);
+        else
+            ServerLog.TopicHeld(logger, partition.Topic.Name, partition.Index, bytes, hold.Group, hold.Offset);
     }
 
     /// <inheritdoc/>

@@ -85,6 +85,7 @@ internal static class MetricsPage
                 writer.Sample(letters, "topic", topic.Name);
         }
         groups.Write(writer);
+        WriteRetention(writer, broker, topics);
         writer.Gauge("lightq_spilled_bytes", "Bytes of backlogs that slow subscriptions spill, in memory and on disk.").Sample(broker.SpilledBytes);
         writer.Gauge("lightq_backlog_memory_bytes", "Bytes of memory for what slow subscriptions keep outside their rings.").Sample(broker.BacklogMemoryBytes);
         writer.Counter("lightq_scrubbed_bytes_total", "Bytes of durable topics that were read again to find damage.").Sample(broker.ScrubbedBytes);
@@ -108,6 +109,20 @@ internal static class MetricsPage
         writer.Gauge("lightq_topic_damaged_bytes", "Bytes of these ranges.");
         foreach ((Topic topic, _) in topics)
             writer.Sample(topic.Damage.Sum(d => d.Damage.Bytes), "topic", topic.Name);
+    }
+
+    /// <summary>What has no limit, and who keeps most of what waits for all groups: at most one sample a topic.</summary>
+    private static void WriteRetention(PrometheusWriter writer, LightQBroker broker, (Topic Topic, TopicFigures Figures)[] topics)
+    {
+        writer.Gauge("lightq_topic_unlimited", "1 for a durable topic that keeps messages for ever: it grows as long as it is published to.");
+        foreach ((Topic topic, _) in topics.Where(t => t.Topic.Settings.Kind == TopicKind.Durable))
+            writer.Sample(topic.Settings.IsUnlimited ? 1 : 0, "topic", topic.Name);
+        writer.Gauge("lightq_topic_retention_messages", "Messages of a topic with retention until all groups have settled, kept for the group that keeps most; no group where there is none.");
+        foreach ((Topic topic, _) in topics)
+        {
+            if (broker.Groups.FindRetentionHold(topic) is (var hold, var messages))
+                writer.Sample(messages, "topic", topic.Name, "group", hold.Group);
+        }
     }
 
     private static void WriteDisk(PrometheusWriter writer, LightQBroker broker, Degradation degradation)

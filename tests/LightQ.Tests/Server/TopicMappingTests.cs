@@ -21,6 +21,7 @@ public sealed class TopicMappingTests
         ReadLevel = Durability.Written,
         MaxMessageBytes = 2 << 20,
         SlowPolicy = SlowPolicy.DropOldest,
+        Retention = Retention.Settled,
     }.Complete();
 
     [Fact]
@@ -61,6 +62,7 @@ public sealed class TopicMappingTests
                 "read_level: memory -> written!",
                 "max_message_bytes: 1048576 -> 2097152!",
                 "slow_consumer_policy: block -> drop_oldest",
+                "retention: keep -> settled",
             ],
             differences);
     }
@@ -90,6 +92,7 @@ public sealed class TopicMappingTests
     [InlineData(typeof(TopicKind), typeof(Proto.TopicKind))]
     [InlineData(typeof(Durability), typeof(Proto.DurabilityLevel))]
     [InlineData(typeof(SlowPolicy), typeof(Proto.SlowConsumerPolicy))]
+    [InlineData(typeof(Retention), typeof(Proto.Retention))]
     public void Enumerations_have_the_same_numbers_on_both_sides(System.Type engine, System.Type wire)
     {
         foreach (object value in System.Enum.GetValues(wire))

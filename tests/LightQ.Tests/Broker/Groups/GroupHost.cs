@@ -35,6 +35,12 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
 
     public ManualTime Time { get; } = new();
 
+    /// <summary>What the broker shares among its journals.</summary>
+    public JournalEnvironment Environment { get; private set; } = null!;
+
+    /// <summary>What the broker is told at its next start, besides its files.</summary>
+    public BrokerOptions Options { get; set; } = new() { ScrubBytesPerSecond = 0 };
+
     /// <summary>Where the broker's files are.</summary>
     public FaultyFileSystem Files => _files;
 
@@ -53,15 +59,31 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     }
 
     /// <summary>Without topics.</summary>
-    public static async Task<GroupHost> OpenAsync()
+    public static Task<GroupHost> OpenAsync() => OpenAsync(Directory.CreateTempSubdirectory("lightq-groups-").FullName);
+
+    /// <summary>On what <see cref="CopyFiles"/> has left, which goes with it.</summary>
+    public static async Task<GroupHost> OpenAsync(string directory)
     {
-        var host = new GroupHost(Directory.CreateTempSubdirectory("lightq-groups-").FullName);
+        var host = new GroupHost(directory);
         await host.OpenBrokerAsync();
         return host;
     }
 
-    public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) =>
-        Broker.CreateTopic(name, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 4096, RingBytes = 512 * 1024, SegmentBytes = 512 * 1024, Delivery = delivery, Partitions = partitions });
+    public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) => Broker.CreateTopic(name, Small with { Delivery = delivery, Partitions = partitions });
+
+    /// <summary>A durable topic whose segments are small.</summary>
+    public static TopicSettings Small { get; } = new() { Kind = TopicKind.Durable, MaxMessageBytes = 4096, RingBytes = 512 * 1024, SegmentBytes = 512 * 1024 };
+
+    /// <summary>Has everything looked after that is due sooner or later: positions, files, retention.</summary>
+    public void Tend()
+    {
+        for (int round = 0; round < 4; round++)
+        {
+            foreach (Partition partition in Broker.Topics.SelectMany(t => t.Partitions))
+                Broker.Groups.Keep(partition);
+            Environment.Housekeeping.RunOnce();
+        }
+    }
 
     public Task DeleteTopicAsync(string name)
     {
@@ -122,6 +144,10 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public Subscription Join(uint maxInFlight = 0, StartKind start = StartKind.Committed, uint credit = 1 << 24, SettleMode mode = SettleMode.Explicit, TimeSpan lockDuration = default) =>
         Join(new SubscribeFrame(TopicName, 0, GroupName, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, maxInFlight, LockMilliseconds: (uint)lockDuration.TotalMilliseconds), credit);
 
+    /// <summary>A member of any group.</summary>
+    public Subscription JoinAs(string group, uint partition = 0, StartKind start = StartKind.Committed, SettleMode mode = SettleMode.Explicit) =>
+        Join(new SubscribeFrame(TopicName, partition, group, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, 0), 1 << 24);
+
     /// <summary>One of the subscriptions of a consumer.</summary>
     public Subscription Join(string topic, uint partition, uint maxInFlight, uint consumer) =>
         Join(new SubscribeFrame(topic, partition, GroupName, StartKind.Committed, 0, -1, 0, 0, SettleMode.Explicit, SlowPolicy.TopicDefault, maxInFlight, consumer), 1 << 24);
@@ -133,7 +159,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public GroupDelivery Take(string topic, int partition, Subscription member) => Take(member, (ExplicitGroup)GroupOf(topic, partition), out _, out _);
 
     /// <inheritdoc cref="Take(Subscription)"/>
-    public GroupDelivery Take(Subscription member, out Delivery delivery, out DeliveryResult result) => Take(member, Group, out delivery, out result);
+    public GroupDelivery Take(Subscription member, out Delivery delivery, out DeliveryResult result) => Take(member, (ExplicitGroup)((GroupMember)member).Group, out delivery, out result);
 
     private GroupDelivery Take(Subscription member, ExplicitGroup group, out Delivery delivery, out DeliveryResult result)
     {
@@ -209,11 +235,11 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     /// <summary>The messages of a topic once there are so many.</summary>
     public async Task<List<(string Body, Dictionary<string, string> Headers)>> ReadAsync(string topic, int count)
     {
-        long deadline = Environment.TickCount64 + (long)Limit.TotalMilliseconds;
+        long deadline = System.Environment.TickCount64 + (long)Limit.TotalMilliseconds;
         Topic? found;
         while (!Broker.TryGetTopic(topic, out found) || found.Partitions.IsEmpty || found.Partitions[0].Log.ReadableOffset < count)
         {
-            Assert.True(Environment.TickCount64 < deadline, $"{topic} does not get {count} messages");
+            Assert.True(System.Environment.TickCount64 < deadline, $"{topic} does not get {count} messages");
             await Task.Delay(5);
         }
         var messages = new List<(string, Dictionary<string, string>)>();
@@ -287,10 +313,10 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
 
     public static async Task EventuallyAsync(Func<bool> condition)
     {
-        long deadline = Environment.TickCount64 + (long)Limit.TotalMilliseconds;
+        long deadline = System.Environment.TickCount64 + (long)Limit.TotalMilliseconds;
         while (!condition())
         {
-            Assert.True(Environment.TickCount64 < deadline, "The condition does not come true.");
+            Assert.True(System.Environment.TickCount64 < deadline, "The condition does not come true.");
             await Task.Delay(2);
         }
     }
@@ -323,7 +349,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return delivery.Range.FirstOffset >= batch.BaseOffset && delivery.Range.FirstOffset + delivery.Range.Count <= batch.NextOffset;
     }
 
-    public async Task OpenBrokerAsync() => Broker = await LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0, OpenEnvironment = o => new JournalEnvironment(o, _files) }, Time);
+    public async Task OpenBrokerAsync() => Broker = await LightQBroker.OpenAsync(_directory, Options with { OpenEnvironment = o => Environment = new JournalEnvironment(o, _files) }, Time);
 
     /// <summary>Members must have left.</summary>
     public async Task StopAsync()

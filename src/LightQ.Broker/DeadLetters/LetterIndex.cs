@@ -1,0 +1,115 @@
+using LightQ.Broker.Logs;
+using LightQ.Broker.Topics;
+using LightQ.Protocol.Batches;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Broker.DeadLetters;
+
+/// <summary>Where the originals of a dead-letter topic's letters lie: what a redrive would need.</summary>
+/// <remarks>
+/// The letters themselves say it, so nothing else is kept on the disk: those of before are read once, when somebody asks for the first time, and
+/// new ones are added before their originals count as settled. Originals are known by blocks of offsets, each with its last letter, so that the memory
+/// it takes is bounded by what the topics hold and not by the number of letters. Thread-safe.
+/// </remarks>
+internal sealed class LetterIndex(Topic dead)
+{
+    private const int BlockOffsets = 1024;
+
+    private readonly Lock _lock = new();
+    private readonly Dictionary<(Guid Topic, uint Partition, string Group), SortedDictionary<long, long>> _blocks = [];
+    private Task? _reading;
+    private volatile bool _isComplete;
+
+    /// <summary>Completes when the letters of before are known, or could not be read.</summary>
+    public Task Reading => _reading ?? Task.CompletedTask;
+
+    /// <summary>Says the first original that a redrive of a group may still need.</summary>
+    /// <param name="partition">Where the originals are.</param>
+    /// <param name="group">Whose letters.</param>
+    /// <param name="redriven">Letters before this one were driven back.</param>
+    /// <param name="first">Its offset, or one somewhat below; <see cref="long.MaxValue"/> when none is needed.</param>
+    /// <returns>False while letters of before are not known.</returns>
+    public bool TryFind(Partition partition, string group, long redriven, out long first)
+    {
+        first = long.MaxValue;
+        if (!_isComplete)
+            return false;
+        long next = Math.Max(redriven, dead.Partitions[0].Log.StartOffset), start = partition.Log.StartOffset;
+        lock (_lock)
+        {
+            if (!_blocks.TryGetValue((partition.Topic.Id, partition.Index, group), out SortedDictionary<long, long>? blocks))
+                return true;
+            while (blocks.Count != 0)
+            {
+                (long block, long letter) = blocks.First();
+                if (letter >= next && (block + 1) * BlockOffsets > start)
+                {
+                    first = block * BlockOffsets;
+                    return true;
+                }
+                blocks.Remove(block); // Driven back, deleted, or the original is gone.
+            }
+        }
+        return true;
+    }
+
+    /// <summary>Letters were stored, none of them behind the topic's present end.</summary>
+    public void Add(Partition partition, string group, long firstOriginal, int count) =>
+        Add((partition.Topic.Id, partition.Index, group), firstOriginal, firstOriginal + count - 1, dead.Partitions[0].Log.EndOffset);
+
+    /// <summary>Reads the letters of before, if nobody has begun to or the disk failed; the caller is told, on the pool, when they are known.</summary>
+    public void BeginReading(Action known, CancellationToken stopping)
+    {
+        lock (_lock)
+        {
+            if (_isComplete || stopping.IsCancellationRequested || _reading is { IsCompleted: false })
+                return;
+            _reading = Task.Run(() => ReadAsync(known, stopping), CancellationToken.None);
+        }
+    }
+
+    private async Task ReadAsync(Action known, CancellationToken stopping)
+    {
+        try
+        {
+            ITopicLog log = dead.GetPartition(0).Log;
+            long end = log.ReadableOffset;
+            for (long next = log.StartOffset; next < end;)
+            {
+                (byte[]? batch, long behind) = await BatchFetch.ReadAsync(log, next, stopping).ConfigureAwait(false);
+                if (batch is not null)
+                    Add(batch);
+                next = behind;
+            }
+            _isComplete = true;
+        }
+        catch (Exception e) when (e is IOException or BrokerException || (e is OperationCanceledException && stopping.IsCancellationRequested))
+        {
+            return; // The topic says what is wrong with it. Who asks again has it tried again.
+        }
+        known();
+    }
+
+    private void Add(byte[] batch)
+    {
+        var view = new BatchView(batch);
+        if (!DeadLetterBatch.HasReadableRecords(view))
+            return; // Nothing that the broker wrote.
+        foreach (RecordView record in view.Records)
+        {
+            if (LetterOrigin.TryRead(record, out LetterOrigin origin) && Guid.TryParseExact(origin.TopicId, "N", out Guid topic))
+                Add((topic, origin.Partition, origin.Group), origin.Offset, origin.Offset, record.Offset);
+        }
+    }
+
+    private void Add((Guid Topic, uint Partition, string Group) whose, long first, long last, long letter)
+    {
+        lock (_lock)
+        {
+            if (!_blocks.TryGetValue(whose, out SortedDictionary<long, long>? blocks))
+                _blocks[whose] = blocks = [];
+            for (long block = first / BlockOffsets; block <= last / BlockOffsets; block++)
+                blocks[block] = Math.Max(letter, blocks.GetValueOrDefault(block));
+        }
+    }
+}

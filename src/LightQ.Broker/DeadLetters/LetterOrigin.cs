@@ -1,0 +1,47 @@
+using System.Globalization;
+using System.Text;
+using LightQ.Protocol;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Broker.DeadLetters;
+
+/// <summary>Where a dead letter's original is, and who gave it up, as its headers say.</summary>
+internal readonly record struct LetterOrigin(string Topic, string TopicId, uint Partition, long Offset, string Group)
+{
+    /// <summary>Reads it.</summary>
+    /// <returns>False for what the broker has not written: headers are missing.</returns>
+    /// <exception cref="ProtocolException">The headers contradict themselves.</exception>
+    public static bool Read(in RecordView record, out LetterOrigin origin)
+    {
+        bool isKnown = uint.TryParse(ValueOf(record, DeadLetterHeader.Partition), NumberStyles.None, CultureInfo.InvariantCulture, out uint partition)
+            & long.TryParse(ValueOf(record, DeadLetterHeader.Offset), NumberStyles.None, CultureInfo.InvariantCulture, out long offset);
+        origin = new LetterOrigin(ValueOf(record, DeadLetterHeader.Topic), ValueOf(record, DeadLetterHeader.TopicId), partition, offset, ValueOf(record, DeadLetterHeader.Group));
+        return isKnown;
+    }
+
+    /// <summary>Reads it; false also where the headers contradict themselves.</summary>
+    public static bool TryRead(in RecordView record, out LetterOrigin origin)
+    {
+        try
+        {
+            return Read(record, out origin);
+        }
+        catch (ProtocolException)
+        {
+            origin = default;
+            return false; // Somebody else's.
+        }
+    }
+
+    /// <summary>The value of the last header of a name: the broker's stand behind the message's own.</summary>
+    private static string ValueOf(in RecordView record, string name)
+    {
+        string value = "";
+        foreach (HeaderView header in record.Headers)
+        {
+            if (Encoding.UTF8.GetString(header.Name) == name)
+                value = Encoding.UTF8.GetString(header.Value);
+        }
+        return value;
+    }
+}
