@@ -84,6 +84,8 @@ internal sealed class SettledRetention(GroupRegistry groups, OffsetStore positio
         foreach (Partition partition in topic.Partitions)
         {
             RetentionHold hold = Find(partition);
+            if (hold is { Group: "", IsPassing: true })
+                continue;
             long messages = partition.Log.ReadableOffset - Math.Max(hold.Offset, partition.Log.StartOffset);
             if (messages > worst.Messages)
                 worst = (hold, messages);
