@@ -175,7 +175,7 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>
     internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) => Create(name, settings, credentials: null);
 
-    /// <summary>Changes what may be changed: retention, ack level, slow-consumer policy.</summary>
+    /// <summary>Changes what may be changed: retention, ack level, slow-consumer policy, deduplication, and so on.</summary>
     /// <exception cref="BrokerException">Messages can be given up from now on, and the dead-letter topic has no name.</exception>
     public void ChangeSettings(Topic topic, TopicSettings settings)
     {
@@ -187,7 +187,7 @@ public sealed class LightQBroker : IAsyncDisposable
             _catalog.Put(topic, settings, topic.Credentials);
             topic.Settings = settings;
             foreach (Partition partition in topic.Partitions)
-                partition.Log.SetRetention(settings.RetentionBytes, settings.RetentionAge);
+                partition.Apply(settings);
         }
     }
 

@@ -62,6 +62,9 @@ public readonly struct Message
     /// <summary>When the broker appended it, by the broker's clock.</summary>
     public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(BatchHeader.AppendTime);
 
+    /// <summary>The id that it was published with (<see cref="PublishOptions.MessageId"/>); null for none. Allocates a string.</summary>
+    public string? MessageId => BatchHeader.MessageId is { Length: > 0 } id ? Encoding.UTF8.GetString(id) : null;
+
     /// <summary>How often the message was delivered to its group, this time included; 0 without <see cref="SettleMode.Explicit"/> in a group.</summary>
     public int DeliveryCount => _lock.DeliveryCount;
 
@@ -94,7 +97,7 @@ public readonly struct Message
     // Who settles a message after its memory has become another's says so of its offset all the same.
     private ReadOnlySpan<byte> SettledHeaders => _record + RecordLayout.FixedSize + KeyLength + HeadersLength <= _memory.Length ? HeaderBytes : default;
 
-    private BatchView BatchHeader => new(_memory.AsSpan(_batch, BatchLayout.HeaderSize));
+    private BatchView BatchHeader => new(_memory.AsSpan(_batch, BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_batch + BatchLayout.HeaderLength))));
 
     /// <summary>The value of the first header of a name.</summary>
     /// <param name="name">The name; compared byte by byte in UTF-8.</param>
@@ -197,9 +200,10 @@ public readonly struct Message
     public Message ToOwned()
     {
         int length = BodyStart + BodyLength - _record;
-        byte[] copy = new byte[BatchLayout.HeaderSize + length];
-        _memory.AsSpan(_batch, BatchLayout.HeaderSize).CopyTo(copy);
-        _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(BatchLayout.HeaderSize));
-        return new Message(copy, BatchLayout.HeaderSize, 0, Offset, Partition, _lock);
+        ReadOnlySpan<byte> header = BatchHeader.Bytes;
+        byte[] copy = new byte[header.Length + length];
+        header.CopyTo(copy);
+        _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(header.Length));
+        return new Message(copy, header.Length, 0, Offset, Partition, _lock);
     }
 }

@@ -190,10 +190,13 @@ public sealed class Producer : IAsyncDisposable
     /// Where it goes, whatever the keys of its messages. Null (the default): of a topic with several partitions, each filling goes where its first
     /// message belongs, and takes no message with a key of another partition.
     /// </param>
+    /// <exception cref="ArgumentException">The options have a message id.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The producer does not publish to that partition.</exception>
     public BatchBuilder CreateBatch(PublishOptions options = default, int? partition = null)
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (options.MessageId is not null)
+            throw new ArgumentException("A message with an id has a batch of its own: publish it by itself.", nameof(options));
         if (partition is not { } wanted)
             return new BatchBuilder(this, _stream, _router, _clock, options);
         ProducerStream? stream = _router is null ? _stream : _router.Streams.ElementAtOrDefault(wanted);

@@ -1,8 +1,9 @@
 using LightQ.Protocol;
+using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
 
-/// <summary>When a message is delivered and how long it is of use. The default value: at once, and as long as the producer's options say.</summary>
+/// <summary>When a message is delivered, how long it is of use, and its id. The default value: at once, as long as the producer's options say, and none.</summary>
 /// <remarks>
 /// The times belong to batches, so messages with equal options travel together and others do not: a producer that goes back and forth between
 /// many different times sends many small batches. To let messages meet, an expiry is rounded up by at most a 64th of the time to live
@@ -12,6 +13,10 @@ namespace LightQ.Client;
 /// <code>
 /// await producer.PublishAsync(body, new PublishOptions { TimeToLive = TimeSpan.FromSeconds(10) });
 /// await producer.PublishAsync(body, new PublishOptions { Delay = TimeSpan.FromMinutes(5) }, key: "42");
+///
+/// PublishAck ack = await producer.PublishAsync(body, new PublishOptions { MessageId = "payment-4711" });
+/// if (ack.IsDuplicate)
+///     log.LogInformation("It was stored before, at {Offset}.", ack.Offset);
 /// </code>
 /// </example>
 public readonly record struct PublishOptions
@@ -50,5 +55,20 @@ public readonly record struct PublishOptions
                 ArgumentOutOfRangeException.ThrowIfLessThan(time, ShortestTimeToLive, nameof(value));
             field = value;
         }
+    }
+
+    /// <summary>
+    /// The message's id, 1 to 128 bytes in UTF-8; null, the default, for none. On a topic with a window for deduplication
+    /// (<see cref="TopicSpec.DedupWindow"/>) a message whose id is that of a message of the last minutes is not stored again, whoever publishes it: the ack says so
+    /// (<see cref="PublishAck.IsDuplicate"/>). The window is that of a partition, which the key chooses, and without a key the id: the same message goes with the same key.
+    /// On other topics the id is stored with the message, and nothing more. A message with an id has a batch of its own, so it costs more than one without.
+    /// </summary>
+    /// <exception cref="ArgumentException">It is empty, longer, or no valid text.</exception>
+    public string? MessageId
+    {
+        get;
+        init => field = value is null || BatchTiming.IsMessageId(value)
+            ? value
+            : throw new ArgumentException($"A message id has 1 to {ProtocolLimits.MaxMessageIdBytes} bytes in UTF-8.", nameof(value));
     }
 }

@@ -150,5 +150,7 @@ public sealed class StatsClient
         DeadLetters = stats.HasDeadLetters ? (long)stats.DeadLetters : null,
         RetentionGroup = stats.RetentionGroup.Length == 0 ? null : stats.RetentionGroup,
         RetentionMessages = (long)stats.RetentionMessages,
+        RememberedIds = (long)stats.RememberedIds,
+        Duplicates = (long)stats.Duplicates,
     };
 }

@@ -94,6 +94,18 @@ public sealed record TopicSpec
         init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
     }
 
+    /// <summary>
+    /// How long each partition remembers the ids of messages, so that a message that is published again with the same <see cref="PublishOptions.MessageId"/> is not stored
+    /// again; zero is not at all. Default null: not at all for a new topic, and <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7 days.
+    /// </summary>
+    public TimeSpan? DedupWindow { get; init => field = NotNegative(value); }
+
+    /// <summary>
+    /// How many ids a partition remembers at most; of more the oldest are forgotten, whatever their time. Each takes up to 48 bytes of the broker's memory. Default null: the
+    /// broker's choice, 100,000; at most 10,000,000.
+    /// </summary>
+    public int? DedupMaxIds { get; init => field = value is { } ids ? (int)NotNegative(ids) : null; }
+
     private static TimeSpan? NotNegative(TimeSpan? value) => value is null || value >= TimeSpan.Zero
         ? value
         : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");

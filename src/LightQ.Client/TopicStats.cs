@@ -83,6 +83,12 @@ public sealed record TopicStats
     /// <summary>How many messages that group keeps; without a group, all that there are. 0 for other topics and for a single partition.</summary>
     public long RetentionMessages { get; init; }
 
+    /// <summary>Ids of messages that are remembered, so that none is stored twice.</summary>
+    public long RememberedIds { get; init; }
+
+    /// <summary>Messages that were not stored, because their ids were remembered.</summary>
+    public long Duplicates { get; init; }
+
     /// <summary>Bytes the topic occupies, in its ring or on disk.</summary>
     public long StoredBytes { get; init; }
 }

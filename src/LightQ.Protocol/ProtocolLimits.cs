@@ -54,6 +54,9 @@ public static class ProtocolLimits
     /// <summary>Longest lock of a delivered message, in milliseconds: twelve hours.</summary>
     public const uint MaxLockMilliseconds = 12 * 60 * 60 * 1000;
 
+    /// <summary>The longest message id, in bytes of UTF-8. With both times a batch header of 246 of at most 256 bytes.</summary>
+    public const int MaxMessageIdBytes = 128;
+
     /// <summary>How many of a named producer's last batches the broker remembers.</summary>
     public const int RememberedBatches = 1024;
 

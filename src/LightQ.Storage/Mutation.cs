@@ -124,6 +124,22 @@ internal static class Mutation
         false;
 #endif
 
+    /// <summary>A message whose id is known is acknowledged before the first one is as safe as was asked for.</summary>
+    public static bool AckDuplicateAtOnce =>
+#if MUTANT_ACKDUPLICATEATONCE
+        true;
+#else
+        false;
+#endif
+
+    /// <summary>The ids of messages are not looked for in the log at the start.</summary>
+    public static bool NoDedupRecovery =>
+#if MUTANT_NODEDUPRECOVERY
+        true;
+#else
+        false;
+#endif
+
     /// <summary>A named producer may have more batches unacknowledged than are remembered.</summary>
     public static bool NoBatchWindow =>
 #if MUTANT_NOBATCHWINDOW

@@ -300,6 +300,7 @@ class AckRange(NamedTuple):
     count: int
     error: int
     offset: int
+    duplicate: bool = False
 
 
 def read_ack(body: bytes) -> tuple[int, list[AckRange]]:
@@ -307,8 +308,8 @@ def read_ack(body: bytes) -> tuple[int, list[AckRange]]:
     durability, _, count, _ = struct.unpack_from("<BBHI", body)
     found = []
     for at in range(8, 8 + count * 24, 24):
-        first, messages, error, _, offset = struct.unpack_from("<QIHHq", body, at)
-        found.append(AckRange(first, messages, error, offset))
+        first, messages, error, flags, offset = struct.unpack_from("<QIHHq", body, at)
+        found.append(AckRange(first, messages, error, offset, bool(flags & 1)))
     return durability, found
 
 

@@ -77,6 +77,8 @@ class SessionTests(unittest.TestCase):
         subscribed = p.Subscribed.read(self.received("Subscribed").body)
         self.assertEqual((1, 5, 1, 1000, 990, 1000), subscribed[1:])
         self.assertEqual((1, [p.AckRange(0, 2, 0, 1000)]), p.read_ack(self.received("PublishAck").body))
+        duplicate = bytes.fromhex("0300010000000000" "6400000000000000" "01000000" "0000" "0100" "1100000000000000")
+        self.assertEqual((3, [p.AckRange(100, 1, 0, 17, True)]), p.read_ack(duplicate))
 
     def test_the_delivered_batch_is_the_published_one_with_a_stamp(self):
         run = self.received("Deliver").body

@@ -10,6 +10,9 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 {
     private long _endPosition = journal.DurablePosition;
 
+    /// <summary>The journal.</summary>
+    internal Journal Journal => journal;
+
     public long StartOffset => journal.StartOffset;
 
     public long EndOffset => journal.EndOffset;

@@ -1,3 +1,4 @@
+using LightQ.Broker.Deduplication;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
@@ -42,11 +43,11 @@ internal sealed class ProducerState
 
     /// <summary>Whether a batch may be appended.</summary>
     /// <param name="batch">The batch.</param>
-    /// <param name="offset">The offset it already has, when it is a duplicate.</param>
-    /// <returns><see cref="ErrorCode.None"/> for a new batch or, with <paramref name="offset"/> at 0 or above, a duplicate.</returns>
-    public ErrorCode Check(in BatchView batch, out long offset)
+    /// <param name="stored">What is stored of it, when it came before.</param>
+    /// <returns><see cref="ErrorCode.None"/> for a new batch or, with something in <paramref name="stored"/>, one that comes again.</returns>
+    public ErrorCode Check(in BatchView batch, out StoredBatch stored)
     {
-        offset = -1;
+        stored = StoredBatch.None;
         if (batch.ProducerEpoch != Epoch)
             return batch.ProducerEpoch < Epoch ? ErrorCode.Fenced : ErrorCode.UnknownProducer;
         ulong first = batch.BaseSequence;
@@ -62,11 +63,26 @@ internal sealed class ProducerState
                 continue;
             if (known.Sequence != first || !known.IsEqual(records, batch.PayloadCrc))
                 return ErrorCode.SequenceOverlap;
-            offset = known.Offset;
+            stored = known.Stored;
             return ErrorCode.None;
         }
         return ErrorCode.SequenceOverlap;
     }
+
+    /// <summary>Whether the numbers of remembered batches leave out the one of a record: its batch was not appended.</summary>
+    public bool IsInHole(ulong sequence)
+    {
+        for (long i = _count - 1; i >= 0 && i >= _count - _batches.Length; i--)
+        {
+            ref readonly Remembered known = ref _batches[i % _batches.Length];
+            if (known.Sequence <= sequence)
+                return known.Sequence + (known.Records & ~Remembered.WithoutCrc) <= sequence;
+        }
+        return false;
+    }
+
+    /// <summary>Remembers a batch that was not appended, because a message with its id is at an offset.</summary>
+    public void RememberDuplicate(in BatchView batch, long offset, long time) => Remember(Remembered.Of(batch, ~offset), time);
 
     /// <summary>Remembers a batch that was appended.</summary>
     public void Remember(in Remembered batch, long appendTime)
@@ -80,13 +96,16 @@ internal sealed class ProducerState
 
     /// <summary>One remembered batch.</summary>
     /// <param name="Sequence">The producer's number of its first record.</param>
-    /// <param name="Offset">Its first offset.</param>
+    /// <param name="Offset">Its first offset; of one that was not appended the complement of the offset at which the message with its id is.</param>
     /// <param name="Records">How many records; with <see cref="WithoutCrc"/> added when <paramref name="PayloadCrc"/> is not known.</param>
     /// <param name="PayloadCrc">The checksum of its payload.</param>
     public readonly record struct Remembered(ulong Sequence, long Offset, uint Records, uint PayloadCrc)
     {
         /// <summary>Earlier versions did not keep the checksum. No batch has so many records.</summary>
         public const uint WithoutCrc = 1u << 31;
+
+        /// <summary>What is stored of it.</summary>
+        public StoredBatch Stored => Offset >= 0 ? new StoredBatch(Offset, IsDuplicate: false) : new StoredBatch(~Offset, IsDuplicate: true);
 
         /// <summary>What there is to remember of a batch with its header alone.</summary>
         public static Remembered Of(in BatchView header, long offset) => new(header.BaseSequence, offset, (uint)header.RecordCount, header.PayloadCrc);

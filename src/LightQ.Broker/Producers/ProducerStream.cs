@@ -1,3 +1,4 @@
+using LightQ.Broker.Deduplication;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
@@ -294,14 +295,15 @@ public sealed class ProducerStream : OutputStream
             while (done < run.Length && _batches is not { IsFull: true })
             {
                 BatchView.TryRead(run[done..], out BatchView batch);
-                long offset = -1;
-                if (_state is not null && (error = CheckNamed(batch, out offset)) != ErrorCode.None)
+                StoredBatch stored = StoredBatch.None;
+                bool hasId = (batch.Flags & BatchLayout.HasMessageId) != 0;
+                if ((_state is not null || hasId) && (error = CheckStored(batch, time, out stored)) != ErrorCode.None)
                     break;
-                if (offset < 0)
+                if (!stored.IsAny)
                 {
                     if ((batch.Flags & BatchLayout.HasDueTime) != 0 && (error = _partition.Delays!.Check(batch)) != ErrorCode.None)
                         break;
-                    AppendResult result = _partition.Append(batch, time, out offset);
+                    AppendResult result = _partition.Append(batch, time, out long offset);
                     if (result == AppendResult.Full)
                         break;
                     if (result != AppendResult.Appended)
@@ -309,9 +311,12 @@ public sealed class ProducerStream : OutputStream
                         error = result == AppendResult.DiskFull ? ErrorCode.DiskFull : ErrorCode.TopicFailed;
                         break;
                     }
+                    stored = new StoredBatch(offset, IsDuplicate: false);
                     _state?.Remember(ProducerState.Remembered.Of(batch, offset), time);
+                    if (hasId)
+                        _partition.Remember(offset, time);
                 }
-                Merge(ref merged, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, ErrorCode.None, offset));
+                Merge(ref merged, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, ErrorCode.None, stored.Offset, stored.IsDuplicate));
                 _batches?.Store();
                 done += batch.Length;
             }
@@ -324,14 +329,16 @@ public sealed class ProducerStream : OutputStream
         return done;
     }
 
+    /// <summary>Adds what became of a batch. What was stored before is acknowledged when all is safe that the log has: that is behind it.</summary>
     private void Merge(ref PendingAck merged, in AckRange range)
     {
+        long position = range.IsDuplicate && Mutation.AckDuplicateAtOnce ? _lastAck : _partition.Log.EndPosition;
         bool isContinued = merged.Batches != 0 && merged.Range.IsContinuedBy(range);
         if (merged.Batches != 0 && !isContinued)
             Enqueue(merged);
         merged = isContinued
-            ? new PendingAck(_partition.Log.EndPosition, merged.Range with { Count = merged.Range.Count + range.Count }, merged.Batches + 1)
-            : new PendingAck(_partition.Log.EndPosition, range, 1);
+            ? new PendingAck(position, merged.Range with { Count = merged.Range.Count + range.Count }, merged.Batches + 1)
+            : new PendingAck(position, range, 1);
     }
 
     private void Enqueue(in PendingAck ack)
@@ -340,10 +347,10 @@ public sealed class ProducerStream : OutputStream
         _lastAck = ack.Position;
     }
 
-    private ErrorCode CheckNamed(in BatchView batch, out long offset)
+    private ErrorCode CheckStored(in BatchView batch, long time, out StoredBatch stored)
     {
-        offset = -1;
-        return _state!.Epoch != _producerEpoch ? ErrorCode.Fenced : _state.Check(batch, out offset);
+        stored = StoredBatch.None;
+        return _state is not null && _state.Epoch != _producerEpoch ? ErrorCode.Fenced : DuplicateCheck.Check(_partition, _state, batch, time, out stored);
     }
 
     /// <summary>Breaks the stream at a batch, behind what waits in front of it: that was good and is stored.</summary>

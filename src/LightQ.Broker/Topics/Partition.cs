@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
@@ -19,6 +20,7 @@ namespace LightQ.Broker.Topics;
 public sealed class Partition : IHousekept
 {
     private const int FewReaders = 4;
+    private const int IdsForgottenAtOnce = 16384;
     private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5), LongestEnd = TimeSpan.FromSeconds(30);
     private readonly TimeProvider _time;
     private readonly Dictionary<string, Group> _groups = [];
@@ -77,6 +79,12 @@ public sealed class Partition : IHousekept
 
     /// <summary>Delivers what was published for later; null for a transient topic, which takes no such messages.</summary>
     internal DelayedDelivery? Delays { get; }
+
+    /// <summary>The ids of messages that it remembers; null for a topic without a window. Guarded by <see cref="AppendLock"/>.</summary>
+    internal DedupWindow? Dedup { get; set; }
+
+    /// <summary>How many ids of messages are remembered. Any thread.</summary>
+    public int RememberedIds => Dedup?.Count ?? 0;
 
     /// <summary>The named producers; guarded by <see cref="AppendLock"/>.</summary>
     internal ProducerTable NamedProducers { get; } = new();
@@ -282,7 +290,7 @@ public sealed class Partition : IHousekept
         _upkeep = upkeep;
         lock (AppendLock)
         {
-            if (!NamedProducers.IsEmpty)
+            if (!NamedProducers.IsEmpty || Dedup is { Count: > 0 })
                 Attend(TimeSpan.Zero);
         }
     }
@@ -313,10 +321,10 @@ public sealed class Partition : IHousekept
     /// <returns>Within which time there is more of it to do; null when that depends on what happens.</returns>
     internal TimeSpan? KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
     {
-        TimeSpan? expiry = ExpireProducers(producerExpiry), rest = ReleaseUnused(now, restAfter);
+        TimeSpan? expiry = Sooner(ExpireProducers(producerExpiry), ForgetIds()), rest = ReleaseUnused(now, restAfter);
         if (CheckProgress(now, slowTimeout))
             return TimeSpan.Zero;
-        return rest is null || expiry < rest ? expiry : rest;
+        return Sooner(rest, expiry);
     }
 
     /// <summary>Tells of a log that has grown and is not limited, or is held: once for every doubling. Called by housekeeping alone.</summary>
@@ -337,7 +345,38 @@ public sealed class Partition : IHousekept
             options.StorageEvents?.OnGrown(this, bytes);
     }
 
+    private static TimeSpan? Sooner(TimeSpan? one, TimeSpan? other) => one is null || other < one ? other : one;
+
     private void Attend(TimeSpan within) => _upkeep?.Schedule.Request(this, within);
+
+    /// <summary>Remembers the id that was looked for last, in a topic with a window. Under the append lock.</summary>
+    internal void Remember(long offset, long time)
+    {
+        if (Dedup is not { } window)
+            return;
+        window.Add(offset, time);
+        if (window.Count == 1)
+            Attend(window.Window); // It is forgotten in time, whether or not another one comes.
+    }
+
+    /// <summary>Ids were remembered: some are to be forgotten.</summary>
+    internal void AttendToIds() => Attend(TimeSpan.Zero);
+
+    /// <summary>The settings of its topic have changed.</summary>
+    internal void Apply(TopicSettings settings)
+    {
+        Log.SetRetention(settings.RetentionBytes, settings.RetentionAge);
+        DedupSwitch.Change(this, settings);
+    }
+
+    private TimeSpan? ForgetIds()
+    {
+        lock (AppendLock)
+        {
+            long now = UnixMicroseconds.From(_time.GetUtcNow());
+            return Dedup?.Forget(now, IdsForgottenAtOnce) is { } next ? TimeSpan.FromMicroseconds(Math.Max(0, next - now)) : null;
+        }
+    }
 
     private TimeSpan? ExpireProducers(TimeSpan producerExpiry)
     {

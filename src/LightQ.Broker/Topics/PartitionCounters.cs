@@ -10,6 +10,7 @@ public sealed class PartitionCounters
     private long _messagesSettled;
     private long _gaps;
     private long _drops;
+    private long _duplicates;
 
     /// <summary>Messages appended.</summary>
     public long MessagesReceived => Volatile.Read(ref _messagesReceived);
@@ -31,6 +32,12 @@ public sealed class PartitionCounters
 
     /// <summary>Messages lost to subscribers by their policy.</summary>
     public long Drops => Volatile.Read(ref _drops);
+
+    /// <summary>Messages that were not appended, because messages with their ids were.</summary>
+    public long Duplicates => Volatile.Read(ref _duplicates);
+
+    /// <summary>Counts a message that was not appended; the caller holds the append lock.</summary>
+    internal void Duplicate() => Volatile.Write(ref _duplicates, _duplicates + 1);
 
     /// <summary>Counts an append; the caller holds the append lock.</summary>
     internal void Received(long messages, long bytes)

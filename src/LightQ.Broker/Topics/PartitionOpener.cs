@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using LightQ.Broker.Deduplication;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
@@ -80,6 +81,7 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         partition.Log = topic.Settings.Kind == TopicKind.Durable
             ? new JournalLog(OpenJournal(partition, isNew, isProducer))
             : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
+        DedupSwitch.Begin(partition);
         return partition;
     }
 

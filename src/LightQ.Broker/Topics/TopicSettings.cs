@@ -12,6 +12,12 @@ public sealed record TopicSettings
     /// <summary>Largest message limit, in bytes.</summary>
     public const int MaxMessageLimit = 64 * 1024 * 1024;
 
+    /// <summary>Most ids that a partition can be told to remember, and how many it does without being told.</summary>
+    public const int MaxDedupIds = 10_000_000, DefaultDedupIds = 100_000;
+
+    /// <summary>Shortest and longest time for which ids are remembered. A start reads the headers of as much of the log.</summary>
+    public static readonly TimeSpan MinDedupWindow = TimeSpan.FromSeconds(1), MaxDedupWindow = TimeSpan.FromDays(7);
+
     /// <summary>Where messages live. Default: transient.</summary>
     public TopicKind Kind { get; init; } = TopicKind.Transient;
 
@@ -48,6 +54,12 @@ public sealed record TopicSettings
     /// <summary>How groups with explicit settlement are delivered to.</summary>
     public DeliverySettings Delivery { get; init; } = new();
 
+    /// <summary>How long the ids of messages are remembered, so that none is stored twice; zero, the default, is not at all.</summary>
+    public TimeSpan DedupWindow { get; init; }
+
+    /// <summary>How many ids a partition remembers at most. Default 100,000.</summary>
+    public int DedupMaxIds { get; init; }
+
     /// <summary>Whether messages are kept for ever.</summary>
     public bool IsUnlimited => Kind == TopicKind.Durable && RetentionBytes == 0 && RetentionAge == TimeSpan.Zero && Retention != Retention.Settled;
 
@@ -75,12 +87,15 @@ public sealed record TopicSettings
         Durability read = ReadLevel != Durability.Default ? ReadLevel : durable ? Durability.Fsync : Durability.Memory;
         Check(durable ? read >= Durability.Written : read == Durability.Memory, "read_level", read, durable ? "written or fsync, for a durable topic" : "memory, for a transient topic");
         CheckDelivery();
+        Check(DedupWindow == TimeSpan.Zero || (DedupWindow >= MinDedupWindow && DedupWindow <= MaxDedupWindow), "dedup_window", DedupWindow, "0 (none), or 1 s to 7 days");
+        Check(DedupMaxIds is >= 0 and <= MaxDedupIds, "dedup_max_ids", DedupMaxIds, $"1 to {MaxDedupIds}; 0 for {DefaultDedupIds}");
         return this with
         {
             RingBytes = ring,
             SegmentBytes = durable ? segment : 0,
             Retention = Retention == Retention.Default ? Retention.Keep : Retention,
             AckLevel = ack,
+            DedupMaxIds = DedupMaxIds == 0 ? DefaultDedupIds : DedupMaxIds,
             ReadLevel = read,
             SlowPolicy = SlowPolicy == SlowPolicy.TopicDefault ? SlowPolicy.Block : SlowPolicy,
         };

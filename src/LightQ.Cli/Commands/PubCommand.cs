@@ -27,6 +27,16 @@ internal static class PubCommand
         Option<TimeSpan?> timeToLive = Between("--ttl", "How long the messages are of use, for example 10s.", TimeSpan.FromMilliseconds(1), TimeSpan.MaxValue, "1ms or longer");
         Option<TimeSpan?> delay = Between(
             "--delay", "Deliver the messages so much later, for example 5m; durable topics only.", TimeSpan.Zero, ProtocolLimits.LongestDelay, $"at most {ProtocolLimits.LongestDelay.TotalDays}d");
+        Option<string?> messageId = new("--message-id")
+        {
+            Description = $"The message's id, 1 to {ProtocolLimits.MaxMessageIdBytes} bytes: a topic with --dedup-window stores one message of an id and says which is a duplicate.",
+            HelpName = "ID",
+        };
+        messageId.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<string?>() is { } id && !BatchTiming.IsMessageId(id))
+                result.AddError($"--message-id: an id has 1 to {ProtocolLimits.MaxMessageIdBytes} bytes of UTF-8.");
+        });
         Option<BatchCodec> compression = ValueOptions.Choice("--compression", BatchCodec.None, BatchCodec.Brotli, BatchCodec.Deflate);
         compression.Description = "How batches are compressed. Default: none.";
         Option<string?> server = CommonOptions.Server();
@@ -38,10 +48,11 @@ internal static class PubCommand
             "lightq pub orders --file lines.txt --key 42 --header origin=import",
             "lightq pub orders --file lines.txt --ttl 10s --compression brotli",
             "lightq pub orders 'later' --delay 5m",
+            "lightq pub payments '100 EUR' --message-id payment-4711",
             "lightq pub customers --key 42 --tombstone",
             "tail -f app.log | lightq pub logs -")
         {
-            topic, message, file, wholeFile, key, tombstone, header, rate, ack, producerName, timeToLive, delay, compression, server, output,
+            topic, message, file, wholeFile, key, tombstone, header, rate, ack, producerName, timeToLive, delay, messageId, compression, server, output,
         };
         command.Validators.Add(result =>
         {
@@ -49,6 +60,8 @@ internal static class PubCommand
                 result.AddError("Give a MESSAGE or --file, not both.");
             if (result.GetValue(wholeFile) && result.GetResult(file) is null)
                 result.AddError("--whole-file needs --file.");
+            if (result.GetResult(messageId) is not null && (result.GetValue(message) is null or "-") && !result.GetValue(wholeFile))
+                result.AddError("--message-id is of one message: give a MESSAGE, or --file with --whole-file.");
             if (result.GetValue(tombstone) && result.GetResult(key) is null)
                 result.AddError("--tombstone needs --key.");
             if (result.GetValue(tombstone) && (result.GetValue(message) is not null || result.GetResult(file) is not null || result.GetResult(timeToLive) is not null || result.GetResult(delay) is not null))
@@ -68,7 +81,7 @@ internal static class PubCommand
                     Name = parsed.GetValue(producerName),
                     Compression = parsed.GetValue(compression),
                 },
-                Options = new PublishOptions { Delay = parsed.GetValue(delay) ?? TimeSpan.Zero, TimeToLive = parsed.GetValue(timeToLive) },
+                Options = new PublishOptions { Delay = parsed.GetValue(delay) ?? TimeSpan.Zero, TimeToLive = parsed.GetValue(timeToLive), MessageId = parsed.GetValue(messageId) },
                 Message = parsed.GetValue(message) is { } text and not "-" ? text : null,
                 File = parsed.GetValue(file) is { } path and not "-" ? path : null,
                 WholeFile = parsed.GetValue(wholeFile),

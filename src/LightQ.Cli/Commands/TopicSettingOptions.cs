@@ -28,6 +28,9 @@ internal sealed class TopicSettingOptions
     private readonly Option<TimeSpan?> _maxRetryDelay = ValueOptions.Duration("--max-retry-delay");
     private readonly Option<string?> _deadLetters = new("--dead-letter-topic") { HelpName = "TOPIC" };
 
+    private readonly Option<TimeSpan?> _dedupWindow = ValueOptions.Duration("--dedup-window", orNone: true);
+    private readonly Option<int?> _dedupIds = ValueOptions.NumberWithin("--dedup-ids", 1, Broker.Topics.TopicSettings.MaxDedupIds);
+
     public TopicSettingOptions()
     {
         _lock.Description = "Groups with explicit settlement: how long delivered messages are one member's. Default 30s.";
@@ -35,6 +38,8 @@ internal sealed class TopicSettingOptions
         _retryDelay.Description = "How long a message stays away after it was abandoned or its lock ran out; each time twice as long. Default 1s.";
         _maxRetryDelay.Description = "The longest it stays away. Default 1m.";
         _deadLetters.Description = "Where messages go that were given up. Default: the topic's name and .dead.";
+        _dedupWindow.Description = "How long the ids of messages are remembered, so that one that is published again with the same id is not stored again, for example 2m; none: not at all, as a new topic without it. 1s to 7d.";
+        _dedupIds.Description = "How many ids each partition remembers at most; of more the oldest are forgotten. Default 100000, 48 bytes of memory each.";
         _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: transient. {Lasting}";
         _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}. Messages with the same key are in one, in their order; ring, segments and retention are of each. Default: 1. {Lasting}";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
@@ -50,7 +55,7 @@ internal sealed class TopicSettingOptions
 
     public void AddTo(Command command)
     {
-        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retention, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters })
+        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retention, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters, _dedupWindow, _dedupIds })
             command.Add(option);
     }
 
@@ -75,5 +80,7 @@ internal sealed class TopicSettingOptions
         RetryDelay = parsed.GetValue(_retryDelay),
         MaxRetryDelay = parsed.GetValue(_maxRetryDelay),
         DeadLetterTopic = parsed.GetValue(_deadLetters),
+        DedupWindow = parsed.GetValue(_dedupWindow),
+        DedupMaxIds = parsed.GetValue(_dedupIds),
     };
 }

@@ -63,6 +63,10 @@ internal sealed record TopicStatsView
 
     public long RetentionMessages { get; init; }
 
+    public long RememberedIds { get; init; }
+
+    public long Duplicates { get; init; }
+
     public static TopicStatsView From(TopicStats stats) => new()
     {
         Topic = stats.Topic,
@@ -91,6 +95,8 @@ internal sealed record TopicStatsView
         DeadLetters = stats.DeadLetters,
         RetentionGroup = stats.RetentionGroup,
         RetentionMessages = stats.RetentionMessages,
+        RememberedIds = stats.RememberedIds,
+        Duplicates = stats.Duplicates,
     };
 
     public IEnumerable<(string Name, string Value)> Rows() =>
@@ -106,6 +112,8 @@ internal sealed record TopicStatsView
         ("groups", Number(GroupsCount)),
         ("largest lag of a group", WorstGroup is null ? "0" : $"{Number(WorstGroupLag)} ({WorstGroup})"),
         ("dead letters", DeadLetters is { } letters ? Number(letters) : "unknown"),
+        ("ids remembered", Number(RememberedIds)),
+        ("duplicates", Number(Duplicates)),
         ("bytes written", Number(TotalBytesWritten)),
         ("bytes read", Number(TotalBytesRead)),
         ("offsets", $"{StartOffset} to {EndOffset}"),

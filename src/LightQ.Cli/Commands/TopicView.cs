@@ -51,6 +51,11 @@ internal sealed record TopicView
 
     public required string DeadLetterTopic { get; init; }
 
+    /// <summary>How long ids of messages are remembered; 0 for not at all.</summary>
+    public double DedupSeconds { get; init; }
+
+    public int DedupMaxIds { get; init; }
+
     public DateTimeOffset CreateTime { get; init; }
 
     public required IReadOnlyList<long> StartOffsets { get; init; }
@@ -101,6 +106,8 @@ internal sealed record TopicView
         RetryDelaySeconds = (info.Spec.RetryDelay ?? TimeSpan.Zero).TotalSeconds,
         MaxRetryDelaySeconds = (info.Spec.MaxRetryDelay ?? TimeSpan.Zero).TotalSeconds,
         DeadLetterTopic = info.Spec.DeadLetterTopic ?? $"{info.Name}.dead",
+        DedupSeconds = (info.Spec.DedupWindow ?? TimeSpan.Zero).TotalSeconds,
+        DedupMaxIds = info.Spec.DedupMaxIds ?? 0,
         CreateTime = info.CreateTime,
         StartOffsets = info.StartOffsets,
         EndOffsets = info.EndOffsets,
@@ -145,6 +152,8 @@ internal sealed record TopicView
         yield return ("ack level", AckLevel);
         yield return ("max message", Bytes(MaxMessageBytes));
         yield return ("slow policy", SlowPolicy);
+        if (DedupSeconds != 0)
+            yield return ("deduplication", $"ids remembered for {Duration(DedupSeconds)}, at most {DedupMaxIds:N0} a partition");
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
         foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
             yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", end < 0 ? "refused" : $"{start} to {end}");

@@ -50,6 +50,7 @@ internal sealed record PublishJob
         long start = Stopwatch.GetTimestamp();
         long messages = 1;
         long bytes;
+        PublishAck? ack = null;
         if (IsTombstone)
         {
             await producer.PublishTombstoneAsync(Key, Headers, cancellationToken);
@@ -58,14 +59,14 @@ internal sealed record PublishJob
         else if (source is null || WholeFile)
         {
             byte[] body = source is null ? Encoding.UTF8.GetBytes(Message!) : await ReadAllAsync(source, cancellationToken);
-            await producer.PublishAsync(body, Options, Key, Headers, cancellationToken);
+            ack = await producer.PublishAsync(body, Options, Key, Headers, cancellationToken);
             bytes = body.Length;
         }
         else
         {
             (messages, bytes) = await PublishLinesAsync(producer, source, cancellationToken);
         }
-        Report(messages, bytes, Stopwatch.GetElapsedTime(start));
+        Report(messages, bytes, ack is { IsDuplicate: true } ? ack : null, Stopwatch.GetElapsedTime(start));
         return ExitCode.Ok;
     }
 
@@ -102,10 +103,13 @@ internal sealed record PublishJob
 
     private Stream Open() => File is null ? Console.OpenStandardInput() : NamedFile.Open(File, "--file");
 
-    private void Report(long messages, long bytes, TimeSpan elapsed)
+    private void Report(long messages, long bytes, PublishAck? duplicate, TimeSpan elapsed)
     {
+        var view = new PublishView(Topic, messages, bytes, elapsed.TotalSeconds) { Duplicate = duplicate is null ? null : true, Partition = duplicate?.Partition, Offset = duplicate?.Offset };
         if (Output == OutputFormat.Json)
-            Console.Out.WriteLine(CliJson.Write(new PublishView(Topic, messages, bytes, elapsed.TotalSeconds), CliJson.Default.PublishView));
+            Console.Out.WriteLine(CliJson.Write(view, CliJson.Default.PublishView));
+        else if (duplicate is { } stored)
+            Console.Out.WriteLine($"A duplicate: a message with the id {Options.MessageId} is stored already, {(stored.Offset < 0 ? "at an offset that is not known any more" : string.Create(CultureInfo.InvariantCulture, $"at offset {stored.Offset} of partition {stored.Partition}"))}.");
         else
             Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Published {Plural.Of(messages, "message")}, {Plural.Of(bytes, "byte")}, in {elapsed.TotalSeconds:F2} s."));
     }

@@ -28,9 +28,12 @@ internal static class TopicMapping
             MaxRetryDelay = ToDuration(spec.MaxRetryDelay),
             DeadLetterTopic = spec.DeadLetterTopic ?? "",
             Retention = (WireRetention)spec.Retention,
+            DedupWindow = ToDuration(spec.DedupWindow),
         };
         if (spec.MaxDeliveries is { } deliveries)
             settings.MaxDeliveries = (uint)deliveries;
+        if (spec.DedupMaxIds is { } ids)
+            settings.DedupMaxIds = (uint)ids;
         if (spec.RetentionBytes is { } bytes)
             settings.RetentionBytes = (ulong)bytes;
         return settings;
@@ -57,6 +60,8 @@ internal static class TopicMapping
             MaxRetryDelay = settings.MaxRetryDelay?.ToTimeSpan(),
             DeadLetterTopic = settings.DeadLetterTopic.Length == 0 ? null : settings.DeadLetterTopic,
             Retention = (Retention)settings.Retention,
+            DedupWindow = settings.DedupWindow?.ToTimeSpan() ?? TimeSpan.Zero,
+            DedupMaxIds = (int)settings.DedupMaxIds,
         };
         return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure)
         {

@@ -3,7 +3,7 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>Says when a message that is published now is due and when it expires, in steps that let messages meet in a batch.</summary>
+/// <summary>Says when a message that is published now is due and when it expires, in steps that let messages meet in a batch; and its id.</summary>
 internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
 {
     /// <summary>Whether a message that says nothing of times needs none.</summary>
@@ -17,9 +17,9 @@ internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
             lifetime = null;
         bool isDelayed = options.Delay != TimeSpan.Zero || options.DeliverAt is not null;
         if (lifetime is null && !isDelayed)
-            return default;
+            return new BatchTiming(0, 0, options.MessageId);
         long now = UnixMicroseconds.From(time.GetUtcNow());
-        return BatchTiming.Round(now, isDelayed ? Due(now, options) : 0, lifetime);
+        return BatchTiming.Round(now, isDelayed ? Due(now, options) : 0, lifetime) with { MessageId = options.MessageId };
     }
 
     private static long Due(long now, in PublishOptions options)

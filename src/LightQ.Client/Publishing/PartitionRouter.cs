@@ -24,11 +24,16 @@ internal sealed class PartitionRouter
     /// <summary>The partition of a key.</summary>
     public int PartitionOf(in MessageKey key) => key.PartitionOf(_streams.Length);
 
-    /// <summary>The stream of a key; without one, of the partition that takes messages without a key at the moment.</summary>
+    /// <summary>The stream of a key; without one, of the message's id; without either, of the partition that takes messages without a key at the moment.</summary>
     /// <param name="key">The key.</param>
     /// <param name="recordLength">How long the message is as a record.</param>
-    /// <param name="timing">When it is due and when it expires.</param>
-    public ProducerStream Choose(in MessageKey key, int recordLength, in BatchTiming timing) => key.HasValue ? _streams[PartitionOf(key)] : ChooseAny(recordLength, timing);
+    /// <param name="timing">When it is due and when it expires, and its id.</param>
+    public ProducerStream Choose(in MessageKey key, int recordLength, in BatchTiming timing)
+    {
+        if (key.HasValue)
+            return _streams[PartitionOf(key)];
+        return timing.MessageId is { } id ? _streams[PartitionOf(id)] : ChooseAny(recordLength, timing);
+    }
 
     /// <summary>How long a message is as a record, or longer than any when it is too long for one.</summary>
     public static int RecordLength(int bodyLength, in MessageKey key, MessageHeaders? headers) =>

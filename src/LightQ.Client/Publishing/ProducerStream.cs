@@ -267,17 +267,14 @@ internal sealed class ProducerStream : ClientStream
         {
             _isScheduled = false;
             (stream, epoch, producerId) = (_stream, _opened.ProducerEpoch, _opened.ProducerId);
-            while (segments.Count + held.Count - first < maxSegments && CanSend(mayTakeOpen: held.Count == first))
+            while (segments.Count + held.Count - first < (_queue.IsNextSmall ? PublishFrames.MostSegments : maxSegments) && CanSend(mayTakeOpen: held.Count == first))
                 held.Add(_queue.Send());
             more = CanSend(mayTakeOpen: true);
             _isScheduled = more;
         }
         for (int i = first; i < held.Count; i++)
-        {
-            SendBatch batch = held[i];
-            batch.Complete(stream, producerId, epoch, _compressor);
-            segments.Add(batch.Frame);
-        }
+            held[i].Complete(stream, producerId, epoch, _compressor);
+        PublishFrames.Add(segments, held, first, (int)Math.Min(_opened.MaxBatchBytes, int.MaxValue));
         return _compressor is null ? more : Shrink(held, first, stream, more);
     }
 
@@ -412,7 +409,7 @@ internal sealed class ProducerStream : ClientStream
         if (_wasOpened)
             Resume(opened.NextSequence, sameLog);
         else
-            _queue.NextSequence = opened.NextSequence;
+            _queue.Begin(opened.NextSequence);
         _isOpened = _wasOpened = _isReturning = true;
         _refusal = null;
         _firstAnswer.TrySetResult(null);
@@ -421,13 +418,10 @@ internal sealed class ProducerStream : ClientStream
     /// <summary>After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything else.</summary>
     private void Resume(ulong expected, bool sameLog)
     {
-        if (IsNamed && sameLog && expected >= _queue.OldestSequence && expected <= _queue.NextSequence)
-        {
-            _queue.Resend();
+        if (IsNamed && sameLog && _queue.TryResend(expected))
             return;
-        }
         _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
-        _queue.NextSequence = expected;
+        _queue.Begin(expected);
     }
 
     private void OnStreamClosed(in ClosedFrame closed)

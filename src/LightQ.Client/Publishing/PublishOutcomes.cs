@@ -29,7 +29,9 @@ internal sealed class PublishOutcomes(PublishQueue queue, WaitingPublishes waiti
                     return batch;
                 }
                 long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
-                Accept(batch, new PublishAck(offset, batch.Count, frame.Durability, partition));
+                if (!range.IsDuplicate)
+                    queue.OnStored(batch.BaseSequence + (ulong)batch.Count);
+                Accept(batch, new PublishAck(offset, batch.Count, frame.Durability, partition) { IsDuplicate = range.IsDuplicate });
             }
         }
         return null;

@@ -10,6 +10,8 @@ internal sealed class PublishQueue
 {
     // Each sealed batch holds a buffer, however little is in it.
     private const int MaxSealed = 128;
+    // Those of messages with an id hold little ones.
+    private const int MaxSmallSealed = 1024;
     private const int MaxUnrepeatableInFlight = 4096;
     // Twice a window, however small the batches: what comes back above it would be allocated anew for ever.
     private const int SpareBytes = 2 * ProtocolLimits.DefaultPublishWindowBytes;
@@ -22,6 +24,7 @@ internal sealed class PublishQueue
     private int _maxInFlight;
     private SendBatchPool _batches;
     private PublishBudget _budget;
+    private ulong _storedEnd;
     private SendBatch? _open;
     // The open batch, if its messages are delivered at once and never expire: so messages that do the same ask nothing more.
     private SendBatch? _plain;
@@ -111,6 +114,9 @@ internal sealed class PublishQueue
         return mayTakeOpen && _open is not null && _budget.MaySend(_open.Length);
     }
 
+    /// <summary>Whether the next batch is the short one of a message with an id.</summary>
+    public bool IsNextSmall => _sealed.TryPeek(out SendBatch? next) && next.Timing.MessageId is not null && next.Length <= SendBatchPool.SmallBatchBytes;
+
     /// <summary>Takes the next batch for sending, numbers it, and holds its memory.</summary>
     public SendBatch Send()
     {
@@ -174,8 +180,39 @@ internal sealed class PublishQueue
         return true;
     }
 
+    /// <summary>The broker stored so much: the batches up to a number. What it dropped as duplicates lies in front of it or behind it.</summary>
+    public void OnStored(ulong endSequence) => _storedEnd = endSequence;
+
+    /// <summary>The numbers begin here: nothing that was sent counts any more.</summary>
+    public void Begin(ulong sequence) => NextSequence = _storedEnd = sequence;
+
+    /// <summary>Sends again what has no ack, if the broker expects a number that it can have come to.</summary>
+    /// <remarks>
+    /// Behind a kill the broker does not know of duplicates that it dropped behind the last batch it stored, and expects their numbers again. What was sent behind them it
+    /// cannot have stored, so that gets these numbers.
+    /// </remarks>
+    /// <returns>False when it has lost its memory of the producer.</returns>
+    public bool TryResend(ulong expected)
+    {
+        if (expected < _storedEnd || expected > NextSequence)
+            return false;
+        bool isRenumbered = expected < OldestSequence;
+        Resend();
+        if (!isRenumbered)
+            return true;
+        NextSequence = expected;
+        foreach (SendBatch batch in _sealed)
+        {
+            if (!batch.IsCompleted)
+                break;
+            batch.BaseSequence = NextSequence;
+            NextSequence += (ulong)batch.Count;
+        }
+        return true;
+    }
+
     /// <summary>Puts what is in flight back in front of what waits, to be sent again with its numbers.</summary>
-    public void Resend()
+    private void Resend()
     {
         SealOpen();
         int sealedBefore = _sealed.Count;
@@ -195,13 +232,16 @@ internal sealed class PublishQueue
 
     private long StampForMeasuring() => Instruments.OperationDuration.Enabled ? _time.GetTimestamp() : 0;
 
-    private bool HasRoom(int bytes) => _sealed.Count < MaxSealed && _budget.HasRoom(bytes);
+    private bool HasRoom(int bytes) => _sealed.Count < (bytes <= SendBatchPool.SmallBatchBytes ? MaxSmallSealed : MaxSealed) && _budget.HasRoom(bytes);
 
-    private bool IsOpenFor(in BatchTiming timing) => _open is not null && _open.Timing == timing;
+    // A message with an id has a batch of its own.
+    private bool IsOpenFor(in BatchTiming timing) => _open is not null && timing.MessageId is null && _open.Timing == timing;
 
     private bool TryOpenBatch(int recordLength, in BatchTiming timing)
     {
-        int bytes = Math.Max(BatchLayout.Align(timing.HeaderLength + recordLength), _batches.BatchBytes);
+        int bytes = BatchLayout.Align(timing.HeaderLength + recordLength);
+        if (timing.MessageId is null)
+            bytes = Math.Max(bytes, _batches.BatchBytes);
         SealOpen();
         if (!HasRoom(bytes))
             return false;

@@ -72,6 +72,12 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>The whole frame, once completed.</summary>
     public ArraySegment<byte> Frame => new(_buffer, 0, FrameHeader.Size + Length);
 
+    /// <summary>The batch without the frame's header, once completed.</summary>
+    public ArraySegment<byte> Bytes => new(_buffer, FrameHeader.Size, Length);
+
+    /// <summary>Has its frame's header count what follows in the same frame.</summary>
+    public void SetFrameLength(int length) => BinaryPrimitives.WriteInt32LittleEndian(_buffer, length);
+
     /// <summary>Whether its bytes are kept until the ack, to be sent again if need be; otherwise only until they are sent.</summary>
     public bool IsRepeatable { get; set; }
 
@@ -156,7 +162,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         _waiterCount++;
     }
 
-    /// <summary>Compresses, writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, header checksum.</summary>
+    /// <summary>Compresses, writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, sequence, header checksum.</summary>
     public void Complete(uint stream, ulong producerId, uint producerEpoch, Compressor? compressor = null)
     {
         Span<byte> batch = _buffer.AsSpan(FrameHeader.Size);
@@ -172,6 +178,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         else
         {
             Span<byte> header = batch[..headerLength];
+            BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.BaseSequence..], BaseSequence);
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], producerEpoch);
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.HeaderCrc..], BatchView.ComputeHeaderCrc(header));
         }

@@ -4,16 +4,19 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>Batches, and buffers of one size for them, for reuse; the most recently used first. Thread-safe.</summary>
+/// <summary>Batches, and buffers of two sizes for them, for reuse; the most recently used first. Thread-safe.</summary>
 internal sealed class SendBatchPool
 {
     // As many as may be in flight; without their buffers they are small.
     private const int MaxBatchesKept = 4096;
 
+    /// <summary>The size of batches that hold one short message, which has an id.</summary>
+    public const int SmallBatchBytes = 1024;
+
     private readonly TimeProvider _time;
     private readonly int _maxBuffersKept;
     private readonly Lock _gate = new();
-    private readonly Stack<byte[]> _buffers = new();
+    private readonly Stack<byte[]> _buffers = new(), _smallBuffers = new();
     private readonly Stack<SendBatch> _batches = new();
 
     public SendBatchPool(int batchBytes, int maxBuffersKept, TimeProvider time)
@@ -34,15 +37,18 @@ internal sealed class SendBatchPool
     {
         SendBatch? batch;
         byte[]? buffer = null;
+        bool isSmall = timing.MessageId is not null && minimum is > 0 and <= SmallBatchBytes;
         lock (_gate)
         {
             _batches.TryPop(out batch);
-            if (minimum <= BatchBytes)
+            if (isSmall)
+                _smallBuffers.TryPop(out buffer);
+            else if (minimum <= BatchBytes)
                 _buffers.TryPop(out buffer);
         }
         batch ??= new SendBatch(this);
         batch.Attach(buffer ?? GC.AllocateUninitializedArray<byte>(
-            FrameHeader.Size + BatchLayout.Align(Math.Max(minimum, BatchBytes)), pinned: true), timing);
+            FrameHeader.Size + (isSmall ? SmallBatchBytes : BatchLayout.Align(Math.Max(minimum, BatchBytes))), pinned: true), timing);
         return batch;
     }
 
@@ -57,11 +63,14 @@ internal sealed class SendBatchPool
 
     public void ReturnBuffer(byte[] buffer)
     {
-        if (buffer.Length != FrameHeader.Size + BatchLayout.Align(BatchBytes))
+        bool isSmall = buffer.Length == FrameHeader.Size + SmallBatchBytes;
+        if (!isSmall && buffer.Length != FrameHeader.Size + BatchLayout.Align(BatchBytes))
             return;
         lock (_gate)
         {
-            if (_buffers.Count < _maxBuffersKept)
+            if (isSmall && _smallBuffers.Count < MaxBatchesKept)
+                _smallBuffers.Push(buffer);
+            else if (!isSmall && _buffers.Count < _maxBuffersKept)
                 _buffers.Push(buffer);
         }
     }

@@ -10,6 +10,7 @@ namespace LightQ.Protocol.Batches;
 /// id 1  due time        i64 unix microseconds: delivered to nobody before      with flag 8
 /// id 2  expiry          i64 unix microseconds: delivered to nobody from then   with flag 9
 /// id 3  origin offset   i64, stamped by the broker: where the delayed batch was published that this delivers   with flag 10 and without 8
+/// id 4  message id      1 to 128 bytes of UTF-8: the id of the batch's only message                with flag 11
 /// </code>
 /// Each at most once. A number is never given another meaning.
 /// </remarks>
@@ -24,6 +25,12 @@ public static class BatchExtension
     /// <summary>Where the delayed batch was published of which this is the delivery.</summary>
     public const byte OriginOffset = 3;
 
+    /// <summary>The id of the batch's only message, by which a topic with a window knows a message that comes again.</summary>
+    public const byte MessageId = 4;
+
+    /// <summary>Bytes of an extension's id and length.</summary>
+    public const int HeadSize = 2;
+
     /// <summary>Bytes of an extension that holds an i64.</summary>
-    public const int Size = 2 + sizeof(long);
+    public const int Size = HeadSize + sizeof(long);
 }

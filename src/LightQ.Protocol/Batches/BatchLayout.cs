@@ -10,7 +10,8 @@ namespace LightQ.Protocol.Batches;
 ///  4 u32 headerCrc         CRC-32C of bytes 0-3 and 8..headerLength
 ///  8 u32 payloadCrc        CRC-32C of bytes headerLength..length, padding included
 /// 12 u8  magic  13 u8 version  14 u16 headerLength
-/// 16 u32 flags             bits 0-3 codec, 4-6 kind, 7 transactional, 8 has due time, 9 has expiry, 10 has origin B
+/// 16 u32 flags             bits 0-3 codec, 4-6 kind, 7 transactional, 8 has due time, 9 has expiry, 10 has origin B,
+///                          11 has message id
 /// 20 u32 recordCount  24 u32 offsetSpan  28 u32 uncompressedLength (records, without padding)
 /// 32 u64 baseOffset   B    40 i64 appendTime B (unix microseconds)  48 i64 timestamp (producer's clock)
 /// 56 u64 producerId   64 u64 baseSequence (of a copy of a delayed batch: where that was published)   72 u32 producerEpoch
@@ -47,8 +48,11 @@ public static class BatchLayout
     /// <summary>The flag of what the broker has made of a delayed batch: its delivery, or with <see cref="HasDueTime"/> a copy that takes its place. Only the broker sets it.</summary>
     public const uint HasOrigin = 1 << 10;
 
+    /// <summary>The flag of a batch whose only message has an id.</summary>
+    public const uint HasMessageId = 1 << 11;
+
     /// <summary>The flags that a producer may set; of codecs those of <see cref="BatchCodec"/>.</summary>
-    public const uint ProducerFlags = CodecMask | HasDueTime | HasExpiry;
+    public const uint ProducerFlags = CodecMask | HasDueTime | HasExpiry | HasMessageId;
 
     /// <summary>Offset of the length.</summary>
     public const int Length = 0;

@@ -1,11 +1,18 @@
+using System.Buffers;
 using System.Buffers.Binary;
+using System.Text;
+using System.Text.Unicode;
 
 namespace LightQ.Protocol.Batches;
 
-/// <summary>When a batch's messages are delivered and when they are of no use any more, in unix microseconds. <c>default</c>: at once, and never.</summary>
+/// <summary>
+/// What a producer says of a batch in its header's extensions: when its messages are delivered and when they are of no use any more, in unix microseconds, and the id of
+/// its only message. <c>default</c>: at once, never, and none.
+/// </summary>
 /// <param name="DueAt">When they are due; 0 for at once.</param>
 /// <param name="ExpiresAt">When they expire; 0 for never.</param>
-public readonly record struct BatchTiming(long DueAt, long ExpiresAt)
+/// <param name="MessageId">The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with one has one message.</param>
+public readonly record struct BatchTiming(long DueAt, long ExpiresAt, string? MessageId = null)
 {
     // A 64th: with a time to live of 10 s a new batch begins every 156 ms for its sake.
     private const int ExpirySteps = 64;
@@ -23,9 +30,19 @@ public readonly record struct BatchTiming(long DueAt, long ExpiresAt)
     }
 
     /// <summary>Bytes of a header that says so.</summary>
-    public int HeaderLength => BatchLayout.HeaderSize + (DueAt != 0 ? BatchExtension.Size : 0) + (ExpiresAt != 0 ? BatchExtension.Size : 0);
+    public int HeaderLength => BatchLayout.HeaderSize + (DueAt != 0 ? BatchExtension.Size : 0) + (ExpiresAt != 0 ? BatchExtension.Size : 0)
+        + (MessageId is { } id ? BatchExtension.HeadSize + Encoding.UTF8.GetByteCount(id) : 0);
 
-    internal uint Flags => (DueAt != 0 ? BatchLayout.HasDueTime : 0) | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0);
+    /// <summary>Whether an id is one: valid text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.</summary>
+    /// <param name="id">The id.</param>
+    public static bool IsMessageId(string id)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        Span<byte> bytes = stackalloc byte[ProtocolLimits.MaxMessageIdBytes];
+        return id.Length != 0 && Utf8.FromUtf16(id, bytes, out _, out _, replaceInvalidSequences: false) == OperationStatus.Done;
+    }
+
+    internal uint Flags => (DueAt != 0 ? BatchLayout.HasDueTime : 0) | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0) | (MessageId is not null ? BatchLayout.HasMessageId : 0);
 
     internal void Write(Span<byte> extensions)
     {
@@ -35,7 +52,12 @@ public readonly record struct BatchTiming(long DueAt, long ExpiresAt)
             extensions = extensions[BatchExtension.Size..];
         }
         if (ExpiresAt != 0)
+        {
             Write(extensions, BatchExtension.Expiry, ExpiresAt);
+            extensions = extensions[BatchExtension.Size..];
+        }
+        if (MessageId is { } id)
+            (extensions[0], extensions[1]) = (BatchExtension.MessageId, (byte)Encoding.UTF8.GetBytes(id, extensions[BatchExtension.HeadSize..]));
     }
 
     internal static void Write(Span<byte> extension, byte id, long value)

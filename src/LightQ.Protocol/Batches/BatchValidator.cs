@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Text.Unicode;
 
 namespace LightQ.Protocol.Batches;
 
@@ -6,6 +7,7 @@ namespace LightQ.Protocol.Batches;
 public static class BatchValidator
 {
     private const int SmallestRecord = 8;
+    private static readonly string MessageIdRule = $"a message id is not 1 to {ProtocolLimits.MaxMessageIdBytes} bytes of UTF-8";
 
     /// <summary>Checks the header of the first batch of a run that a producer sent.</summary>
     /// <param name="run">The rest of a Publish body.</param>
@@ -65,6 +67,7 @@ public static class BatchValidator
             {
                 BatchExtension.DueTime => BatchLayout.HasDueTime,
                 BatchExtension.Expiry => BatchLayout.HasExpiry,
+                BatchExtension.MessageId => BatchLayout.HasMessageId,
                 _ => 0,
             };
             if (flag == 0)
@@ -72,15 +75,27 @@ public static class BatchValidator
                 reason = $"the batch's header has an extension ({left[0]}) that this broker does not know or only it may write";
                 return ErrorCode.NotSupported;
             }
-            if (left[1] != sizeof(long) || (found & flag) != 0 || BinaryPrimitives.ReadInt64LittleEndian(left[2..]) <= 0)
-                return Malformed("a time in the batch's header is there twice, is not an i64, or lies before 1970", out reason);
+            ReadOnlySpan<byte> value = left.Slice(BatchExtension.HeadSize, left[1]);
+            if ((found & flag) != 0)
+                return Malformed("an extension of the batch's header is there twice", out reason);
+            if (flag != BatchLayout.HasMessageId && (value.Length != sizeof(long) || BinaryPrimitives.ReadInt64LittleEndian(value) <= 0))
+                return Malformed("a time in the batch's header is not an i64, or lies before 1970", out reason);
+            if (flag == BatchLayout.HasMessageId && MessageIdProblem(batch, value) is { } problem)
+                return Malformed(problem, out reason);
             found |= flag;
-            left = left[BatchExtension.Size..];
+            left = left[(BatchExtension.HeadSize + value.Length)..];
         }
         reason = "";
         return found == (flags & ~BatchLayout.CodecMask)
             ? ErrorCode.None
             : Malformed("the batch's flags and the extensions of its header contradict each other", out reason);
+    }
+
+    private static string? MessageIdProblem(in BatchView batch, ReadOnlySpan<byte> id)
+    {
+        if (id.Length is 0 or > ProtocolLimits.MaxMessageIdBytes || !Utf8.IsValid(id))
+            return MessageIdRule;
+        return batch.RecordCount == 1 ? null : "a batch with a message id has one record, whose id it is";
     }
 
     private static ErrorCode Malformed(string problem, out string reason)

@@ -61,6 +61,9 @@ public readonly ref struct BatchView
         _ => -1,
     };
 
+    /// <summary>The id of its only message, in UTF-8; empty when it has none. Needs the whole header.</summary>
+    public ReadOnlySpan<byte> MessageId => (Flags & BatchLayout.HasMessageId) == 0 ? default : FindExtension(BatchExtension.MessageId);
+
     /// <summary>The header's extensions.</summary>
     public ReadOnlySpan<byte> Extensions => _bytes[BatchLayout.HeaderSize..Math.Clamp(HeaderLength, BatchLayout.HeaderSize, _bytes.Length)];
 
@@ -186,14 +189,20 @@ public readonly ref struct BatchView
 
     private long ReadExtension(byte id, long otherwise)
     {
+        ReadOnlySpan<byte> found = FindExtension(id);
+        return found.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(found) : otherwise;
+    }
+
+    private ReadOnlySpan<byte> FindExtension(byte id)
+    {
         ReadOnlySpan<byte> left = Extensions;
-        while (left.Length >= 2 && left.Length - 2 >= left[1])
+        while (left.Length >= BatchExtension.HeadSize && left.Length - BatchExtension.HeadSize >= left[1])
         {
-            if (left[0] == id && left[1] == sizeof(long))
-                return BinaryPrimitives.ReadInt64LittleEndian(left[2..]);
-            left = left[(2 + left[1])..];
+            if (left[0] == id)
+                return left.Slice(BatchExtension.HeadSize, left[1]);
+            left = left[(BatchExtension.HeadSize + left[1])..];
         }
-        return otherwise;
+        return default;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -4,8 +4,11 @@ namespace LightQ.Protocol.Frames;
 /// <param name="FirstSequence">The producer's number of the first message.</param>
 /// <param name="Count">How many messages.</param>
 /// <param name="Error"><see cref="ErrorCode.None"/> when they are stored.</param>
-/// <param name="BaseOffset">Offset of the first message, the others follow densely; -1 on an error.</param>
-public readonly record struct AckRange(ulong FirstSequence, uint Count, ErrorCode Error, long BaseOffset)
+/// <param name="BaseOffset">
+/// Offset of the first message, the others follow densely; of a duplicate that of the message which is stored. -1 on an error, or when nobody knows any more where that is.
+/// </param>
+/// <param name="IsDuplicate">Whether they were not stored, because messages with the same ids are.</param>
+public readonly record struct AckRange(ulong FirstSequence, uint Count, ErrorCode Error, long BaseOffset, bool IsDuplicate = false)
 {
     /// <summary>Bytes of an entry.</summary>
     public const int Size = 24;
@@ -13,6 +16,7 @@ public readonly record struct AckRange(ulong FirstSequence, uint Count, ErrorCod
     /// <summary>Whether <paramref name="next"/> continues this range in sequence, outcome and offset.</summary>
     public bool IsContinuedBy(in AckRange next) =>
         next.Error == Error
+        && next.IsDuplicate == IsDuplicate
         && next.FirstSequence == FirstSequence + Count
         && (Error != ErrorCode.None || next.BaseOffset == BaseOffset + Count)
         && (ulong)Count + next.Count <= uint.MaxValue;

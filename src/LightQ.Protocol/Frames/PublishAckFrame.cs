@@ -7,7 +7,7 @@ namespace LightQ.Protocol.Frames;
 /// <code>
 ///  0            1    2       4          8
 ///  +------------+----+-------+----------+---------------------------------------------
-///  | durability | 0  | count |    0     | count x { u64 first, u32 n, u16 error, u16 0, u64 base }
+///  | durability | 0  | count |    0     | count x { u64 first, u32 n, u16 error, u16 flags, u64 base }
 ///  +------------+----+-------+----------+---------------------------------------------
 /// </code>
 /// A view over the body: valid as long as its memory. Allocates nothing.
@@ -15,6 +15,7 @@ namespace LightQ.Protocol.Frames;
 public readonly ref struct PublishAckFrame
 {
     private const int FixedSize = 8;
+    private const ushort Duplicate = 1;
     private readonly ReadOnlySpan<byte> _entries;
 
     /// <summary>Reads a body.</summary>
@@ -45,7 +46,8 @@ public readonly ref struct PublishAckFrame
                 BinaryPrimitives.ReadUInt64LittleEndian(entry),
                 BinaryPrimitives.ReadUInt32LittleEndian(entry[8..]),
                 (ErrorCode)BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
-                BinaryPrimitives.ReadInt64LittleEndian(entry[16..]));
+                BinaryPrimitives.ReadInt64LittleEndian(entry[16..]),
+                (BinaryPrimitives.ReadUInt16LittleEndian(entry[14..]) & Duplicate) != 0);
         }
     }
 
@@ -72,7 +74,7 @@ public readonly ref struct PublishAckFrame
             writer.WriteUInt64(range.FirstSequence);
             writer.WriteUInt32(range.Count);
             writer.WriteUInt16((ushort)range.Error);
-            writer.WriteUInt16(0);
+            writer.WriteUInt16(range.IsDuplicate ? Duplicate : (ushort)0);
             writer.WriteInt64(range.BaseOffset);
         }
         return length;

@@ -18,6 +18,8 @@ internal readonly record struct TopicFigures
             BytesRead += (ulong)counters.BytesRead;
             Gaps += (ulong)counters.Gaps;
             Drops += (ulong)counters.Drops;
+            Duplicates += (ulong)counters.Duplicates;
+            RememberedIds += (ulong)partition.RememberedIds;
             Publishers += (uint)partition.Producers.Length;
             Subscribers += (uint)partition.Subscriptions.Length;
             QueueSize += (ulong)partition.QueueSize;
@@ -49,6 +51,12 @@ internal readonly record struct TopicFigures
 
     /// <summary>Messages lost to subscribers by their policy.</summary>
     public ulong Drops { get; }
+
+    /// <summary>Messages that were not stored, because their ids were remembered.</summary>
+    public ulong Duplicates { get; }
+
+    /// <summary>Ids of messages that are remembered.</summary>
+    public ulong RememberedIds { get; }
 
     /// <summary>Open producer streams.</summary>
     public uint Publishers { get; }

@@ -32,6 +32,8 @@ internal static class TopicMapping
         new("max_retry_delay", false, p => p.MaxRetryDelay is not null, (s, p) => s with { Delivery = s.Delivery with { MaxRetryDelay = Read(p.MaxRetryDelay, "max_retry_delay") } }, s => s.Delivery.MaxRetryDelay.ToString("c")),
         new("dead_letter_topic", false, p => p.DeadLetterTopic.Length != 0, (s, p) => s with { Delivery = s.Delivery with { DeadLetterTopic = p.DeadLetterTopic } }, s => s.Delivery.DeadLetterTopic),
         new("retention", false, p => p.Retention != 0, (s, p) => s with { Retention = (Retention)Read(p.Retention, "retention") }, s => Text(s.Retention)),
+        new("dedup_window", false, p => p.DedupWindow is not null, (s, p) => s with { DedupWindow = Read(p.DedupWindow, "dedup_window") }, s => s.DedupWindow.ToString("c")),
+        new("dedup_max_ids", false, p => p.HasDedupMaxIds, (s, p) => s with { DedupMaxIds = (int)Read(p.DedupMaxIds, TopicSettings.MaxDedupIds, "dedup_max_ids") }, s => Text(s.DedupMaxIds)),
     ];
 
     /// <summary>What a request asks for, over <paramref name="current"/>; what it does not set stays.</summary>
@@ -97,6 +99,8 @@ internal static class TopicMapping
         MaxRetryDelay = settings.Delivery.MaxRetryDelay.ToDuration(),
         DeadLetterTopic = settings.Delivery.DeadLetterTopic,
         Retention = (Proto.Retention)settings.Retention,
+        DedupWindow = settings.DedupWindow.ToDuration(),
+        DedupMaxIds = (uint)settings.DedupMaxIds,
     };
 
     /// <summary>Checked before it becomes the engine's enumeration, which may be narrower.</summary>

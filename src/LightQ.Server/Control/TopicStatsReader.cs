@@ -49,6 +49,8 @@ internal sealed class TopicStatsReader(LightQBroker broker, Topic topic, Partiti
             GroupsCount = (uint)backlog.Groups,
             WorstGroup = backlog.WorstGroup,
             WorstGroupLag = (ulong)backlog.WorstLag,
+            RememberedIds = figures.RememberedIds,
+            Duplicates = figures.Duplicates,
         };
         if (backlog.DeadLetters is { } letters)
             stats.DeadLetters = (ulong)letters;

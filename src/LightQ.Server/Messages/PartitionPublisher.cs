@@ -50,10 +50,10 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     /// <summary>The producer's number of the next message that is sent.</summary>
     public ulong NextSequence { get; set; }
 
-    /// <summary>Whether a message goes into the batch that is being collected; an empty one takes any.</summary>
+    /// <summary>Whether a message goes into the batch that is being collected; an empty one takes any, and one with an id has it for itself.</summary>
     public bool Fits(int recordBytes, in BatchTiming timing) =>
         _collected.Count == 0
-        || (timing == _timing && BatchLayout.Align(timing.HeaderLength + _recordBytes + recordBytes) <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes));
+        || (timing.MessageId is null && timing == _timing && BatchLayout.Align(timing.HeaderLength + _recordBytes + recordBytes) <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes));
 
     /// <summary>Adds a message that fits.</summary>
     public void Add(PublishedMessage message, int recordBytes, RecordEncoder encoder, in BatchTiming timing, PendingPublish request, int index)
@@ -154,7 +154,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         for (int i = 0; i < range.Count; i++)
         {
             (PendingPublish request, int index) = _sent.Dequeue();
-            request.Acknowledge(index, Opened.Partition, range.BaseOffset + i);
+            request.Acknowledge(index, Opened.Partition, range.BaseOffset + i, range.IsDuplicate);
         }
         for (int left = (int)range.Count; left > 0;)
             left -= _sentBatches.Dequeue();

@@ -30,10 +30,10 @@ internal sealed class PendingPublish
     public bool IsDone => _left == 0;
 
     /// <summary>A message is acknowledged.</summary>
-    public void Acknowledge(int index, uint partition, long offset)
+    public void Acknowledge(int index, uint partition, long offset, bool isDuplicate)
     {
         MessagePosition position = Ack.Positions[index];
-        (position.Partition, position.Offset) = (partition, offset);
+        (position.Partition, position.Offset, position.Duplicate) = (partition, offset, isDuplicate);
         _left--;
     }
 }

@@ -1,3 +1,4 @@
+using System.Text;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -227,7 +228,7 @@ internal sealed class PublishSession : IDisposable
         }
     }
 
-    /// <summary>Messages without a key stay with a partition until its batch is full or sent, and then go to the next.</summary>
+    /// <summary>Messages without a key and an id stay with a partition until its batch is full or sent, and then go to the next.</summary>
     private async ValueTask<PartitionPublisher> ChooseAsync(PublishedMessage message, int size, BatchTiming timing, CancellationToken cancellationToken)
     {
         bool isRouted = IsRouted(message);
@@ -244,9 +245,10 @@ internal sealed class PublishSession : IDisposable
         return publisher;
     }
 
-    private bool IsRouted(PublishedMessage message) => message.HasKey && _open.Partition == OpenProducerFrame.AnyPartition;
+    private bool IsRouted(PublishedMessage message) => (message.HasKey || message.MessageId.Length != 0) && _open.Partition == OpenProducerFrame.AnyPartition;
 
-    private int PartitionOf(PublishedMessage message) => KeyRouting.PartitionOf(message.Key.Span, _publishers.Length);
+    private int PartitionOf(PublishedMessage message) =>
+        KeyRouting.PartitionOf(message.HasKey ? message.Key.Span : Encoding.UTF8.GetBytes(message.MessageId), _publishers.Length);
 
     /// <summary>Goes to the next partition that is served, if there is any.</summary>
     private void MoveOn()

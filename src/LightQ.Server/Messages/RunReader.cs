@@ -38,6 +38,7 @@ internal sealed class RunReader(TimeProvider time)
     private int _recordCount;
     private long _baseOffset;
     private long _appendTime;
+    private string _messageId = "";
     private bool _isBatchSound;
     private int _record;
     private long _offset;
@@ -166,6 +167,7 @@ internal sealed class RunReader(TimeProvider time)
         _firstRecord = start + batch.HeaderLength;
         _recordsEnd = _firstRecord + batch.UncompressedLength;
         (_recordCount, _baseOffset, _appendTime) = (batch.RecordCount, batch.BaseOffset, batch.AppendTime);
+        _messageId = batch.MessageId.IsEmpty ? "" : Encoding.UTF8.GetString(batch.MessageId);
         (_record, _offset) = (_firstRecord, _baseOffset);
         MoveTo(first, end);
     }
@@ -283,6 +285,7 @@ internal sealed class RunReader(TimeProvider time)
             Body = ByteString.CopyFrom(record.Body),
             Tombstone = record.IsTombstone,
             AppendTime = MessageTimes.ToProto(_appendTime),
+            MessageId = _messageId,
         };
         if (record.HasKey)
             message.Key = ByteString.CopyFrom(record.Key);

@@ -22,6 +22,7 @@ internal static class MetricsPage
         ("lightq_topic_sent_bytes_total", "Bytes of batches sent to subscribers.", f => f.BytesRead),
         ("lightq_topic_gaps_total", "Gaps sent to subscribers.", f => f.Gaps),
         ("lightq_topic_dropped_messages_total", "Messages lost to subscribers that were too slow.", f => f.Drops),
+        ("lightq_topic_duplicates_total", "Messages that were not stored, because their ids were remembered.", f => f.Duplicates),
     ];
 
     private static readonly (string Name, string Help, Func<TopicFigures, double> Value)[] TopicGauges =
@@ -30,6 +31,7 @@ internal static class MetricsPage
         ("lightq_topic_subscriptions", "Open subscriptions, group members included.", f => f.Subscribers),
         ("lightq_topic_lag_messages", "Messages that the slowest open subscription has not been sent; 0 with none, whatever waits for groups: see lightq_group_lag_messages.", f => f.QueueSize),
         ("lightq_topic_delayed_messages", "Messages that were published with a due time and are not due yet.", f => f.DelayedMessages),
+        ("lightq_topic_remembered_ids", "Ids of messages that are remembered.", f => f.RememberedIds),
         ("lightq_topic_stored_bytes", "Bytes the topic occupies in memory or on disk.", f => f.StoredBytes),
         ("lightq_topic_start_offset", "The first offset held; of several partitions, the sum.", f => f.StartOffset),
         ("lightq_topic_end_offset", "One behind the last offset appended; of several partitions, the sum.", f => f.EndOffset),

@@ -1,3 +1,4 @@
+using LightQ.Broker.Deduplication;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol;
@@ -324,7 +325,7 @@ public sealed class PublishTests : EngineTest
             Assert.Equal((ErrorCode.SequenceOverlap, -1L), Check(state, Batch(3, 1, bodyBytes: 7, producerId: 42, epoch: 3)));
         }
 
-        static (ErrorCode, long) Check(ProducerState state, byte[] batch) => (state.Check(new BatchView(batch), out long offset), offset);
+        static (ErrorCode, long) Check(ProducerState state, byte[] batch) => (state.Check(new BatchView(batch), out StoredBatch stored), stored.Offset);
     }
 
     [Fact]

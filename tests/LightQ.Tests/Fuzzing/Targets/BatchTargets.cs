@@ -30,8 +30,8 @@ internal static class BatchTargets
             Name = "batches",
             What = "batches as a broker takes them",
             Parse = Batches,
-            Seeds = [Sample.Batch(), Sample.BatchOf(5, 6), [.. Sample.Batch(), .. Sample.BatchOf(1)], Timed(new BatchTiming(Sample.Time, 0)), Timed(new BatchTiming(Sample.Time, Sample.Time + 1)), Timed(new BatchTiming(0, 9))],
-            Tokens = [[1, 8, 1, 0, 0, 0, 0, 0, 0, 0], [2, 8, 1, 0, 0, 0, 0, 0, 0, 0], [3, 8], [0xB7, 1]],
+            Seeds = [Sample.Batch(), Sample.BatchOf(5, 6), [.. Sample.Batch(), .. Sample.BatchOf(1)], Timed(new BatchTiming(Sample.Time, 0)), Timed(new BatchTiming(Sample.Time, Sample.Time + 1)), Timed(new BatchTiming(0, 9)), Timed(new BatchTiming(0, 0, "id")), Timed(new BatchTiming(Sample.Time, 9, "order-1"))],
+            Tokens = [[1, 8, 1, 0, 0, 0, 0, 0, 0, 0], [2, 8, 1, 0, 0, 0, 0, 0, 0, 0], [3, 8], [4, 2, 0xC3, 0xA4], [0xB7, 1]],
             Seal = Seals.Batches,
             Refusals = Refusals,
         };

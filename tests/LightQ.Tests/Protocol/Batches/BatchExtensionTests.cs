@@ -60,6 +60,7 @@ public sealed class BatchExtensionTests
     [InlineData(2u)]
     [InlineData(8u)]
     [InlineData(9u)]
+    [InlineData(11u)]
     public void A_flag_that_a_producer_may_set_is_not_refused_as_unknown(uint bit)
     {
         uint flags = bit < 8 ? bit : 1u << (int)bit;
@@ -75,7 +76,7 @@ public sealed class BatchExtensionTests
             Refused(ErrorCode.NotSupported, $"0x{codec:x}", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, codec));
         for (int bit = 4; bit < 32; bit++)
         {
-            if (bit is not (8 or 9))
+            if (bit is not (8 or 9 or 11))
                 Refused(ErrorCode.NotSupported, $"0x{1u << bit:x}", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, 1u << bit));
         }
     }
@@ -95,7 +96,8 @@ public sealed class BatchExtensionTests
     [InlineData("0108 01020304 05060708", ErrorCode.MalformedBatch)]
     [InlineData("0308 01020304 05060708", ErrorCode.NotSupported)]
     [InlineData("0000", ErrorCode.NotSupported)]
-    [InlineData("0400", ErrorCode.NotSupported)]
+    [InlineData("0400", ErrorCode.MalformedBatch)]
+    [InlineData("0500", ErrorCode.NotSupported)]
     [InlineData("ff08 01020304 05060708", ErrorCode.NotSupported)]
     [InlineData("0208 01020304 05060708", ErrorCode.None)]
     public void A_header_with_an_expiry_holds_just_that(string extensions, ErrorCode expected)
@@ -110,6 +112,59 @@ public sealed class BatchExtensionTests
     [Fact]
     public void An_extension_without_its_flag_is_malformed() =>
         Refused(ErrorCode.MalformedBatch, "contradict", WithExtensions(Hex.Bytes("0208 01020304 05060708"), 0));
+
+    [Theory]
+    [InlineData("0401 61", ErrorCode.None)]
+    [InlineData("0402 c3a4", ErrorCode.None)]
+    [InlineData("0400", ErrorCode.MalformedBatch)]
+    [InlineData("0401 ff", ErrorCode.MalformedBatch)]
+    [InlineData("0401 c3", ErrorCode.MalformedBatch)]
+    [InlineData("0402 61", ErrorCode.MalformedBatch)]
+    [InlineData("0401 61 0401 61", ErrorCode.MalformedBatch)]
+    [InlineData("0401 61 0208 01020304 05060708", ErrorCode.MalformedBatch)]
+    public void A_header_with_a_message_id_holds_just_that(string extensions, ErrorCode expected)
+    {
+        byte[] batch = WithExtensions(Hex.Bytes(extensions), BatchLayout.HasMessageId);
+        Assert.Equal(expected, BatchValidator.CheckPublished(batch, Limit, out _, out string reason));
+        Assert.Equal(expected == ErrorCode.None, reason.Length == 0);
+        _ = new BatchView(batch).MessageId.Length;
+    }
+
+    [Fact]
+    public void The_longest_id_fits_beside_both_times_and_a_longer_one_is_none()
+    {
+        string longest = new('x', ProtocolLimits.MaxMessageIdBytes);
+        byte[] batch = Timed(new BatchTiming(Due, Expiry, longest));
+        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
+        Assert.Equal(longest, System.Text.Encoding.UTF8.GetString(view.MessageId));
+        Assert.Equal((246, Due, Expiry), (view.HeaderLength, view.DueAt, view.ExpiresAt));
+        Assert.True(view.HeaderLength <= BatchLayout.MaxHeaderSize);
+        Refused(ErrorCode.MalformedBatch, "1 to 128 bytes", Timed(new BatchTiming(0, 0, longest + "x")));
+        Assert.True(BatchTiming.IsMessageId(longest) && BatchTiming.IsMessageId(new string('ä', 64)));
+        Assert.All(["", longest + "x", new string('ä', 65), "a\ud800"], id => Assert.False(BatchTiming.IsMessageId(id)));
+    }
+
+    [Fact]
+    public void A_batch_with_an_id_has_one_record()
+    {
+        byte[] batch = Timed(new BatchTiming(0, 0, "a"));
+        batch = Sample.WithUInt32(batch, BatchLayout.RecordCount, 2);
+        Refused(ErrorCode.MalformedBatch, "one record", Sample.WithUInt32(batch, BatchLayout.OffsetSpan, 2));
+    }
+
+    [Fact]
+    public void The_delivery_of_a_delayed_batch_keeps_the_id()
+    {
+        byte[] delivery = Timed(new BatchTiming(Due, Expiry, "order-1"));
+        BatchWriter.Stamp(delivery, Sample.Stamp);
+        BatchWriter.MakeCopy(delivery, Sample.Stamp.BaseOffset);
+        BatchWriter.MakeDelivery(delivery, Sample.Stamp.BaseOffset);
+        BatchWriter.Stamp(delivery, new BatchStamp(2000, Sample.Time + 9, 4, 1, 2));
+        var view = new BatchView(delivery);
+        Assert.True(view.VerifyHeader() && view.VerifyPayload());
+        Assert.Equal((0L, Expiry, 1000L), (view.DueAt, view.ExpiresAt, view.OriginOffset));
+        Assert.Equal("order-1"u8, view.MessageId);
+    }
 
     [Theory]
     [InlineData(32, 32 * 256, ErrorCode.None)]
@@ -188,7 +243,7 @@ public sealed class BatchExtensionTests
 
     private static byte[] Timed(BatchTiming timing)
     {
-        byte[] buffer = new byte[256];
+        byte[] buffer = new byte[512];
         int length = RecordWriter.Write(buffer.AsSpan(timing.HeaderLength), "hi"u8);
         return buffer[..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, timing, Sample.Origin, Sample.Time)];
     }

@@ -172,6 +172,7 @@ public sealed class FrameBodyTests
         Assert.True(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 105)));
         Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 106)));
         Assert.False(first.IsContinuedBy(new AckRange(16, 1, ErrorCode.None, 105)));
+        Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 105, IsDuplicate: true)));
         Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));
         Assert.False(first.IsContinuedBy(new AckRange(15, uint.MaxValue, ErrorCode.None, 105)));
         Assert.True(new AckRange(10, 5, ErrorCode.StreamBroken, -1).IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));

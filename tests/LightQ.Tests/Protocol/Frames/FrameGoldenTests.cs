@@ -191,6 +191,19 @@ public sealed class FrameGoldenTests
     }
 
     [Fact]
+    public void PublishAck_says_of_a_duplicate_that_it_is_one_in_a_bit_that_was_reserved()
+    {
+        byte[] golden = Hex.Bytes("30000000 06000000 01000000 00000000 03000100 00000000 64000000 00000000 01000000 00000100 11000000 00000000");
+        AckRange duplicate = new(100, 1, ErrorCode.None, 17, IsDuplicate: true);
+        var written = new byte[PublishAckFrame.SizeOf(1)];
+        Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, [duplicate]));
+        Assert.Equal(golden, written);
+        Assert.Equal(duplicate, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
+        golden[38] = 0xFE; // Bits that mean nothing yet.
+        Assert.Equal(duplicate with { IsDuplicate = false }, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
+    }
+
+    [Fact]
     public void Settle_has_its_golden_bytes()
     {
         byte[] golden = Hex.Bytes("""

@@ -140,7 +140,7 @@ public sealed class ReadBackTests
     [Fact]
     public void PublishAck() => Check(
         from level in Enum<Durability>()
-        from ranges in Gen.ArrayOf(from first in U64 from count in U32 from error in U16 from offset in I64 select new AckRange(first, count, (ErrorCode)error, offset))
+        from ranges in Gen.ArrayOf(from first in U64 from count in U32 from error in U16 from offset in I64 select new AckRange(first, count, (ErrorCode)error, offset, (offset & 1) == 1))
         select (level, ranges),
         Cases,
         ack =>

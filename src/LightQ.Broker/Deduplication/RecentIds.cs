@@ -1,0 +1,50 @@
+using LightQ.Protocol.Batches;
+using LightQ.Storage;
+using LightQ.Storage.Recovery;
+
+namespace LightQ.Broker.Deduplication;
+
+/// <summary>Finds in the headers of a log the ids of the messages that a window is to remember.</summary>
+/// <remarks>Segments come newest first, the batches of each oldest first. What is read ends with the time of the window, or with as many ids as it holds.</remarks>
+internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
+{
+    private readonly List<List<RememberedId>> _segments = [[]];
+    private int _count;
+
+    /// <summary>What was found, in the order of the log.</summary>
+    public IEnumerable<RememberedId> Ids => Enumerable.Reverse(_segments).SelectMany(ids => ids);
+
+    /// <summary>Reads them.</summary>
+    /// <param name="headers">The headers of the log.</param>
+    /// <param name="since">Those of earlier messages are not wanted, unix microseconds.</param>
+    /// <param name="most">How many are wanted.</param>
+    /// <exception cref="IOException">The disk refuses to read.</exception>
+    public static RecentIds Read(RecentHeaders headers, long since, int most)
+    {
+        var found = new RecentIds(since, most);
+        headers.Visit(since, found, found.GoesOn);
+        return found;
+    }
+
+    /// <inheritdoc/>
+    public void OnSnapshot(ReadOnlySpan<byte> snapshot) => throw new NotSupportedException("Headers come without a snapshot.");
+
+    /// <inheritdoc/>
+    public void OnBatch(in BatchView header)
+    {
+        // Of a delayed message the delivery and copies have the id, too: what counts is where and when it was published.
+        bool isPublished = (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId && header.Kind == BatchKind.Data;
+        if (!isPublished || header.AppendTime <= since)
+            return;
+        _segments[^1].Add(new RememberedId(DedupWindow.KeyOf(header.MessageId), header.BaseOffset, header.AppendTime));
+        _count++;
+    }
+
+    private bool GoesOn()
+    {
+        if (_count >= most)
+            return false;
+        _segments.Add([]);
+        return true;
+    }
+}
