@@ -7,7 +7,8 @@ namespace LightQ.Broker.Deduplication;
 
 /// <summary>The message ids that one partition remembers: for a time, and at most so many, of which the oldest go first. Guarded by the partition's append lock.</summary>
 /// <remarks>
-/// <para>Of an id the first 128 bits of its SHA-256 are kept: nobody finds two ids for which these are equal, so that no message is dropped for another's sake, whoever chose the ids.</para>
+/// <para>Of an id 128 bits are kept, a hash under a key that is made anew with every process: so nobody finds two ids for which they are equal, and no message is dropped for another's sake,
+/// whoever chose the ids.</para>
 /// <para>An entry takes 40 bytes and a bucket 4. Entries lie in chunks, oldest first, and buckets are split one at a time as entries come (linear hashing), so that no append waits for
 /// a table to be copied. Chunks go when all in them is forgotten; everything goes when nothing is remembered.</para>
 /// </remarks>
@@ -18,6 +19,7 @@ internal sealed class DedupWindow
     /// <summary>At most so many are forgotten by one call: an append behind a long rest does not wait for all.</summary>
     private const int ForgottenAtOnce = 16;
 
+    private static readonly UInt128 Secret = MemoryMarshal.Read<UInt128>(RandomNumberGenerator.GetBytes(Unsafe.SizeOf<UInt128>()));
     private readonly long _micros;
     private readonly Entry[]?[] _chunks;
     private int[]?[] _buckets = [];
@@ -102,12 +104,7 @@ internal sealed class DedupWindow
     }
 
     /// <summary>What is remembered of an id instead of the id.</summary>
-    public static UInt128 KeyOf(ReadOnlySpan<byte> id)
-    {
-        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
-        SHA256.HashData(id, hash);
-        return MemoryMarshal.Read<UInt128>(hash);
-    }
+    public static UInt128 KeyOf(ReadOnlySpan<byte> id) => MessageIdHash.Compute(Secret, id);
 
     private bool IsOver(in Entry entry, long now) => now - entry.Time >= _micros;
 

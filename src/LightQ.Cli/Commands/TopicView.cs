@@ -153,7 +153,7 @@ internal sealed record TopicView
         yield return ("max message", Bytes(MaxMessageBytes));
         yield return ("slow policy", SlowPolicy);
         if (DedupSeconds != 0)
-            yield return ("deduplication", $"ids remembered for {Duration(DedupSeconds)}, at most {DedupMaxIds:N0} a partition");
+            yield return ("deduplication", string.Create(CultureInfo.InvariantCulture, $"ids remembered for {Duration(DedupSeconds)}, at most {DedupMaxIds:N0} a partition"));
         yield return ("created", CreateTime.ToString("u", CultureInfo.InvariantCulture));
         foreach (((long start, long end), int index) in StartOffsets.Zip(EndOffsets).Select((range, i) => (range, i)))
             yield return (Partitions == 1 ? "offsets" : $"offsets of partition {Partition ?? index}", end < 0 ? "refused" : $"{start} to {end}");
