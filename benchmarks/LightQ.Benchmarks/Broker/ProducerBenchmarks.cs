@@ -1,4 +1,5 @@
 using BenchmarkDotNet.Attributes;
+using LightQ.Broker.Deduplication;
 using LightQ.Broker.Producers;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -47,7 +48,7 @@ public class ProducerBenchmarks
         {
             BitConverter.TryWriteBytes(bytes.AsSpan(BatchLayout.BaseSequence), _next);
             var batch = new BatchView(bytes);
-            if (_state.Check(batch, out long known) != ErrorCode.None || known >= 0)
+            if (_state.Check(batch, out StoredBatch known) != ErrorCode.None || known.IsAny)
                 throw new InvalidOperationException("The batch was refused.");
             _state.Remember(ProducerState.Remembered.Of(batch, (long)_next++), 1);
         }
@@ -64,9 +65,9 @@ public class ProducerBenchmarks
         BitConverter.TryWriteBytes(_batches[0].AsSpan(BatchLayout.BaseSequence), _next - 16);
         for (int i = 0; i < Batches; i++)
         {
-            if (_state.Check(new BatchView(_batches[0]), out long known) != ErrorCode.None || known < 0)
+            if (_state.Check(new BatchView(_batches[0]), out StoredBatch known) != ErrorCode.None || !known.IsAny)
                 throw new InvalidOperationException("The duplicate was not recognised.");
-            sum += known;
+            sum += known.Offset;
         }
         return sum;
     }

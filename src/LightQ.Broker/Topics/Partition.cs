@@ -243,13 +243,6 @@ public sealed class Partition : IHousekept
             return _groups.GetValueOrDefault(name);
     }
 
-    /// <summary>Finds a group that is in memory.</summary>
-    internal Group? FindGroup(string name)
-    {
-        lock (_groups)
-            return _groups.GetValueOrDefault(name);
-    }
-
     /// <summary>Takes a group off, unless it has members or is about to.</summary>
     internal bool TryRemove(Group group)
     {

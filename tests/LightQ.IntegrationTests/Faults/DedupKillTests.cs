@@ -5,9 +5,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Faults;
 
-/// <summary>D11: the broker is killed while messages with ids are published, and published again; each is stored once, and who publishes it again is told where.</summary>
+/// <summary>D12: the broker is killed while messages with ids are published, and published again; each is stored once, and who publishes it again is told where.</summary>
 [Collection(FaultCollection.Name)]
-[Trait("Fault", "D11")]
+[Trait("Fault", "D12")]
 public sealed class DedupKillTests
 {
     private const int Partitions = 2;
@@ -19,7 +19,7 @@ public sealed class DedupKillTests
     public async Task Kill_9_while_messages_with_ids_are_published_and_published_again_stores_each_once()
     {
         FaultRun.RequireTier("It kills processes.");
-        var run = new FaultRun("D11", "kill -9 while messages with ids are published, and published again afterwards");
+        var run = new FaultRun("D12", "kill -9 while messages with ids are published, and published again afterwards");
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();
