@@ -48,7 +48,7 @@ internal static class PubCommand
             "lightq pub orders --file lines.txt --key 42 --header origin=import",
             "lightq pub orders --file lines.txt --ttl 10s --compression brotli",
             "lightq pub orders 'later' --delay 5m",
-            "lightq pub payments '100 EUR' --message-id payment-4711",
+            "lightq pub payments \"100 EUR\" --message-id payment-4711",
             "lightq pub customers --key 42 --tombstone",
             "tail -f app.log | lightq pub logs -")
         {

@@ -55,7 +55,7 @@ internal sealed class TopicSettingOptions
 
     public void AddTo(Command command)
     {
-        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retention, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters, _dedupWindow, _dedupIds })
+        foreach (Option option in new Option[] { _kind, _partitions, _ring, _segment, _retentionBytes, _retentionAge, _ack, _read, _maxMessage, _slow, _lock, _maxDeliveries, _retryDelay, _maxRetryDelay, _deadLetters, _retention, _dedupWindow, _dedupIds })
             command.Add(option);
     }
 

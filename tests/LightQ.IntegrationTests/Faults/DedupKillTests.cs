@@ -16,6 +16,7 @@ public sealed class DedupKillTests
 
     [Fact]
     [Trait("Tier", "C")]
+    [Trait("Plain", "no")]
     public async Task Kill_9_while_messages_with_ids_are_published_and_published_again_stores_each_once()
     {
         FaultRun.RequireTier("It kills processes.");

@@ -18,6 +18,7 @@ public sealed class SettledKillTests
 
     [Fact]
     [Trait("Tier", "C")]
+    [Trait("Plain", "no")]
     public async Task Kill_9_while_settled_messages_are_removed_leaves_no_group_behind_the_start()
     {
         FaultRun.RequireTier("It kills processes.");
