@@ -67,13 +67,13 @@ internal sealed class StateModel(SimulatedFileSystem files)
         return false;
     }
 
-    /// <summary>What the store promised last, or what was set lower since.</summary>
+    /// <summary>What the store promised last, or what is lower of what was set last and since: that may be about to be stored.</summary>
     private long LowestPromised(int now, OffsetKey key, List<(int At, long Offset)> history)
     {
         (int _, int version, long lowest) = _promised.TryGetValue(key, out List<(int At, int Version, long Kept)>? promises) ? promises.FindLast(p => p.At <= now) : default;
         if (version == 0)
             return -1;
-        foreach ((int at, long offset) in history[version..])
+        foreach ((int at, long offset) in history[(version - 1)..])
         {
             if (at <= now)
                 lowest = Math.Min(lowest, offset);
