@@ -2,6 +2,7 @@ import com.lmax.disruptor.BusySpinWaitStrategy;
 import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.DirectoryStream;
@@ -121,7 +122,13 @@ public final class DisruptorPeer {
     private static void pin(String thread, String cpu) throws Exception {
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path task : tasks) {
-                if (Files.readString(task.resolve("comm")).strip().equals(thread))
+                String name;
+                try {
+                    name = Files.readString(task.resolve("comm")).strip();
+                } catch (IOException gone) {
+                    continue; // A thread that has ended meanwhile.
+                }
+                if (name.equals(thread))
                     new ProcessBuilder("taskset", "-pc", cpu, task.getFileName().toString()).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
             }
         }
