@@ -12,7 +12,7 @@ internal static class DoctorCommand
     public static Command Create()
     {
         Option<string?> config = ServerCommand.ConfigurationFile();
-        Option<string?> server = new("--server") { Description = "Also look at this broker from here: is it reached, its certificate, the login. Default: no broker.", HelpName = "URL" };
+        Option<string?> server = new("--server") { Description = "Look at this broker from here: is it reached, its certificate, the login, its topics. With a setting of 'lightq server' beside it, also at what a broker with these depends on; without one, at this broker alone. Default: no broker.", HelpName = "URL" };
         Option<OutputFormat> output = CommonOptions.Output();
         var command = new ExampleCommand(
             "doctor",
@@ -25,9 +25,12 @@ internal static class DoctorCommand
             command.Add(option);
         command.SetAction((parsed, _) =>
         {
-            var configuration = ServerConfiguration.Load(ServerCommand.Given(parsed, flags), parsed.GetValue(config));
+            Dictionary<string, string> given = ServerCommand.Given(parsed, flags);
+            string? file = parsed.GetValue(config);
             LightQClientOptions? broker = parsed.GetValue(server) is { } url ? CommonOptions.ClientOptions(url) : null;
-            return new DoctorJob(configuration.Options, broker, parsed.GetValue(output)).RunAsync();
+            // A broker's own data directory and ports are not known: those of the defaults would be another's, or its own ports in use.
+            bool isBrokerAlone = broker is not null && given.Count == 0 && file is null;
+            return new DoctorJob(isBrokerAlone ? null : ServerConfiguration.Load(given, file).Options, broker, parsed.GetValue(output)).RunAsync();
         });
         return command;
     }

@@ -6,7 +6,10 @@ using Spectre.Console;
 namespace LightQ.Cli.Doctor;
 
 /// <summary>Looks at everything that a broker depends on, and says what is wrong and what to do.</summary>
-internal sealed class DoctorJob(LightQServerOptions options, LightQClientOptions? broker, OutputFormat output)
+/// <param name="options">The settings of a broker of this machine; null to look at none.</param>
+/// <param name="broker">A broker that runs; null to look at none.</param>
+/// <param name="output">What to write.</param>
+internal sealed class DoctorJob(LightQServerOptions? options, LightQClientOptions? broker, OutputFormat output)
 {
     /// <returns>The exit code: <see cref="ExitCode.Failed"/> or <see cref="ExitCode.Warnings"/> if something came out like that.</returns>
     public async Task<int> RunAsync()
@@ -28,10 +31,14 @@ internal sealed class DoctorJob(LightQServerOptions options, LightQClientOptions
     /// <summary>All findings.</summary>
     public async Task<List<Finding>> FindAsync()
     {
-        var directory = new DirectoryChecks(options.DataDirectory!);
-        List<Finding> findings = [.. directory.Run()];
-        findings.AddRange(new ServerChecks(options, TimeProvider.System).Run(directory.IsInUse));
-        findings.AddRange(new SystemChecks().Run(options.DataPlane.MaxConnections));
+        List<Finding> findings = [];
+        if (options is not null)
+        {
+            var directory = new DirectoryChecks(options.DataDirectory!);
+            findings.AddRange(directory.Run());
+            findings.AddRange(new ServerChecks(options, TimeProvider.System).Run(directory.IsInUse));
+            findings.AddRange(new SystemChecks().Run(options.DataPlane.MaxConnections));
+        }
         if (broker is not null)
         {
             await foreach (Finding finding in new BrokerChecks(broker).RunAsync())

@@ -121,5 +121,15 @@ public sealed class DoctorTests
         Assert.False(Directory.Exists(directory.File("data")));
     }
 
+    [Fact]
+    public async Task A_broker_alone_is_looked_at_where_no_setting_is_given()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        ToolResult result = await LightQTool.RunAsync(null, ["doctor", "--server", server.ConnectionString, "--output", "json"]);
+        JsonElement view = JsonDocument.Parse(result.Text).RootElement;
+        Assert.All(view.GetProperty("checks").EnumerateArray(), c => Assert.StartsWith("broker's ", c.GetProperty("check").GetString(), StringComparison.Ordinal));
+        Assert.NotEqual("failed", view.GetProperty("verdict").GetString());
+    }
+
     private static Finding Of(List<Finding> findings, string check) => Assert.Single(findings, f => f.Check == check);
 }
