@@ -36,7 +36,7 @@ public sealed class LightQHealthCheck : IHealthCheck
         ArgumentNullException.ThrowIfNull(context);
         LightQClientOptions options = _client.Options;
         if ((_start?.Absence ?? _client.Absence) is { } absence)
-            return new HealthCheckResult(context.Registration.FailureStatus, $"Waiting for the broker at {options}: {absence.Message}", absence);
+            return new HealthCheckResult(context.Registration.FailureStatus, $"Waiting for the broker at {options}: {absence.Message}"); // Every probe would log a stack.
         if (_start?.Ready is { IsCompletedSuccessfully: false } ready)
         {
             Exception? reason = ready.Exception?.InnerException;
