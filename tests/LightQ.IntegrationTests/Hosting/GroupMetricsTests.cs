@@ -99,12 +99,12 @@ public sealed class GroupMetricsTests
         }
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await producer.PublishAsync("later"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromHours(1) }, cancellationToken: Cancelled);
-        await producer.PublishAsync("soon over"u8.ToArray(), new PublishOptions { TimeToLive = TimeSpan.FromSeconds(30) }, cancellationToken: Cancelled);
+        await producer.PublishAsync("soon over"u8.ToArray(), new PublishOptions { TimeToLive = TimeSpan.FromSeconds(15) }, cancellationToken: Cancelled);
         _time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal(10, await ValueAsync(server, "lightq_group_oldest_unsettled_seconds"));
         Assert.Contains("lightq_topic_delayed_messages{topic=\"jobs\"} 1\n", await PageAsync(server), StringComparison.Ordinal);
 
-        _time.Advance(TimeSpan.FromSeconds(30));
+        _time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal(0, await ValueAsync(server, "lightq_group_oldest_unsettled_seconds"));
         await producer.PublishAsync("now"u8.ToArray(), cancellationToken: Cancelled);
         _time.Advance(TimeSpan.FromSeconds(5));
