@@ -1,7 +1,5 @@
-using Google.Protobuf.Reflection;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Client.Administration;
-using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
@@ -22,26 +20,16 @@ namespace LightQ.Client;
 /// </example>
 public sealed class GroupsClient
 {
-    private static readonly ServiceDescriptor Service = GroupsReflection.Descriptor.Services[0];
-    private static readonly GrpcMethod<ListGroupsRequest, ListGroupsResponse> ListMethod = GrpcMethod.Create<ListGroupsRequest, ListGroupsResponse>(Service, "ListGroups");
-    private static readonly GrpcMethod<DescribeGroupRequest, DescribeGroupResponse> DescribeMethod = GrpcMethod.Create<DescribeGroupRequest, DescribeGroupResponse>(Service, "DescribeGroup");
-    private static readonly GrpcMethod<ResetGroupRequest, ResetGroupResponse> ResetMethod = GrpcMethod.Create<ResetGroupRequest, ResetGroupResponse>(Service, "ResetGroup");
-    private static readonly GrpcMethod<PauseGroupRequest, PauseGroupResponse> PauseMethod = GrpcMethod.Create<PauseGroupRequest, PauseGroupResponse>(Service, "PauseGroup");
-    private static readonly GrpcMethod<ResumeGroupRequest, ResumeGroupResponse> ResumeMethod = GrpcMethod.Create<ResumeGroupRequest, ResumeGroupResponse>(Service, "ResumeGroup");
-    private static readonly GrpcMethod<DeleteGroupRequest, DeleteGroupResponse> DeleteMethod = GrpcMethod.Create<DeleteGroupRequest, DeleteGroupResponse>(Service, "DeleteGroup");
-    private static readonly GrpcMethod<RedriveGroupRequest, RedriveGroupResponse> RedriveMethod = GrpcMethod.Create<RedriveGroupRequest, RedriveGroupResponse>(Service, "RedriveGroup");
-    private static readonly GrpcMethod<ExplainGroupRequest, ExplainGroupResponse> ExplainMethod = GrpcMethod.Create<ExplainGroupRequest, ExplainGroupResponse>(Service, "ExplainGroup");
+    private readonly Protocol.Control.Groups.GroupsClient _calls;
 
-    private readonly ControlChannel _channel;
-
-    internal GroupsClient(ControlChannel channel) => _channel = channel;
+    internal GroupsClient(ControlChannel channel) => _calls = new Protocol.Control.Groups.GroupsClient(channel.Calls);
 
     /// <summary>The groups of a topic, or of all topics, by topic and name; without their partitions.</summary>
     /// <param name="topic">The topic's name; null for all.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<GroupInfo>> ListAsync(string? topic = null, CancellationToken cancellationToken = default)
     {
-        ListGroupsResponse response = await _channel.CallAsync(ListMethod, new ListGroupsRequest { Topic = topic ?? "" }, cancellationToken).ConfigureAwait(false);
+        ListGroupsResponse response = await _calls.ListGroupsAsync(new ListGroupsRequest { Topic = topic ?? "" }, cancellationToken: cancellationToken).ConfigureAwait(false);
         return [.. response.Groups.Select(ToInfo)];
     }
 
@@ -50,7 +38,7 @@ public sealed class GroupsClient
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<GroupInfo> GetAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        ToInfo((await _channel.CallAsync(DescribeMethod, new DescribeGroupRequest { Topic = topic, Group = group }, cancellationToken).ConfigureAwait(false)).Group);
+        ToInfo((await _calls.DescribeGroupAsync(new DescribeGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ConfigureAwait(false)).Group);
 
     /// <summary>Starts a group again elsewhere. What its members hold is theirs no more.</summary>
     /// <param name="topic">The topic's name.</param>
@@ -82,7 +70,7 @@ public sealed class GroupsClient
         }
         if (partition is { } only)
             request.Partition = (uint)only;
-        return (await _channel.CallAsync(ResetMethod, request, cancellationToken).ConfigureAwait(false)).Offsets;
+        return (await _calls.ResetGroupAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Offsets;
     }
 
     /// <summary>Stops a group's deliveries. Its members stay, and can settle what they hold.</summary>
@@ -90,14 +78,14 @@ public sealed class GroupsClient
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task PauseAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(PauseMethod, new PauseGroupRequest { Topic = topic, Group = group }, cancellationToken);
+        _calls.PauseGroupAsync(new PauseGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>Resumes a group's deliveries.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task ResumeAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(ResumeMethod, new ResumeGroupRequest { Topic = topic, Group = group }, cancellationToken);
+        _calls.ResumeGroupAsync(new ResumeGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>Forgets a group and its position.</summary>
     /// <param name="topic">The topic's name.</param>
@@ -105,7 +93,7 @@ public sealed class GroupsClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">Also <see cref="ErrorCode.GroupInUse"/>: it has members.</exception>
     public Task DeleteAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(DeleteMethod, new DeleteGroupRequest { Topic = topic, Group = group }, cancellationToken);
+        _calls.DeleteGroupAsync(new DeleteGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>Makes what a group gave up available to it again, as far as the topic still holds it; each dead letter once.</summary>
     /// <param name="topic">The topic's name.</param>
@@ -113,7 +101,7 @@ public sealed class GroupsClient
     /// <param name="cancellationToken">Ends the wait, and the redrive; another one goes on where it stopped.</param>
     public async Task<RedriveResult> RedriveAsync(string topic, string group, CancellationToken cancellationToken = default)
     {
-        RedriveGroupResponse response = await _channel.CallAsync(RedriveMethod, new RedriveGroupRequest { Topic = topic, Group = group }, cancellationToken).ConfigureAwait(false);
+        RedriveGroupResponse response = await _calls.RedriveGroupAsync(new RedriveGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ConfigureAwait(false);
         return new RedriveResult((long)response.Redriven, (long)response.Skipped);
     }
 
@@ -124,7 +112,7 @@ public sealed class GroupsClient
     /// <returns>The reasons, by partition; empty when nothing keeps the group from getting what there is.</returns>
     public async Task<IReadOnlyList<GroupReason>> ExplainAsync(string topic, string group, CancellationToken cancellationToken = default)
     {
-        ExplainGroupResponse response = await _channel.CallAsync(ExplainMethod, new ExplainGroupRequest { Topic = topic, Group = group }, cancellationToken).ConfigureAwait(false);
+        ExplainGroupResponse response = await _calls.ExplainGroupAsync(new ExplainGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ConfigureAwait(false);
         return
         [
             .. response.Reasons.Select(r => new GroupReason(

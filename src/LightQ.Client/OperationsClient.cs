@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Client.Administration;
-using LightQ.Grpc;
 using LightQ.Protocol.Control;
 
 namespace LightQ.Client;
@@ -9,25 +9,17 @@ namespace LightQ.Client;
 /// <summary>What is done to a broker as a whole, over the control plane. Every call needs the right admin. Thread-safe.</summary>
 public sealed class OperationsClient
 {
-    private static readonly GrpcMethod<StopRequest, Protocol.Control.StopProgress> StopMethod =
-        GrpcMethod.Create<StopRequest, Protocol.Control.StopProgress>(OperationsReflection.Descriptor.Services[0], "Stop");
+    private readonly Protocol.Control.Operations.OperationsClient _calls;
 
-    private static readonly GrpcMethod<ReloadRequest, ReloadResponse> ReloadMethod =
-        GrpcMethod.Create<ReloadRequest, ReloadResponse>(OperationsReflection.Descriptor.Services[0], "Reload");
-
-    private static readonly GrpcMethod<ConfirmCatalogRequest, ConfirmCatalogResponse> ConfirmCatalogMethod =
-        GrpcMethod.Create<ConfirmCatalogRequest, ConfirmCatalogResponse>(OperationsReflection.Descriptor.Services[0], "ConfirmCatalog");
-
-    private readonly ControlChannel _channel;
-
-    internal OperationsClient(ControlChannel channel) => _channel = channel;
+    internal OperationsClient(ControlChannel channel) => _calls = new Protocol.Control.Operations.OperationsClient(channel.Calls);
 
     /// <summary>Stops the broker as SIGTERM does. Returns when it has begun to; a drain that is under way is cut short.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
-        await foreach (Protocol.Control.StopProgress _ in _channel.StreamAsync(StopMethod, new StopRequest(), cancellationToken).ConfigureAwait(false))
+        using AsyncServerStreamingCall<Protocol.Control.StopProgress> call = _calls.Stop(new StopRequest(), cancellationToken: cancellationToken);
+        await foreach (Protocol.Control.StopProgress _ in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false))
         {
             // It tells of a drain, and there is none.
         }
@@ -44,7 +36,8 @@ public sealed class OperationsClient
     public async IAsyncEnumerable<StopProgress> DrainAndStopAsync(TimeSpan? timeout = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         var request = new StopRequest { Drain = true, Timeout = timeout?.ToDuration() };
-        await foreach (Protocol.Control.StopProgress progress in _channel.StreamAsync(StopMethod, request, cancellationToken).ConfigureAwait(false))
+        using AsyncServerStreamingCall<Protocol.Control.StopProgress> call = _calls.Stop(request, cancellationToken: cancellationToken);
+        await foreach (Protocol.Control.StopProgress progress in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false))
             yield return new StopProgress((int)progress.Connections, (int)progress.BusyProducers, (long)progress.HeldMessages, progress.TimeLeft?.ToTimeSpan() ?? TimeSpan.Zero);
     }
 
@@ -55,14 +48,14 @@ public sealed class OperationsClient
     /// <returns>Whether there was anything to confirm.</returns>
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
     public async Task<bool> ConfirmCatalogAsync(CancellationToken cancellationToken = default) =>
-        (await _channel.CallAsync(ConfirmCatalogMethod, new ConfirmCatalogRequest(), cancellationToken).ConfigureAwait(false)).Confirmed;
+        (await _calls.ConfirmCatalogAsync(new ConfirmCatalogRequest(), cancellationToken: cancellationToken).ConfigureAwait(false)).Confirmed;
 
     /// <summary>Has the broker read its configuration file and certificates again. What can be is in force when this returns; the rest needs a restart.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The right is missing, the broker has no configuration file to read (<see cref="Protocol.ErrorCode.NotSupported"/>), or it cannot be reached.</exception>
     public async Task<ReloadResult> ReloadAsync(CancellationToken cancellationToken = default)
     {
-        ReloadResponse response = await _channel.CallAsync(ReloadMethod, new ReloadRequest(), cancellationToken).ConfigureAwait(false);
+        ReloadResponse response = await _calls.ReloadAsync(new ReloadRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);
         return new ReloadResult(
             [.. response.Settings.Select(s => new ReloadedSetting(s.Key, s.From, s.To, s.Applied))],
             response.Refusal.Length == 0 ? null : response.Refusal,

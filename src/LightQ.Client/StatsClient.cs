@@ -1,8 +1,7 @@
 using System.Runtime.CompilerServices;
-using Google.Protobuf.Reflection;
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Client.Administration;
-using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using WireTopicStats = LightQ.Protocol.Control.TopicStats;
@@ -13,17 +12,9 @@ namespace LightQ.Client;
 /// <remarks>Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.</remarks>
 public sealed class StatsClient
 {
-    private static readonly ServiceDescriptor Service = StatsReflection.Descriptor.Services[0];
-    private static readonly GrpcMethod<GetTopicStatsRequest, GetTopicStatsResponse> TopicMethod = GrpcMethod.Create<GetTopicStatsRequest, GetTopicStatsResponse>(Service, "GetTopicStats");
-    private static readonly GrpcMethod<WatchTopicStatsRequest, WatchTopicStatsResponse> WatchMethod = GrpcMethod.Create<WatchTopicStatsRequest, WatchTopicStatsResponse>(Service, "WatchTopicStats");
-    private static readonly GrpcMethod<ListTopicStatsRequest, ListTopicStatsResponse> ListMethod = GrpcMethod.Create<ListTopicStatsRequest, ListTopicStatsResponse>(Service, "ListTopicStats");
-    private static readonly GrpcMethod<GetBrokerStatsRequest, GetBrokerStatsResponse> BrokerMethod = GrpcMethod.Create<GetBrokerStatsRequest, GetBrokerStatsResponse>(Service, "GetBrokerStats");
-    private static readonly GrpcMethod<ListConnectionsRequest, ListConnectionsResponse> ConnectionsMethod = GrpcMethod.Create<ListConnectionsRequest, ListConnectionsResponse>(Service, "ListConnections");
-    private static readonly GrpcMethod<ListSubscriptionsRequest, ListSubscriptionsResponse> SubscriptionsMethod = GrpcMethod.Create<ListSubscriptionsRequest, ListSubscriptionsResponse>(Service, "ListSubscriptions");
+    private readonly Protocol.Control.Stats.StatsClient _calls;
 
-    private readonly ControlChannel _channel;
-
-    internal StatsClient(ControlChannel channel) => _channel = channel;
+    internal StatsClient(ControlChannel channel) => _calls = new Protocol.Control.Stats.StatsClient(channel.Calls);
 
     /// <summary>A topic's figures now.</summary>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
@@ -35,7 +26,7 @@ public sealed class StatsClient
         var request = new GetTopicStatsRequest { Topic = address.Topic };
         if (address.Partition is { } partition)
             request.Partition = (uint)partition;
-        return ToStats((await _channel.CallAsync(TopicMethod, request, cancellationToken).ConfigureAwait(false)).Stats);
+        return ToStats((await _calls.GetTopicStatsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Stats);
     }
 
     /// <summary>A topic's figures again and again, with rates: the first at once, then one an interval, until you stop or the topic is deleted.</summary>
@@ -49,7 +40,8 @@ public sealed class StatsClient
         var request = new WatchTopicStatsRequest { Topic = address.Topic, Interval = interval is { } time ? Duration.FromTimeSpan(time) : null };
         if (address.Partition is { } partition)
             request.Partition = (uint)partition;
-        await foreach (WatchTopicStatsResponse response in _channel.StreamAsync(WatchMethod, request, cancellationToken).ConfigureAwait(false))
+        using AsyncServerStreamingCall<WatchTopicStatsResponse> call = _calls.WatchTopicStats(request, cancellationToken: cancellationToken);
+        await foreach (WatchTopicStatsResponse response in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false))
             yield return ToStats(response.Stats);
     }
 
@@ -61,7 +53,7 @@ public sealed class StatsClient
         string pageToken = "";
         do
         {
-            ListTopicStatsResponse page = await _channel.CallAsync(ListMethod, new ListTopicStatsRequest { PageToken = pageToken }, cancellationToken).ConfigureAwait(false);
+            ListTopicStatsResponse page = await _calls.ListTopicStatsAsync(new ListTopicStatsRequest { PageToken = pageToken }, cancellationToken: cancellationToken).ConfigureAwait(false);
             foreach (WireTopicStats stats in page.Stats)
                 yield return ToStats(stats);
             pageToken = page.NextPageToken;
@@ -74,7 +66,7 @@ public sealed class StatsClient
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
     public async Task<BrokerStats> GetBrokerAsync(CancellationToken cancellationToken = default)
     {
-        GetBrokerStatsResponse stats = await _channel.CallAsync(BrokerMethod, new GetBrokerStatsRequest(), cancellationToken).ConfigureAwait(false);
+        GetBrokerStatsResponse stats = await _calls.GetBrokerStatsAsync(new GetBrokerStatsRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);
         return new BrokerStats
         {
             Version = stats.Version,
@@ -99,7 +91,7 @@ public sealed class StatsClient
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
     public async Task<IReadOnlyList<ConnectionInfo>> ListConnectionsAsync(CancellationToken cancellationToken = default)
     {
-        ListConnectionsResponse response = await _channel.CallAsync(ConnectionsMethod, new ListConnectionsRequest(), cancellationToken).ConfigureAwait(false);
+        ListConnectionsResponse response = await _calls.ListConnectionsAsync(new ListConnectionsRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);
         return
         [
             .. response.Connections.Select(c => new ConnectionInfo(
@@ -114,7 +106,7 @@ public sealed class StatsClient
     public async Task<IReadOnlyList<SubscriptionInfo>> ListSubscriptionsAsync(string? topic = null, CancellationToken cancellationToken = default)
     {
         var request = new ListSubscriptionsRequest { Topic = topic ?? "" };
-        ListSubscriptionsResponse response = await _channel.CallAsync(SubscriptionsMethod, request, cancellationToken).ConfigureAwait(false);
+        ListSubscriptionsResponse response = await _calls.ListSubscriptionsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
         return
         [
             .. response.Subscriptions.Select(s => new SubscriptionInfo(

@@ -1,7 +1,5 @@
 using System.Runtime.CompilerServices;
-using Google.Protobuf.Reflection;
 using LightQ.Client.Administration;
-using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 
@@ -18,20 +16,14 @@ namespace LightQ.Client;
 /// </example>
 public sealed class TopicsClient
 {
-    private static readonly ServiceDescriptor Service = TopicsReflection.Descriptor.Services[0];
-    private static readonly GrpcMethod<CreateTopicRequest, CreateTopicResponse> CreateMethod = GrpcMethod.Create<CreateTopicRequest, CreateTopicResponse>(Service, "CreateTopic");
-    private static readonly GrpcMethod<EnsureTopicRequest, EnsureTopicResponse> EnsureMethod = GrpcMethod.Create<EnsureTopicRequest, EnsureTopicResponse>(Service, "EnsureTopic");
-    private static readonly GrpcMethod<GetTopicRequest, GetTopicResponse> GetMethod = GrpcMethod.Create<GetTopicRequest, GetTopicResponse>(Service, "GetTopic");
-    private static readonly GrpcMethod<ListTopicsRequest, ListTopicsResponse> ListMethod = GrpcMethod.Create<ListTopicsRequest, ListTopicsResponse>(Service, "ListTopics");
-    private static readonly GrpcMethod<DeleteTopicRequest, DeleteTopicResponse> DeleteMethod = GrpcMethod.Create<DeleteTopicRequest, DeleteTopicResponse>(Service, "DeleteTopic");
-    private static readonly GrpcMethod<TruncateTopicRequest, TruncateTopicResponse> TruncateMethod = GrpcMethod.Create<TruncateTopicRequest, TruncateTopicResponse>(Service, "TruncateTopic");
+    private readonly Protocol.Control.Topics.TopicsClient _calls;
+    private readonly Lazy<Protocol.Control.Topics.TopicsClient> _secretCalls;
 
-    private static readonly GrpcMethod<SetTopicCredentialsRequest, SetTopicCredentialsResponse> SetCredentialsMethod =
-        GrpcMethod.Create<SetTopicCredentialsRequest, SetTopicCredentialsResponse>(Service, "SetTopicCredentials");
-
-    private readonly ControlChannel _channel;
-
-    internal TopicsClient(ControlChannel channel) => _channel = channel;
+    internal TopicsClient(ControlChannel channel)
+    {
+        _calls = new Protocol.Control.Topics.TopicsClient(channel.Calls);
+        _secretCalls = new Lazy<Protocol.Control.Topics.TopicsClient>(() => new Protocol.Control.Topics.TopicsClient(channel.SecretCalls));
+    }
 
     /// <summary>Creates a topic.</summary>
     /// <param name="topic">Its name and settings.</param>
@@ -42,7 +34,7 @@ public sealed class TopicsClient
     {
         ArgumentNullException.ThrowIfNull(topic);
         var request = new CreateTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
-        return TopicMapping.ToInfo((await _channel.CallAsync(CreateMethod, request, cancellationToken).ConfigureAwait(false)).Topic);
+        return TopicMapping.ToInfo((await _calls.CreateTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Topic);
     }
 
     /// <summary>Creates the topic if it is missing, otherwise changes what differs. Settings left at their defaults are not compared.</summary>
@@ -54,7 +46,7 @@ public sealed class TopicsClient
     {
         ArgumentNullException.ThrowIfNull(topic);
         var request = new EnsureTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
-        EnsureTopicResponse response = await _channel.CallAsync(EnsureMethod, request, cancellationToken).ConfigureAwait(false);
+        EnsureTopicResponse response = await _calls.EnsureTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
         return new EnsureTopicResult(
             TopicMapping.ToInfo(response.Topic),
             response.Created,
@@ -66,7 +58,7 @@ public sealed class TopicsClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
     public async Task<TopicInfo> GetAsync(string name, CancellationToken cancellationToken = default) =>
-        TopicMapping.ToInfo((await _channel.CallAsync(GetMethod, new GetTopicRequest { Name = name }, cancellationToken).ConfigureAwait(false)).Topic);
+        TopicMapping.ToInfo((await _calls.GetTopicAsync(new GetTopicRequest { Name = name }, cancellationToken: cancellationToken).ConfigureAwait(false)).Topic);
 
     /// <summary>All topics in the order of their names, fetched a page at a time while you enumerate.</summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
@@ -77,7 +69,7 @@ public sealed class TopicsClient
         do
         {
             var request = new ListTopicsRequest { PageToken = pageToken };
-            ListTopicsResponse page = await _channel.CallAsync(ListMethod, request, cancellationToken).ConfigureAwait(false);
+            ListTopicsResponse page = await _calls.ListTopicsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
             foreach (Topic topic in page.Topics)
                 yield return TopicMapping.ToInfo(topic);
             pageToken = page.NextPageToken;
@@ -90,7 +82,7 @@ public sealed class TopicsClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
     public Task DeleteAsync(string name, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(DeleteMethod, new DeleteTopicRequest { Name = name }, cancellationToken);
+        _calls.DeleteTopicAsync(new DeleteTopicRequest { Name = name }, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>Removes a topic's oldest messages. Consumers that were behind get a gap.</summary>
     /// <param name="name">Its name.</param>
@@ -103,7 +95,7 @@ public sealed class TopicsClient
     {
         ArgumentOutOfRangeException.ThrowIfNegative(partition);
         var request = new TruncateTopicRequest { Name = name, BeforeOffset = beforeOffset ?? -1, Partition = (uint)partition };
-        return (await _channel.CallAsync(TruncateMethod, request, cancellationToken).ConfigureAwait(false)).StartOffset;
+        return (await _calls.TruncateTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).StartOffset;
     }
 
     /// <summary>Gives a topic a user of its own, or another password for it. From then on clients that have not logged in may not use the topic; its user logs in as <c>TOPIC/USER</c>.</summary>
@@ -113,5 +105,5 @@ public sealed class TopicsClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be reached.</exception>
     public Task SetCredentialsAsync(string name, string? user, string? password, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(SetCredentialsMethod, new SetTopicCredentialsRequest { Topic = name, User = user ?? "", Password = password ?? "" }, hasSecret: password is not null, cancellationToken);
+        (password is null ? _calls : _secretCalls.Value).SetTopicCredentialsAsync(new SetTopicCredentialsRequest { Topic = name, User = user ?? "", Password = password ?? "" }, cancellationToken: cancellationToken).ResponseAsync;
 }

@@ -1,7 +1,5 @@
-using Google.Protobuf.Reflection;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Client.Administration;
-using LightQ.Grpc;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 
@@ -20,28 +18,20 @@ namespace LightQ.Client;
 /// </example>
 public sealed class UsersClient
 {
-    private static readonly ServiceDescriptor Service = AuthReflection.Descriptor.Services[0];
-    private static readonly GrpcMethod<WhoAmIRequest, WhoAmIResponse> WhoAmIMethod = GrpcMethod.Create<WhoAmIRequest, WhoAmIResponse>(Service, "WhoAmI");
-    private static readonly GrpcMethod<CreateUserRequest, CreateUserResponse> CreateMethod = GrpcMethod.Create<CreateUserRequest, CreateUserResponse>(Service, "CreateUser");
-    private static readonly GrpcMethod<SetPasswordRequest, SetPasswordResponse> SetPasswordMethod = GrpcMethod.Create<SetPasswordRequest, SetPasswordResponse>(Service, "SetPassword");
-    private static readonly GrpcMethod<DeleteUserRequest, DeleteUserResponse> DeleteMethod = GrpcMethod.Create<DeleteUserRequest, DeleteUserResponse>(Service, "DeleteUser");
-    private static readonly GrpcMethod<ListUsersRequest, ListUsersResponse> ListMethod = GrpcMethod.Create<ListUsersRequest, ListUsersResponse>(Service, "ListUsers");
-    private static readonly GrpcMethod<GrantRequest, GrantResponse> GrantMethod = GrpcMethod.Create<GrantRequest, GrantResponse>(Service, "Grant");
-    private static readonly GrpcMethod<RevokeRequest, RevokeResponse> RevokeMethod = GrpcMethod.Create<RevokeRequest, RevokeResponse>(Service, "Revoke");
-    private static readonly GrpcMethod<ListGrantsRequest, ListGrantsResponse> ListGrantsMethod = GrpcMethod.Create<ListGrantsRequest, ListGrantsResponse>(Service, "ListGrants");
-    private static readonly GrpcMethod<CreateTokenRequest, CreateTokenResponse> CreateTokenMethod = GrpcMethod.Create<CreateTokenRequest, CreateTokenResponse>(Service, "CreateToken");
-    private static readonly GrpcMethod<ListTokensRequest, ListTokensResponse> ListTokensMethod = GrpcMethod.Create<ListTokensRequest, ListTokensResponse>(Service, "ListTokens");
-    private static readonly GrpcMethod<RevokeTokenRequest, RevokeTokenResponse> RevokeTokenMethod = GrpcMethod.Create<RevokeTokenRequest, RevokeTokenResponse>(Service, "RevokeToken");
+    private readonly Protocol.Control.Auth.AuthClient _calls;
+    private readonly Lazy<Protocol.Control.Auth.AuthClient> _secretCalls;
 
-    private readonly ControlChannel _channel;
-
-    internal UsersClient(ControlChannel channel) => _channel = channel;
+    internal UsersClient(ControlChannel channel)
+    {
+        _calls = new Protocol.Control.Auth.AuthClient(channel.Calls);
+        _secretCalls = new Lazy<Protocol.Control.Auth.AuthClient>(() => new Protocol.Control.Auth.AuthClient(channel.SecretCalls));
+    }
 
     /// <summary>Who the broker takes this client for, and what it may do.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<CallerInfo> WhoAmIAsync(CancellationToken cancellationToken = default)
     {
-        WhoAmIResponse response = await _channel.CallAsync(WhoAmIMethod, new WhoAmIRequest(), cancellationToken).ConfigureAwait(false);
+        WhoAmIResponse response = await _calls.WhoAmIAsync(new WhoAmIRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);
         return new CallerInfo(response.User, response.IsAdmin, [.. response.Grants.Select(ToInfo)]);
     }
 
@@ -55,7 +45,7 @@ public sealed class UsersClient
         var request = new CreateUserRequest { Name = name };
         if (password is not null)
             request.Password = password;
-        return ToInfo((await _channel.CallAsync(CreateMethod, request, hasSecret: password is not null, cancellationToken).ConfigureAwait(false)).User);
+        return ToInfo((await (password is null ? _calls : _secretCalls.Value).CreateUserAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).User);
     }
 
     /// <summary>Changes a password. What was opened with the one before ends; lasting tokens stay.</summary>
@@ -64,18 +54,18 @@ public sealed class UsersClient
     /// <param name="currentPassword">The one in force; needed by who changes its own without the right admin.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task SetPasswordAsync(string? name, string password, string? currentPassword = null, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(SetPasswordMethod, new SetPasswordRequest { Name = name ?? "", Password = password, CurrentPassword = currentPassword ?? "" }, hasSecret: true, cancellationToken);
+        _secretCalls.Value.SetPasswordAsync(new SetPasswordRequest { Name = name ?? "", Password = password, CurrentPassword = currentPassword ?? "" }, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>Deletes a user with its rights and tokens, and ends what it has open.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task DeleteAsync(string name, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(DeleteMethod, new DeleteUserRequest { Name = name }, cancellationToken);
+        _calls.DeleteUserAsync(new DeleteUserRequest { Name = name }, cancellationToken: cancellationToken).ResponseAsync;
 
     /// <summary>The users besides admin, by name.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<UserInfo>> ListAsync(CancellationToken cancellationToken = default) =>
-        [.. (await _channel.CallAsync(ListMethod, new ListUsersRequest(), cancellationToken).ConfigureAwait(false)).Users.Select(ToInfo)];
+        [.. (await _calls.ListUsersAsync(new ListUsersRequest(), cancellationToken: cancellationToken).ConfigureAwait(false)).Users.Select(ToInfo)];
 
     /// <summary>Gives a user a right.</summary>
     /// <param name="user">The user's name.</param>
@@ -84,7 +74,7 @@ public sealed class UsersClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>False when the user had exactly this right before.</returns>
     public async Task<bool> GrantAsync(string user, UserRight right, string? topic = null, CancellationToken cancellationToken = default) =>
-        (await _channel.CallAsync(GrantMethod, new GrantRequest { Grant = ToGrant(user, right, topic) }, cancellationToken).ConfigureAwait(false)).Added;
+        (await _calls.GrantAsync(new GrantRequest { Grant = ToGrant(user, right, topic) }, cancellationToken: cancellationToken).ConfigureAwait(false)).Added;
 
     /// <summary>Takes a right from a user, and ends the producers and subscriptions that rest on it.</summary>
     /// <param name="user">The user's name.</param>
@@ -93,13 +83,13 @@ public sealed class UsersClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>False when the user did not have exactly this right.</returns>
     public async Task<bool> RevokeAsync(string user, UserRight right, string? topic = null, CancellationToken cancellationToken = default) =>
-        (await _channel.CallAsync(RevokeMethod, new RevokeRequest { Grant = ToGrant(user, right, topic) }, cancellationToken).ConfigureAwait(false)).Removed;
+        (await _calls.RevokeAsync(new RevokeRequest { Grant = ToGrant(user, right, topic) }, cancellationToken: cancellationToken).ConfigureAwait(false)).Removed;
 
     /// <summary>The rights, by user.</summary>
     /// <param name="user">Only this user's; null for everybody's.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<UserGrantInfo>> ListGrantsAsync(string? user = null, CancellationToken cancellationToken = default) =>
-        [.. (await _channel.CallAsync(ListGrantsMethod, new ListGrantsRequest { User = user ?? "" }, cancellationToken).ConfigureAwait(false)).Grants.Select(ToInfo)];
+        [.. (await _calls.ListGrantsAsync(new ListGrantsRequest { User = user ?? "" }, cancellationToken: cancellationToken).ConfigureAwait(false)).Grants.Select(ToInfo)];
 
     /// <summary>Makes a token that outlives a login.</summary>
     /// <param name="user">Whose; null for this client's own. <c>admin</c> is possible.</param>
@@ -109,7 +99,7 @@ public sealed class UsersClient
     public async Task<CreatedToken> CreateTokenAsync(string? user = null, TimeSpan? lifetime = null, string description = "", CancellationToken cancellationToken = default)
     {
         var request = new CreateTokenRequest { User = user ?? "", Lifetime = lifetime?.ToDuration(), Description = description };
-        CreateTokenResponse response = await _channel.CallAsync(CreateTokenMethod, request, hasSecret: true, cancellationToken).ConfigureAwait(false);
+        CreateTokenResponse response = await _secretCalls.Value.CreateTokenAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
         return new CreatedToken(response.Token, ToInfo(response.Info));
     }
 
@@ -117,14 +107,14 @@ public sealed class UsersClient
     /// <param name="user">Only this user's; null for everybody's.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<IReadOnlyList<TokenInfo>> ListTokensAsync(string? user = null, CancellationToken cancellationToken = default) =>
-        [.. (await _channel.CallAsync(ListTokensMethod, new ListTokensRequest { User = user ?? "" }, cancellationToken).ConfigureAwait(false)).Tokens.Select(ToInfo)];
+        [.. (await _calls.ListTokensAsync(new ListTokensRequest { User = user ?? "" }, cancellationToken: cancellationToken).ConfigureAwait(false)).Tokens.Select(ToInfo)];
 
     /// <summary>Ends a lasting token and what was opened with it.</summary>
     /// <param name="id">The token's id.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">Also <see cref="ErrorCode.UnknownToken"/>.</exception>
     public Task RevokeTokenAsync(string id, CancellationToken cancellationToken = default) =>
-        _channel.CallAsync(RevokeTokenMethod, new RevokeTokenRequest { Id = id }, cancellationToken);
+        _calls.RevokeTokenAsync(new RevokeTokenRequest { Id = id }, cancellationToken: cancellationToken).ResponseAsync;
 
     private static UserGrant ToGrant(string user, UserRight right, string? topic) => new() { User = user, Right = (Right)right, Topic = topic ?? "" };
 

@@ -250,7 +250,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             if (_drain is not null)
                 return _drain;
             ServerLog.Draining(_logger, _listener!.Count + _control!.Calls.Open.Count(), timeout);
-            _readiness.End(_control!.ServiceNames);
+            _readiness.End();
             return _drain = new Drain(_broker!, _listener, _control.Calls, _options.ConnectionTime, timeout);
         }
     }
@@ -301,14 +301,14 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));
         _storageLog.Events = _security.Events;
         _listener = Listen(_broker, _security, _limits, loggers);
-        _control = new ControlServices(_broker, _listener, _limits, _security, this, _readiness.Health, time, _options.ConnectionTime, _logger);
+        _control = new ControlServices(_broker, _listener, _limits, _security, this, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
         var web = new WebEndpoints(_broker, _listener, _limits, _readiness, new Degradation(_broker, _audit, _security.Access), _security, _tls, new AdminCommands(_broker, _security));
-        _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, loggers, cancellationToken).ConfigureAwait(false);
+        _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, _readiness, loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, time, _logger);
-        _readiness.Begin(_control.ServiceNames);
+        _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)
             _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "nobody but admin may log in");
@@ -400,7 +400,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         await Task.Yield();
         TimeProvider time = _options.ConnectionTime;
         long began = time.GetTimestamp();
-        _readiness.End(_control?.ServiceNames ?? []);
+        _readiness.End();
         _broker?.BeginStop();
         if (_certificateWatch is not null)
             await _certificateWatch.DisposeAsync().ConfigureAwait(false);

@@ -1,5 +1,5 @@
 using System.Net;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
 
@@ -74,8 +74,8 @@ internal static partial class ServerLog
     [LoggerMessage(2016, LogLevel.Information, "{Action}: {Subject} ({Detail}) by {Actor} from {Peer}")]
     public static partial void Changed(ILogger logger, SecurityAction action, string subject, string detail, string actor, string peer);
 
-    [LoggerMessage(2011, LogLevel.Error, "{Method} failed at the disk; the client was told {Code}")]
-    public static partial void CallFailed(ILogger logger, Exception exception, string method, GrpcStatusCode code);
+    [LoggerMessage(2011, LogLevel.Error, "{Method} failed; the client was told {Code}")]
+    public static partial void CallFailed(ILogger logger, Exception exception, string method, StatusCode code);
 
     [LoggerMessage(2030, LogLevel.Information, "TLS with the certificate {Subject}, which ends on {End:u}")]
     public static partial void CertificateInForce(ILogger logger, string subject, DateTime end);

@@ -1,6 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
-using LightQ.Grpc;
+using Grpc.Net.Client;
 using LightQ.Server;
 using Xunit;
 
@@ -42,7 +42,7 @@ internal sealed class TestServer : IAsyncDisposable
     public string AdminPassword => File.ReadAllText(Path.Combine(Directory, "admin-password"));
 
     /// <summary>A channel to the control port.</summary>
-    public GrpcChannel Control => _control ??= new GrpcChannel(new Uri($"http://127.0.0.1:{ControlPort}"));
+    public GrpcChannel Control => _control ??= GrpcChannel.ForAddress($"http://127.0.0.1:{ControlPort}");
 
     /// <summary>A client of the web port.</summary>
     public HttpClient Web => _web ??= new HttpClient { BaseAddress = new Uri($"http://127.0.0.1:{WebPort}") };

@@ -1,6 +1,6 @@
+using Grpc.Core;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Grpc;
 using LightQ.Protocol.Control;
 using LightQ.Storage.Backups;
 using BackupTopic = LightQ.Storage.Backups.BackupTopic;
@@ -10,9 +10,6 @@ namespace LightQ.Cli.Backups;
 /// <summary>Takes a backup from a running broker into a folder, and verifies what was written.</summary>
 internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDamaged, CommandConsole console)
 {
-    private static readonly GrpcMethod<CreateBackupRequest, CreateBackupResponse> Method =
-        GrpcMethod.Create<CreateBackupRequest, CreateBackupResponse>(BackupsReflection.Descriptor.Services[0], "CreateBackup");
-
     private readonly BackupProgress _progress = new(console);
 
     /// <exception cref="BackupException">It is not complete; the folder has no manifest then.</exception>
@@ -21,8 +18,8 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
     {
         await using var client = new LightQClient(options);
         var request = new CreateBackupRequest { MaxBytesPerSecond = (ulong)bytesPerSecond, SkipFailedTopics = allowDamaged };
-        IAsyncEnumerable<CreateBackupResponse> parts = client.Control.StreamAsync(Method, request, cancellationToken);
-        (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(parts, cancellationToken);
+        using AsyncServerStreamingCall<CreateBackupResponse> call = new Protocol.Control.Backups.BackupsClient(client.Control.Calls).CreateBackup(request, cancellationToken: cancellationToken);
+        (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(call.ResponseStream.ReadAllAsync(cancellationToken), cancellationToken);
         using BackupWriter received = writer;
         BackupManifest manifest = ManifestOf(begin, end, writer);
         IReadOnlyList<(string Directory, string Detail)> damage = await Task.Run(() => Verify(writer.Folder, manifest, cancellationToken), cancellationToken);
@@ -54,7 +51,7 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
         BackupWriter? writer = null;
         try
         {
-            await foreach (CreateBackupResponse part in parts.WithCancellation(cancellationToken))
+            await foreach (CreateBackupResponse part in parts)
             {
                 if (begin is null != (part.PartCase == CreateBackupResponse.PartOneofCase.Begin) || end is not null)
                     throw Unexpected(part);

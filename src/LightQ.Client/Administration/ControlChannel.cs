@@ -1,191 +1,99 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Globalization;
-using System.Runtime.CompilerServices;
-using Google.Protobuf;
+using System.Net.Sockets;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+using Grpc.Net.Client;
 using LightQ.Client.Encryption;
-using LightQ.Grpc;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 
 namespace LightQ.Client.Administration;
 
-/// <summary>Calls the control plane: logs in when the options have credentials, and turns every failure into <see cref="LightQException"/>.</summary>
+/// <summary>
+/// What the generated clients call the control plane through: it logs in when the options have credentials, and every
+/// failure is a <see cref="LightQException"/>.
+/// </summary>
 /// <remarks>Thread-safe. Connects at the first call. A token that the broker no longer accepts is renewed once per call.</remarks>
 internal sealed class ControlChannel : IDisposable
 {
-    private const string ErrorCodeTrailer = "lightq-error-code";
-
-    private static readonly GrpcMethod<LoginRequest, LoginResponse> LoginMethod =
-        GrpcMethod.Create<LoginRequest, LoginResponse>(AuthReflection.Descriptor.Services[0], "Login");
+    private static readonly TimeSpan PingDelay = TimeSpan.FromSeconds(30), PingTimeout = TimeSpan.FromSeconds(15);
 
     private readonly LightQClientOptions _options;
     private readonly GrpcChannel _channel;
-    private readonly Lazy<GrpcChannel> _guarded;
-    private readonly SemaphoreSlim _loggingIn = new(1, 1);
-    private volatile string? _token;
+    private readonly Lazy<GrpcChannel> _guardedChannel;
+    private readonly Lazy<CallInvoker> _guarded;
+    private readonly ControlLogin _login;
 
     public ControlChannel(LightQClientOptions options)
     {
         _options = options;
         _channel = Make(isGuarded: SecretGuard.IsNeeded(options));
-        _guarded = new Lazy<GrpcChannel>(() => SecretGuard.IsOn(options) && !SecretGuard.IsNeeded(options) ? Make(isGuarded: true) : _channel);
+        bool isOther = SecretGuard.IsOn(options) && !SecretGuard.IsNeeded(options);
+        _guardedChannel = new Lazy<GrpcChannel>(() => isOther ? Make(isGuarded: true) : _channel);
+        var errors = new ControlErrors(options);
+        _login = new ControlLogin(options, new Auth.AuthClient(_channel), errors);
+        var interceptor = new ControlInterceptor(_login, errors);
+        Calls = _channel.CreateCallInvoker().Intercept(interceptor);
+        _guarded = new Lazy<CallInvoker>(() => _guardedChannel.Value.CreateCallInvoker().Intercept(interceptor));
     }
 
-    /// <summary>One request, one response.</summary>
-    /// <param name="method">The method.</param>
-    /// <param name="request">The request.</param>
-    /// <param name="hasSecret">Whether request or response hold a password or a token of somebody.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    public async Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, bool hasSecret, CancellationToken cancellationToken)
-        where TRequest : class, IMessage<TRequest>
-        where TResponse : class, IMessage<TResponse>
-    {
-        GrpcChannel channel = hasSecret ? _guarded.Value : _channel;
-        string? token = await LogInAsync(null, cancellationToken).ConfigureAwait(false);
-        try
-        {
-            return await channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
-        }
-        catch (GrpcException e) when (token is null || _options.Token is not null || e.Status.Code != GrpcStatusCode.Unauthenticated)
-        {
-            throw Translate(e);
-        }
-        catch (GrpcException)
-        {
-            token = await LogInAsync(token, cancellationToken).ConfigureAwait(false);
-        }
-        try
-        {
-            return await channel.UnaryAsync(method, request, With(token), cancellationToken).ConfigureAwait(false);
-        }
-        catch (GrpcException e)
-        {
-            throw Translate(e);
-        }
-    }
+    /// <summary>For calls without a secret in request and response.</summary>
+    public CallInvoker Calls { get; }
 
-    /// <summary>One request, one response, and no secret in either.</summary>
-    public Task<TResponse> CallAsync<TRequest, TResponse>(GrpcMethod<TRequest, TResponse> method, TRequest request, CancellationToken cancellationToken)
-        where TRequest : class, IMessage<TRequest>
-        where TResponse : class, IMessage<TResponse> =>
-        CallAsync(method, request, hasSecret: false, cancellationToken);
-
-    public async IAsyncEnumerable<TResponse> StreamAsync<TRequest, TResponse>(
-        GrpcMethod<TRequest, TResponse> method,
-        TRequest request,
-        [EnumeratorCancellation] CancellationToken cancellationToken)
-        where TRequest : class, IMessage<TRequest>
-        where TResponse : class, IMessage<TResponse>
-    {
-        string? token = await LogInAsync(null, cancellationToken).ConfigureAwait(false);
-        await using IAsyncEnumerator<TResponse> responses =
-            _channel.ServerStreaming(method, request, With(token), cancellationToken).GetAsyncEnumerator(cancellationToken);
-        while (true)
-        {
-            try
-            {
-                if (!await responses.MoveNextAsync().ConfigureAwait(false))
-                    yield break;
-            }
-            catch (GrpcException e)
-            {
-                throw Translate(e);
-            }
-            yield return responses.Current;
-        }
-    }
+    /// <summary>For calls whose request or response holds a password or a token of somebody.</summary>
+    public CallInvoker SecretCalls => _guarded.Value;
 
     public void Dispose()
     {
         _channel.Dispose();
-        if (_guarded.IsValueCreated)
-            _guarded.Value.Dispose();
-        _loggingIn.Dispose();
+        if (_guardedChannel.IsValueCreated)
+            _guardedChannel.Value.Dispose();
+        _login.Dispose();
     }
 
-    private GrpcChannel Make(bool isGuarded) => new(
-        new UriBuilder(_options.Tls ? "https" : "http", _options.Host, _options.ControlPort).Uri,
-        new GrpcChannelOptions
+    /// <summary>
+    /// One connection, or more when the broker allows no more calls on it. It connects by a callback, because the channel's own
+    /// way of connecting names neither address nor cause when it fails.
+    /// </summary>
+    private GrpcChannel Make(bool isGuarded)
+    {
+        var handler = new SocketsHttpHandler
         {
+            AllowAutoRedirect = false,
             ConnectTimeout = _options.ConnectTimeout,
-            TimeProvider = _options.ConnectionTime,
-            Tls = _options.Tls ? ClientTls.Load(_options) : null,
-            Connect = isGuarded ? cancellationToken => SecretGuard.ConnectAsync(_options, _options.ControlPort, cancellationToken) : null,
-        });
-
-    private LightQException Translate(GrpcException e)
-    {
-        for (Exception? inner = e.InnerException; inner is not null; inner = inner.InnerException)
-        {
-            if (inner is LightQException refused)
-                return refused.Copy();
-        }
-        if (e.InnerException is { } cause && TlsFailure.ExplainCall(cause, _options) is { } failure)
-            return failure;
-        string message = string.IsNullOrEmpty(e.Status.Message) ? e.Status.Code.ToString() : e.Status.Message;
-        return new LightQException(CodeOf(e), message, e);
-    }
-
-    private static ErrorCode CodeOf(GrpcException e)
-    {
-        if (TryParse(e.Trailers.GetValue(ErrorCodeTrailer), out ErrorCode code))
-            return code;
-        return e.Status.Code switch
-        {
-            GrpcStatusCode.InvalidArgument or GrpcStatusCode.OutOfRange => ErrorCode.InvalidArgument,
-            GrpcStatusCode.NotFound => ErrorCode.UnknownTopic,
-            GrpcStatusCode.AlreadyExists or GrpcStatusCode.FailedPrecondition => ErrorCode.TopicExists,
-            GrpcStatusCode.PermissionDenied => ErrorCode.PermissionDenied,
-            GrpcStatusCode.Unauthenticated => ErrorCode.Unauthenticated,
-            GrpcStatusCode.ResourceExhausted => ErrorCode.ResourceExhausted,
-            GrpcStatusCode.Unimplemented => ErrorCode.NotSupported,
-            GrpcStatusCode.Unavailable => ErrorCode.Unavailable,
-            GrpcStatusCode.DeadlineExceeded => ErrorCode.TimedOut,
-            GrpcStatusCode.DataLoss => ErrorCode.CorruptData,
-            _ => ErrorCode.Internal,
+            EnableMultipleHttp2Connections = true,
+            KeepAlivePingDelay = PingDelay,
+            KeepAlivePingTimeout = PingTimeout,
+            KeepAlivePingPolicy = HttpKeepAlivePingPolicy.WithActiveRequests,
+            UseCookies = false,
+            UseProxy = false,
+            ConnectCallback = isGuarded
+                ? (_, cancellationToken) => SecretGuard.ConnectAsync(_options, _options.ControlPort, cancellationToken)
+                : ConnectAsync,
         };
+        if (_options.Tls)
+            handler.SslOptions = ClientTls.Load(_options);
+        var address = new UriBuilder(_options.Tls ? "https" : "http", _options.Host, _options.ControlPort).Uri;
+        return GrpcChannel.ForAddress(address, new GrpcChannelOptions
+        {
+            HttpHandler = handler,
+            DisposeHttpClient = true,
+            HttpVersionPolicy = HttpVersionPolicy.RequestVersionExact,
+            CompressionProviders = [], // The broker sends messages as they are.
+        });
     }
 
-    /// <summary>Understands the number and the name, also with underscores.</summary>
-    private static bool TryParse([NotNullWhen(true)] string? text, out ErrorCode code)
+    private static async ValueTask<Stream> ConnectAsync(
+        SocketsHttpConnectionContext context, CancellationToken cancellationToken)
     {
-        code = ErrorCode.None;
-        if (text is null)
-            return false;
-        if (ushort.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out ushort number))
-            code = (ErrorCode)number;
-        else if (!Enum.TryParse(text.Replace("_", "", StringComparison.Ordinal), ignoreCase: true, out code))
-            return false;
-        return code != ErrorCode.None;
-    }
-
-    private static GrpcCallOptions? With(string? token) =>
-        token is null ? null : new GrpcCallOptions { Metadata = new GrpcMetadata { { "authorization", $"Bearer {token}" } } };
-
-    /// <summary>The token for the next call, a new one unless another caller has already replaced <paramref name="refused"/>.</summary>
-    private async Task<string?> LogInAsync(string? refused, CancellationToken cancellationToken)
-    {
-        if (_options.Token is { } lasting)
-            return lasting;
-        if (_options.User is null || (_token is { } current && current != refused))
-            return _token;
-        await _loggingIn.WaitAsync(cancellationToken).ConfigureAwait(false);
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
-            if (_token is null || _token == refused)
-            {
-                var request = new LoginRequest { User = _options.User, Password = _options.Password ?? "" };
-                _token = (await _channel.UnaryAsync(LoginMethod, request, null, cancellationToken).ConfigureAwait(false)).Token;
-            }
-            return _token;
+            await socket.ConnectAsync(context.DnsEndPoint, cancellationToken).ConfigureAwait(false);
+            return new NetworkStream(socket, ownsSocket: true);
         }
-        catch (GrpcException e)
+        catch
         {
-            throw Translate(e);
-        }
-        finally
-        {
-            _loggingIn.Release();
+            socket.Dispose();
+            throw;
         }
     }
 }

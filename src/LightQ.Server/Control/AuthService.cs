@@ -1,46 +1,32 @@
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Users;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
-using Grant = LightQ.Broker.Users.Grant;
 using Right = LightQ.Broker.Users.Right;
+using TopicGrant = LightQ.Broker.Users.Grant;
 using User = LightQ.Broker.Users.User;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Auth</c>.</summary>
 internal sealed class AuthService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events, TimeProvider time)
+    : Protocol.Control.Auth.AuthBase
 {
     private readonly UserStore _users = broker.Users;
 
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .Unary<LoginRequest, LoginResponse>("Login", LoginAsync)
-        .Unary<LogoutRequest, LogoutResponse>("Logout", Logout)
-        .Unary<WhoAmIRequest, WhoAmIResponse>("WhoAmI", WhoAmI)
-        .Unary<CreateUserRequest, CreateUserResponse>("CreateUser", CreateUserAsync)
-        .Unary<SetPasswordRequest, SetPasswordResponse>("SetPassword", SetPasswordAsync)
-        .Unary<DeleteUserRequest, DeleteUserResponse>("DeleteUser", DeleteUserAsync)
-        .Unary<ListUsersRequest, ListUsersResponse>("ListUsers", ListUsers)
-        .Unary<GrantRequest, GrantResponse>("Grant", GrantRightAsync)
-        .Unary<RevokeRequest, RevokeResponse>("Revoke", RevokeRightAsync)
-        .Unary<ListGrantsRequest, ListGrantsResponse>("ListGrants", ListGrants)
-        .Unary<CreateTokenRequest, CreateTokenResponse>("CreateToken", CreateTokenAsync)
-        .Unary<ListTokensRequest, ListTokensResponse>("ListTokens", ListTokens)
-        .Unary<RevokeTokenRequest, RevokeTokenResponse>("RevokeToken", RevokeTokenAsync);
-
-    private async Task<LoginResponse> LoginAsync(LoginRequest request, GrpcServerCallContext context)
+    public override async Task<LoginResponse> Login(LoginRequest request, ServerCallContext context)
     {
         Principal principal = await authenticator.LogInAsync(request.User, request.Password, Origin.Control(context), context.CancellationToken).ConfigureAwait(false);
         (string token, DateTimeOffset expires) = authenticator.IssueToken(principal);
         return new LoginResponse { Token = token, ExpireTime = expires.ToTimestamp() };
     }
 
-    private Task<LogoutResponse> Logout(LogoutRequest request, GrpcServerCallContext context)
+    public override Task<LogoutResponse> Logout(LogoutRequest request, ServerCallContext context)
     {
-        string token = BearerToken.Read(context)
+        string token = BearerToken.Read(context.GetHttpContext().Request.Headers.Authorization)
             ?? throw new BrokerException(ErrorCode.Unauthenticated, "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\".");
         if (!authenticator.LogOut(token, Origin.Control(context)))
             throw new BrokerException(ErrorCode.InvalidArgument, "The token is a lasting one: RevokeToken ends it.");
@@ -48,18 +34,18 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         return Task.FromResult(new LogoutResponse());
     }
 
-    private Task<WhoAmIResponse> WhoAmI(WhoAmIRequest request, GrpcServerCallContext context)
+    public override Task<WhoAmIResponse> WhoAmI(WhoAmIRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         var response = new WhoAmIResponse { User = principal.Name, IsAdmin = access.IsAdmin(principal) };
         if (principal.Kind == PrincipalKind.User)
             response.Grants.Add(_users.Get(principal.Name).Grants.Select(g => ToProto(principal.Name, g)));
         else if (principal.Kind == PrincipalKind.TopicUser)
-            response.Grants.Add(new[] { Right.Publish, Right.Consume }.Select(r => ToProto(principal.Name, new Grant(r, principal.TopicName))));
+            response.Grants.Add(new[] { Right.Publish, Right.Consume }.Select(r => ToProto(principal.Name, new TopicGrant(r, principal.TopicName))));
         return Task.FromResult(response);
     }
 
-    private async Task<CreateUserResponse> CreateUserAsync(CreateUserRequest request, GrpcServerCallContext context)
+    public override async Task<CreateUserResponse> CreateUser(CreateUserRequest request, ServerCallContext context)
     {
         UserStore.CheckName(request.Name);
         string hash = "";
@@ -74,7 +60,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         return new CreateUserResponse { User = ToProto(user) };
     }
 
-    private async Task<SetPasswordResponse> SetPasswordAsync(SetPasswordRequest request, GrpcServerCallContext context)
+    public override async Task<SetPasswordResponse> SetPassword(SetPasswordRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         string name = OwnOr(request.Name, principal);
@@ -92,41 +78,41 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         return new SetPasswordResponse();
     }
 
-    private async Task<DeleteUserResponse> DeleteUserAsync(DeleteUserRequest request, GrpcServerCallContext context)
+    public override async Task<DeleteUserResponse> DeleteUser(DeleteUserRequest request, ServerCallContext context)
     {
         await TakeAwayAsync(SecurityAction.UserDeleted, context, request.Name, "", () => _users.Delete(request.Name)).ConfigureAwait(false);
         return new DeleteUserResponse();
     }
 
-    private Task<ListUsersResponse> ListUsers(ListUsersRequest request, GrpcServerCallContext context) =>
+    public override Task<ListUsersResponse> ListUsers(ListUsersRequest request, ServerCallContext context) =>
         Task.FromResult(new ListUsersResponse { Users = { _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal).Select(ToProto) } });
 
-    private async Task<GrantResponse> GrantRightAsync(GrantRequest request, GrpcServerCallContext context)
+    public override async Task<GrantResponse> Grant(GrantRequest request, ServerCallContext context)
     {
-        (string user, Grant grant) = Read(request.Grant);
+        (string user, TopicGrant grant) = Read(request.Grant);
         bool added = _users.Grant(user, grant);
         if (added)
             await RaiseAsync(SecurityAction.RightGranted, context, user, grant.ToString()).ConfigureAwait(false);
         return new GrantResponse { Added = added };
     }
 
-    private async Task<RevokeResponse> RevokeRightAsync(RevokeRequest request, GrpcServerCallContext context)
+    public override async Task<RevokeResponse> Revoke(RevokeRequest request, ServerCallContext context)
     {
-        (string user, Grant grant) = Read(request.Grant);
+        (string user, TopicGrant grant) = Read(request.Grant);
         bool removed = await events.RaiseForAsync(
             () => Event(SecurityAction.RightRevoked, context, user, grant.ToString()),
             () => Task.FromResult(_users.Revoke(user, grant))).ConfigureAwait(false);
         return new RevokeResponse { Removed = removed };
     }
 
-    private Task<ListGrantsResponse> ListGrants(ListGrantsRequest request, GrpcServerCallContext context)
+    public override Task<ListGrantsResponse> ListGrants(ListGrantsRequest request, ServerCallContext context)
     {
         DemandOwn(request.User, context);
         IEnumerable<User> users = request.User.Length != 0 ? [_users.Get(request.User)] : _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal);
         return Task.FromResult(new ListGrantsResponse { Grants = { users.SelectMany(u => u.Grants.Select(g => ToProto(u.Name, g))) } });
     }
 
-    private async Task<CreateTokenResponse> CreateTokenAsync(CreateTokenRequest request, GrpcServerCallContext context)
+    public override async Task<CreateTokenResponse> CreateToken(CreateTokenRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         string user = OwnOr(request.User, principal);
@@ -139,7 +125,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         return new CreateTokenResponse { Token = token, Info = ToProto(made) };
     }
 
-    private Task<ListTokensResponse> ListTokens(ListTokensRequest request, GrpcServerCallContext context)
+    public override Task<ListTokensResponse> ListTokens(ListTokensRequest request, ServerCallContext context)
     {
         DemandOwn(request.User, context);
         DateTimeOffset now = time.GetUtcNow();
@@ -155,7 +141,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         });
     }
 
-    private async Task<RevokeTokenResponse> RevokeTokenAsync(RevokeTokenRequest request, GrpcServerCallContext context)
+    public override async Task<RevokeTokenResponse> RevokeToken(RevokeTokenRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         if (!access.IsAdmin(principal) && !_users.Table.Tokens.Values.Any(t => t.Id == request.Id && IsOwn(principal, t.User)))
@@ -177,16 +163,16 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         return user.Length != 0 ? user : throw new BrokerException(ErrorCode.InvalidArgument, "The user is missing, and the caller is none.");
     }
 
-    private void DemandOwn(string user, GrpcServerCallContext context)
+    private void DemandOwn(string user, ServerCallContext context)
     {
         if (!IsOwn(CallPrincipal.Of(context), user))
             access.DemandAdmin(CallPrincipal.Of(context));
     }
 
-    private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail = "") =>
+    private Task RaiseAsync(SecurityAction action, ServerCallContext context, string subject, string detail = "") =>
         events.RaiseAsync(Event(action, context, subject, detail));
 
-    private Task<bool> TakeAwayAsync(SecurityAction action, GrpcServerCallContext context, string subject, string detail, Action change) => events.RaiseForAsync(
+    private Task<bool> TakeAwayAsync(SecurityAction action, ServerCallContext context, string subject, string detail, Action change) => events.RaiseForAsync(
         () => Event(action, context, subject, detail),
         () =>
         {
@@ -194,15 +180,15 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
             return Task.FromResult(true);
         });
 
-    private static SecurityEvent Event(SecurityAction action, GrpcServerCallContext context, string subject, string detail) =>
+    private static SecurityEvent Event(SecurityAction action, ServerCallContext context, string subject, string detail) =>
         new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail);
 
     private static TimeSpan ReadLifetime(Duration lifetime) => RequestTimes.Read(
         lifetime, "lifetime", new TimeSpan(ticks: 1), TimeSpan.FromDays(3650), "above 0 and at most 3650 days, or absent for a token without an end");
 
-    private static (string User, Grant Grant) Read(UserGrant? grant) => grant is null
+    private static (string User, TopicGrant Grant) Read(UserGrant? grant) => grant is null
         ? throw new BrokerException(ErrorCode.InvalidArgument, "grant is missing.")
-        : (grant.User, Grant.Create((Right)grant.Right, grant.Topic));
+        : (grant.User, TopicGrant.Create((Right)grant.Right, grant.Topic));
 
     private LightQ.Protocol.Control.User ToProto(User user)
     {
@@ -217,7 +203,7 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         };
     }
 
-    private static UserGrant ToProto(string user, Grant grant) => new() { User = user, Right = (LightQ.Protocol.Control.Right)grant.Right, Topic = grant.Pattern };
+    private static UserGrant ToProto(string user, TopicGrant grant) => new() { User = user, Right = (LightQ.Protocol.Control.Right)grant.Right, Topic = grant.Pattern };
 
     private static Token ToProto(AccessToken token) => new()
     {

@@ -1,8 +1,8 @@
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Backups;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
 using LightQ.Storage.Backups;
@@ -12,14 +12,12 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Backups</c>.</summary>
 internal sealed class BackupsService(LightQBroker broker, AccessControl access, ISecurityEvents events, TimeProvider time, ILogger logger)
+    : Protocol.Control.Backups.BackupsBase
 {
     private readonly AccessControl _access = access;
     private readonly TimeProvider _time = time;
 
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .ServerStreaming<CreateBackupRequest, CreateBackupResponse>("CreateBackup", CreateBackupAsync);
-
-    private async Task CreateBackupAsync(CreateBackupRequest request, GrpcResponseStream<CreateBackupResponse> responses, GrpcServerCallContext context)
+    public override async Task CreateBackup(CreateBackupRequest request, IServerStreamWriter<CreateBackupResponse> responses, ServerCallContext context)
     {
         long began = _time.GetTimestamp();
         Principal principal = CallPrincipal.Of(context);
@@ -57,7 +55,7 @@ internal sealed class BackupsService(LightQBroker broker, AccessControl access, 
     }
 
     /// <summary>Sends the files as responses, no faster than was asked for, while the caller may have them.</summary>
-    private sealed class ResponseSink(BackupsService service, Principal principal, GrpcResponseStream<CreateBackupResponse> responses, ulong bytesPerSecond) : IBackupSink
+    private sealed class ResponseSink(BackupsService service, Principal principal, IServerStreamWriter<CreateBackupResponse> responses, ulong bytesPerSecond) : IBackupSink
     {
         private readonly long _began = service._time.GetTimestamp();
         private Task _changed = service._access.Changed;
@@ -85,7 +83,7 @@ internal sealed class BackupsService(LightQBroker broker, AccessControl access, 
                 _changed = service._access.Changed;
                 service.DemandEverything(principal);
             }
-            return responses.WriteAsync(response);
+            return new ValueTask(responses.WriteAsync(response));
         }
     }
 }

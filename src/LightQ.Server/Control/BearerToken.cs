@@ -1,4 +1,4 @@
-using LightQ.Grpc.AspNetCore;
+using Microsoft.Extensions.Primitives;
 
 namespace LightQ.Server.Control;
 
@@ -11,8 +11,8 @@ internal static class BearerToken
     private const string Scheme = "Bearer ";
 
     /// <summary>The token, or null when there is none or the scheme is another.</summary>
-    public static string? Read(GrpcServerCallContext context) =>
-        context.RequestMetadata.GetValue(MetadataName) is { } value && value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
+    public static string? Read(StringValues authorization) =>
+        authorization.Count == 1 && authorization[0] is { } value && value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
             ? value[Scheme.Length..].Trim()
             : null;
 }

@@ -1,5 +1,5 @@
 using System.Net;
-using LightQ.Grpc.AspNetCore;
+using Grpc.Core;
 using LightQ.Server.Hosting;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Http;
@@ -12,15 +12,19 @@ internal static class CallPrincipal
     private static readonly object Key = new();
 
     /// <summary>Keeps it with the call.</summary>
-    public static void Set(GrpcServerCallContext context, Principal principal) => context.HttpContext.Items[Key] = principal;
+    public static void Set(HttpContext http, Principal principal) => http.Items[Key] = principal;
 
     /// <summary>Who it is, of a call that is not open to everyone.</summary>
-    public static Principal Of(GrpcServerCallContext context) => (Principal)context.HttpContext.Items[Key]!;
+    public static Principal Of(ServerCallContext context) => (Principal)context.GetHttpContext().Items[Key]!;
 
     /// <summary>What is known of the connection that the call came on.</summary>
-    public static PeerChannel ChannelOf(GrpcServerCallContext context) => ChannelOf(context.HttpContext);
+    public static PeerChannel ChannelOf(ServerCallContext context) => ChannelOf(context.GetHttpContext());
 
     /// <summary>What is known of the connection that a request came on.</summary>
-    public static PeerChannel ChannelOf(HttpContext http) =>
-        new(http.Connection.RemoteIpAddress is { } address ? new IPEndPoint(address, http.Connection.RemotePort) : null, TlsGate.ClientNamesOf(http));
+    public static PeerChannel ChannelOf(HttpContext http)
+    {
+        ConnectionInfo from = http.Connection;
+        IPEndPoint? remote = from.RemoteIpAddress is { } address ? new IPEndPoint(address, from.RemotePort) : null;
+        return new(remote, TlsGate.ClientNamesOf(http));
+    }
 }

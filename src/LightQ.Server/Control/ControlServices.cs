@@ -1,68 +1,84 @@
-using Google.Protobuf.Reflection;
+using Grpc.AspNetCore.HealthChecks;
+using Grpc.AspNetCore.Server;
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc.AspNetCore;
-using LightQ.Grpc.AspNetCore.Health;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.DataPlane;
+using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
+using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Control;
 
-/// <summary>The control plane: binds each rpc of the .proto files to its handler, behind the error and the access interceptor and its rule.</summary>
+/// <summary>The control plane: serves each rpc of the .proto files, behind the gate and the interceptor that hold callers to its rule.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, ServerLimits limits, ServerSecurity security, IServerOperations operations, GrpcHealth health, TimeProvider time, TimeProvider connectionTime, ILogger logger)
+    LightQBroker broker, DataListener listener, ServerLimits limits, ServerSecurity security, IServerOperations operations, TimeProvider time, TimeProvider connectionTime, ILogger logger)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
 
     private readonly MessageCalls _calls = new(listener, connectionTime);
-    private readonly TopicsService _topics = new(broker, security.Authenticator, security.Access, security.Events);
-    private readonly OperationsService _operations = new(operations, security.Events, connectionTime);
-    private readonly AuthService _auth = new(broker, security.Authenticator, security.Access, security.Events, time);
 
-    /// <summary>The full names of the services with a health of their own.</summary>
-    public IReadOnlyList<string> ServiceNames { get; } =
+    /// <summary>The services with a health of their own.</summary>
+    private static readonly Google.Protobuf.Reflection.ServiceDescriptor[] Own =
     [
-        TopicsReflection.Descriptor.Services[0].FullName,
-        StatsReflection.Descriptor.Services[0].FullName,
-        GroupsReflection.Descriptor.Services[0].FullName,
-        MessagesReflection.Descriptor.Services[0].FullName,
-        AuthReflection.Descriptor.Services[0].FullName,
-        OperationsReflection.Descriptor.Services[0].FullName,
-        BackupsReflection.Descriptor.Services[0].FullName,
+        Topics.Descriptor, Stats.Descriptor, Groups.Descriptor, Protocol.Control.Messages.Descriptor, Auth.Descriptor, Operations.Descriptor, Backups.Descriptor,
     ];
 
-    /// <summary>Adds the services to an application.</summary>
-    public void Map(IEndpointRouteBuilder endpoints)
+    /// <summary>Adds what serves the calls to an application that is to be built.</summary>
+    /// <param name="services">The application's services.</param>
+    /// <param name="readiness">What health tells, of the broker and of each service.</param>
+    public void Add(IServiceCollection services, Readiness readiness)
     {
-        int frameBytes = limits.DataPlane.MaxFrameBytes, messageBytes = limits.Http.MaxMessageBytes == 0 ? Math.Max(UsualMessageBytes, frameBytes) : limits.Http.MaxMessageBytes;
-        var options = new GrpcServerOptions
-        {
-            Interceptors = [new ErrorInterceptor(logger).InvokeAsync, new CallLimit(limits, messageBytes).InvokeAsync, CertificateInterceptor.InvokeAsync, new AccessInterceptor(security.Authenticator, security.Access).InvokeAsync],
-            TimeProvider = time,
-            MaxReceiveMessageSize = messageBytes,
-        };
         var clients = new ClientDirectory(listener, _calls);
-        var stats = new StatsService(broker, listener, clients, security.Access, time);
-        var groups = new GroupsService(broker, clients, security.Access, security.Events);
-        var backups = new BackupsService(broker, security.Access, security.Events, time, logger);
-        var messages = new MessagesService(broker, _calls, frameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time);
-        endpoints.MapGrpc(options)
-            .MapHealth(health)
-            .MapReflection()
-            .MapService(TopicsReflection.Descriptor.Services[0], Ruled(TopicsReflection.Descriptor.Services[0], _topics.Bind))
-            .MapService(StatsReflection.Descriptor.Services[0], Ruled(StatsReflection.Descriptor.Services[0], stats.Bind))
-            .MapService(GroupsReflection.Descriptor.Services[0], Ruled(GroupsReflection.Descriptor.Services[0], groups.Bind))
-            .MapService(MessagesReflection.Descriptor.Services[0], Ruled(MessagesReflection.Descriptor.Services[0], messages.Bind))
-            .MapService(OperationsReflection.Descriptor.Services[0], Ruled(OperationsReflection.Descriptor.Services[0], _operations.Bind))
-            .MapService(AuthReflection.Descriptor.Services[0], Ruled(AuthReflection.Descriptor.Services[0], _auth.Bind))
-            .MapService(BackupsReflection.Descriptor.Services[0], Ruled(BackupsReflection.Descriptor.Services[0], backups.Bind));
+        services.AddSingleton(new TopicsService(broker, security.Authenticator, security.Access, security.Events));
+        services.AddSingleton(new OperationsService(operations, security.Events, connectionTime));
+        services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
+        services.AddSingleton(new StatsService(broker, listener, clients, security.Access, time));
+        services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
+        services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
+        services.AddSingleton(new MessagesService(
+            broker, security.Access, _calls, limits.DataPlane.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time));
+        services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host)));
+        services.AddGrpc(grpc =>
+        {
+            grpc.MaxReceiveMessageSize = MessageBytes;
+            grpc.CompressionProviders = [new InflationLimit(MessageBytes)];
+            grpc.Interceptors.Add<CallInterceptor>();
+        });
+        services.AddGrpcReflection();
+        services.AddGrpcHealthChecks(health => Array.ForEach(Own, service => health.Services.Map(service.FullName, (HealthCheckMapContext _) => true)))
+            .AddCheck("ready", readiness);
+        // Who watches is told when it changes (HttpHost); nothing is to be looked at again and again.
+        services.Configure<HealthCheckPublisherOptions>(publishing => publishing.Delay = publishing.Period = TimeSpan.FromDays(1));
+    }
+
+    /// <summary>Adds the services to an application, behind the gate that every call passes.</summary>
+    public void Map(WebApplication app)
+    {
+        app.Use(new CallGate(limits, MessageBytes, security, StoppingOf(app.Services)).InvokeAsync);
+        app.MapGrpcService<TopicsService>();
+        app.MapGrpcService<StatsService>();
+        app.MapGrpcService<GroupsService>();
+        app.MapGrpcService<MessagesService>();
+        app.MapGrpcService<OperationsService>();
+        app.MapGrpcService<AuthService>();
+        app.MapGrpcService<BackupsService>();
+        app.MapGrpcHealthChecksService();
+        app.MapGrpcReflectionService();
+        RpcRules.Check(((IEndpointRouteBuilder)app).DataSources
+            .SelectMany(source => source.Endpoints)
+            .Select(endpoint => endpoint.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method)
+            .OfType<IMethod>());
     }
 
     /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>
@@ -74,6 +90,7 @@ internal sealed class ControlServices(
     /// <summary>Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.</summary>
     public Task StopAsync(TimeSpan timeout) => _calls.StopAsync(timeout);
 
-    private Action<GrpcServiceBuilder> Ruled(ServiceDescriptor service, Func<RuledServiceBuilder, RuledServiceBuilder> bind) =>
-        builder => bind(new RuledServiceBuilder(builder, service.FullName, security.Access));
+    private int MessageBytes => limits.Http.MaxMessageBytes == 0 ? Math.Max(UsualMessageBytes, limits.DataPlane.MaxFrameBytes) : limits.Http.MaxMessageBytes;
+
+    private static CancellationToken StoppingOf(IServiceProvider host) => host.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
 }

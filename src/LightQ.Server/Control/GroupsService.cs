@@ -1,6 +1,6 @@
+using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Groups;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
@@ -12,18 +12,9 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Groups</c>.</summary>
 internal sealed class GroupsService(LightQBroker broker, ClientDirectory clients, AccessControl access, ISecurityEvents events)
+    : Protocol.Control.Groups.GroupsBase
 {
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .Unary<ListGroupsRequest, ListGroupsResponse>("ListGroups", ListAsync)
-        .Unary<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", DescribeAsync)
-        .Unary<ResetGroupRequest, ResetGroupResponse>("ResetGroup", ResetAsync)
-        .Unary<PauseGroupRequest, PauseGroupResponse>("PauseGroup", PauseAsync)
-        .Unary<ResumeGroupRequest, ResumeGroupResponse>("ResumeGroup", ResumeAsync)
-        .Unary<DeleteGroupRequest, DeleteGroupResponse>("DeleteGroup", DeleteAsync)
-        .Unary<RedriveGroupRequest, RedriveGroupResponse>("RedriveGroup", RedriveAsync)
-        .Unary<ExplainGroupRequest, ExplainGroupResponse>("ExplainGroup", Explain);
-
-    private async Task<ListGroupsResponse> ListAsync(ListGroupsRequest request, GrpcServerCallContext context)
+    public override async Task<ListGroupsResponse> ListGroups(ListGroupsRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         Topic[] topics = request.Topic.Length != 0
@@ -33,7 +24,7 @@ internal sealed class GroupsService(LightQBroker broker, ClientDirectory clients
         return new ListGroupsResponse { Groups = { groups.Select(GroupMapping.ToProto) } };
     }
 
-    private async Task<DescribeGroupResponse> DescribeAsync(DescribeGroupRequest request, GrpcServerCallContext context)
+    public override async Task<DescribeGroupResponse> DescribeGroup(DescribeGroupRequest request, ServerCallContext context)
     {
         Topic topic = broker.GetTopic(request.Topic);
         GroupSummary group = await broker.Groups.ReadAsync(topic, request.Group, context.CancellationToken).ConfigureAwait(false);
@@ -42,7 +33,7 @@ internal sealed class GroupsService(LightQBroker broker, ClientDirectory clients
         return new DescribeGroupResponse { Group = GroupMapping.Describe(group, id => mayName ? clients.Find(id) : null) };
     }
 
-    private async Task<ResetGroupResponse> ResetAsync(ResetGroupRequest request, GrpcServerCallContext context)
+    public override async Task<ResetGroupResponse> ResetGroup(ResetGroupRequest request, ServerCallContext context)
     {
         (StartKind start, long value) = request.ToCase switch
         {
@@ -64,39 +55,39 @@ internal sealed class GroupsService(LightQBroker broker, ClientDirectory clients
         return new ResetGroupResponse { Offsets = { offsets } };
     }
 
-    private async Task<PauseGroupResponse> PauseAsync(PauseGroupRequest request, GrpcServerCallContext context)
+    public override async Task<PauseGroupResponse> PauseGroup(PauseGroupRequest request, ServerCallContext context)
     {
         await RaiseForAsync(SecurityAction.GroupPaused, context, request.Topic, request.Group, () => broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: true)).ConfigureAwait(false);
         return new PauseGroupResponse();
     }
 
-    private async Task<ResumeGroupResponse> ResumeAsync(ResumeGroupRequest request, GrpcServerCallContext context)
+    public override async Task<ResumeGroupResponse> ResumeGroup(ResumeGroupRequest request, ServerCallContext context)
     {
         await RaiseForAsync(SecurityAction.GroupResumed, context, request.Topic, request.Group, () => broker.Groups.SetPaused(broker.GetTopic(request.Topic), request.Group, paused: false)).ConfigureAwait(false);
         return new ResumeGroupResponse();
     }
 
-    private async Task<DeleteGroupResponse> DeleteAsync(DeleteGroupRequest request, GrpcServerCallContext context)
+    public override async Task<DeleteGroupResponse> DeleteGroup(DeleteGroupRequest request, ServerCallContext context)
     {
         await RaiseForAsync(SecurityAction.GroupDeleted, context, request.Topic, request.Group, () => broker.Groups.Delete(broker.GetTopic(request.Topic), request.Group)).ConfigureAwait(false);
         return new DeleteGroupResponse();
     }
 
-    private async Task<RedriveGroupResponse> RedriveAsync(RedriveGroupRequest request, GrpcServerCallContext context)
+    public override async Task<RedriveGroupResponse> RedriveGroup(RedriveGroupRequest request, ServerCallContext context)
     {
         (long redriven, long skipped) = await broker.Groups.RedriveAsync(broker.GetTopic(request.Topic), request.Group, context.CancellationToken).ConfigureAwait(false);
         await RaiseAsync(SecurityAction.GroupRedriven, context, request.Topic, request.Group, $"{redriven} messages, {skipped} skipped").ConfigureAwait(false);
         return new RedriveGroupResponse { Redriven = (ulong)redriven, Skipped = (ulong)skipped };
     }
 
-    private Task<ExplainGroupResponse> Explain(ExplainGroupRequest request, GrpcServerCallContext context) =>
+    public override Task<ExplainGroupResponse> ExplainGroup(ExplainGroupRequest request, ServerCallContext context) =>
         Task.FromResult(new ExplainGroupResponse { Reasons = { broker.Groups.Explain(broker.GetTopic(request.Topic), request.Group).Select(GroupMapping.ToProto) } });
 
-    private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, string detail = "") =>
+    private Task RaiseAsync(SecurityAction action, ServerCallContext context, string topic, string group, string detail = "") =>
         events.RaiseAsync(Event(action, context, topic, group, detail));
 
     /// <summary>Makes a change, which blocks on the disk, and tells of it.</summary>
-    private Task<bool> RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string group, Action change, Func<string>? detail = null) => events.RaiseForAsync(
+    private Task<bool> RaiseForAsync(SecurityAction action, ServerCallContext context, string topic, string group, Action change, Func<string>? detail = null) => events.RaiseForAsync(
         () => Event(action, context, topic, group, detail?.Invoke() ?? ""),
         async () =>
         {
@@ -104,6 +95,6 @@ internal sealed class GroupsService(LightQBroker broker, ClientDirectory clients
             return true;
         });
 
-    private static SecurityEvent Event(SecurityAction action, GrpcServerCallContext context, string topic, string group, string detail) =>
+    private static SecurityEvent Event(SecurityAction action, ServerCallContext context, string topic, string group, string detail) =>
         new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), $"{topic}/{group}", detail);
 }

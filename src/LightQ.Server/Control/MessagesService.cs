@@ -1,5 +1,5 @@
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol.Control;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
@@ -8,17 +8,14 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Messages</c>.</summary>
 /// <param name="broker">The engine.</param>
+/// <param name="access">Decides who may publish and consume.</param>
 /// <param name="calls">Keeps account of the calls that are streams.</param>
 /// <param name="maxMessageBytes">The largest message of any topic.</param>
 /// <param name="time">The clock.</param>
-internal sealed class MessagesService(LightQBroker broker, MessageCalls calls, int maxMessageBytes, TimeProvider time)
+internal sealed class MessagesService(LightQBroker broker, AccessControl access, MessageCalls calls, int maxMessageBytes, TimeProvider time)
+    : Protocol.Control.Messages.MessagesBase
 {
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .Unary<PublishRequest, PublishResponse>("Publish", PublishAsync)
-        .DuplexStreaming<PublishStreamRequest, PublishStreamResponse>("PublishStream", PublishStreamAsync)
-        .DuplexStreaming<ConsumeRequest, ConsumeResponse>("Consume", ConsumeAsync);
-
-    private async Task<PublishResponse> PublishAsync(PublishRequest request, GrpcServerCallContext context)
+    public override async Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context)
     {
         var open = new OpenProducer { Topic = request.Topic, AckLevel = request.AckLevel };
         if (request.HasPartition)
@@ -32,11 +29,23 @@ internal sealed class MessagesService(LightQBroker broker, MessageCalls calls, i
         return new PublishResponse { Positions = { done!.Ack.Positions }, Durability = (DurabilityLevel)session.Opened.AckLevel };
     }
 
-    private Task PublishStreamAsync(
-        IAsyncEnumerable<PublishStreamRequest> requests, GrpcResponseStream<PublishStreamResponse> responses, CallAccess access, GrpcServerCallContext context) =>
-        calls.RunAsync(context, (id, opened) => new PublishCall(broker, access, maxMessageBytes, time, id, context, opened), call => call.RunAsync(requests, responses));
+    public override Task PublishStream(
+        IAsyncStreamReader<PublishStreamRequest> requestStream, IServerStreamWriter<PublishStreamResponse> responseStream, ServerCallContext context)
+    {
+        CallAccess rights = CallAccess.Of(context, access);
+        return calls.RunAsync(
+            context,
+            (id, opened) => new PublishCall(broker, rights, maxMessageBytes, time, id, context, opened),
+            call => call.RunAsync(requestStream, responseStream));
+    }
 
-    private Task ConsumeAsync(
-        IAsyncEnumerable<ConsumeRequest> requests, GrpcResponseStream<ConsumeResponse> responses, CallAccess access, GrpcServerCallContext context) =>
-        calls.RunAsync(context, (id, opened) => new ConsumeCall(broker, access, time, calls.Time, id, context, opened), call => call.RunAsync(requests, responses));
+    public override Task Consume(
+        IAsyncStreamReader<ConsumeRequest> requestStream, IServerStreamWriter<ConsumeResponse> responseStream, ServerCallContext context)
+    {
+        CallAccess rights = CallAccess.Of(context, access);
+        return calls.RunAsync(
+            context,
+            (id, opened) => new ConsumeCall(broker, rights, time, calls.Time, id, context, opened),
+            call => call.RunAsync(requestStream, responseStream));
+    }
 }

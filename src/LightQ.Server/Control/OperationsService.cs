@@ -1,6 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Configuration;
@@ -11,15 +11,11 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Operations</c>.</summary>
 internal sealed class OperationsService(IServerOperations server, ISecurityEvents events, TimeProvider time)
+    : Protocol.Control.Operations.OperationsBase
 {
     private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(30), Look = TimeSpan.FromMilliseconds(100);
 
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .ServerStreaming<StopRequest, StopProgress>("Stop", StopAsync)
-        .Unary<ReloadRequest, ReloadResponse>("Reload", ReloadAsync)
-        .Unary<ConfirmCatalogRequest, ConfirmCatalogResponse>("ConfirmCatalog", ConfirmCatalogAsync);
-
-    private async Task StopAsync(StopRequest request, GrpcResponseStream<StopProgress> responses, GrpcServerCallContext context)
+    public override async Task Stop(StopRequest request, IServerStreamWriter<StopProgress> responses, ServerCallContext context)
     {
         TimeSpan timeout = ReadTimeout(request);
         string how = request.Drain ? $"with {timeout} for clients to finish" : "at once";
@@ -42,7 +38,7 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
         await responses.WriteAsync(ToProto(drain.Progress, drain.TimeLeft)).ConfigureAwait(false);
     }
 
-    private async Task<ReloadResponse> ReloadAsync(ReloadRequest request, GrpcServerCallContext context)
+    public override async Task<ReloadResponse> Reload(ReloadRequest request, ServerCallContext context)
     {
         ReloadReport report = await server.ReloadAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context)).ConfigureAwait(false);
         return new ReloadResponse
@@ -54,7 +50,7 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
         };
     }
 
-    private async Task<ConfirmCatalogResponse> ConfirmCatalogAsync(ConfirmCatalogRequest request, GrpcServerCallContext context) =>
+    public override async Task<ConfirmCatalogResponse> ConfirmCatalog(ConfirmCatalogRequest request, ServerCallContext context) =>
         new() { Confirmed = await server.ConfirmCatalogAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context)).ConfigureAwait(false) };
 
     private static TimeSpan ReadTimeout(StopRequest request)

@@ -1,6 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Configuration;
@@ -12,21 +12,14 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
 internal sealed class StatsService(LightQBroker broker, DataListener listener, ClientDirectory clients, AccessControl access, TimeProvider time)
+    : Protocol.Control.Stats.StatsBase
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
 
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .Unary<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", GetTopicStats)
-        .ServerStreaming<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", WatchTopicStatsAsync)
-        .Unary<ListTopicStatsRequest, ListTopicStatsResponse>("ListTopicStats", ListTopicStats)
-        .Unary<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", GetBrokerStats)
-        .Unary<ListConnectionsRequest, ListConnectionsResponse>("ListConnections", ListConnections)
-        .Unary<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", ListSubscriptions);
-
-    private Task<GetTopicStatsResponse> GetTopicStats(GetTopicStatsRequest request, GrpcServerCallContext context) =>
+    public override Task<GetTopicStatsResponse> GetTopicStats(GetTopicStatsRequest request, ServerCallContext context) =>
         Task.FromResult(new GetTopicStatsResponse { Stats = ReaderOf(broker.GetTopic(request.Topic), request.HasPartition ? request.Partition : null, CallPrincipal.Of(context)).Read() });
 
-    private Task<ListTopicStatsResponse> ListTopicStats(ListTopicStatsRequest request, GrpcServerCallContext context)
+    public override Task<ListTopicStatsResponse> ListTopicStats(ListTopicStatsRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         (Topic[] page, string next) = TopicPage.Take(Visible(context), request.PageSize, request.PageToken);
@@ -34,7 +27,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, C
         return Task.FromResult(new ListTopicStatsResponse { Stats = { page.Select(t => ReaderOf(t, null, principal).Read(backlogs[t])) }, NextPageToken = next });
     }
 
-    private async Task WatchTopicStatsAsync(WatchTopicStatsRequest request, GrpcResponseStream<WatchTopicStatsResponse> responses, GrpcServerCallContext context)
+    public override async Task WatchTopicStats(WatchTopicStatsRequest request, IServerStreamWriter<WatchTopicStatsResponse> responses, ServerCallContext context)
     {
         TimeSpan interval = IntervalOf(request.Interval);
         Topic topic = broker.GetTopic(request.Topic);
@@ -66,7 +59,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, C
         }
     }
 
-    private Task<GetBrokerStatsResponse> GetBrokerStats(GetBrokerStatsRequest request, GrpcServerCallContext context)
+    public override Task<GetBrokerStatsResponse> GetBrokerStats(GetBrokerStatsRequest request, ServerCallContext context)
     {
         var response = new GetBrokerStatsResponse
         {
@@ -94,10 +87,10 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, C
         return Task.FromResult(response);
     }
 
-    private Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, GrpcServerCallContext context) =>
+    public override Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, ServerCallContext context) =>
         Task.FromResult(new ListConnectionsResponse { Connections = { clients.All() } });
 
-    private Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, GrpcServerCallContext context)
+    public override Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, ServerCallContext context)
     {
         IEnumerable<Topic> topics = request.Topic.Length == 0 ? Visible(context) : [broker.GetTopic(request.Topic)];
         IEnumerable<Subscription> subscriptions = topics
@@ -121,7 +114,7 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, C
         return Task.FromResult(new ListSubscriptionsResponse { Subscriptions = { subscriptions } });
     }
 
-    private IEnumerable<Topic> Visible(GrpcServerCallContext context)
+    private IEnumerable<Topic> Visible(ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         return broker.Topics.Where(t => access.Sees(principal, t.Name));

@@ -1,6 +1,5 @@
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
@@ -14,20 +13,12 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Topics</c>.</summary>
 internal sealed class TopicsService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events)
+    : Protocol.Control.Topics.TopicsBase
 {
     /// <summary>One EnsureTopic at a time: it reads, compares and writes.</summary>
     private readonly Lock _ensuring = new();
 
-    public RuledServiceBuilder Bind(RuledServiceBuilder service) => service
-        .Unary<CreateTopicRequest, CreateTopicResponse>("CreateTopic", CreateAsync)
-        .Unary<EnsureTopicRequest, EnsureTopicResponse>("EnsureTopic", EnsureAsync)
-        .Unary<GetTopicRequest, GetTopicResponse>("GetTopic", Get)
-        .Unary<ListTopicsRequest, ListTopicsResponse>("ListTopics", List)
-        .Unary<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", DeleteAsync)
-        .Unary<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", TruncateAsync)
-        .Unary<SetTopicCredentialsRequest, SetTopicCredentialsResponse>("SetTopicCredentials", SetCredentialsAsync);
-
-    private async Task<CreateTopicResponse> CreateAsync(CreateTopicRequest request, GrpcServerCallContext context)
+    public override async Task<CreateTopicResponse> CreateTopic(CreateTopicRequest request, ServerCallContext context)
     {
         DemandDeadLetters(request.Settings, null, context);
         Topic topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
@@ -35,7 +26,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         return new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) };
     }
 
-    private async Task<EnsureTopicResponse> EnsureAsync(EnsureTopicRequest request, GrpcServerCallContext context)
+    public override async Task<EnsureTopicResponse> EnsureTopic(EnsureTopicRequest request, ServerCallContext context)
     {
         EnsureTopicResponse response = Ensure(request, context);
         if (response.Created)
@@ -45,7 +36,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         return response;
     }
 
-    private EnsureTopicResponse Ensure(EnsureTopicRequest request, GrpcServerCallContext context)
+    private EnsureTopicResponse Ensure(EnsureTopicRequest request, ServerCallContext context)
     {
         lock (_ensuring)
         {
@@ -79,7 +70,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         if (fixedOnes.Length != 0)
         {
             throw ControlErrors.Make(
-                GrpcStatusCode.FailedPrecondition,
+                StatusCode.FailedPrecondition,
                 ErrorCode.TopicExists,
                 $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}.");
         }
@@ -88,30 +79,30 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         return [.. differences.Select(d => new SettingChange { Setting = d.Change.Setting, From = d.Change.From, To = d.Change.To })];
     }
 
-    private Task<GetTopicResponse> Get(GetTopicRequest request, GrpcServerCallContext context) =>
+    public override Task<GetTopicResponse> GetTopic(GetTopicRequest request, ServerCallContext context) =>
         Task.FromResult(new GetTopicResponse { Topic = TopicMapping.ToProto(broker.GetTopic(request.Name)) });
 
-    private Task<ListTopicsResponse> List(ListTopicsRequest request, GrpcServerCallContext context)
+    public override Task<ListTopicsResponse> ListTopics(ListTopicsRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
         (Topic[] page, string next) = TopicPage.Take(broker.Topics.Where(t => access.Sees(principal, t.Name)), request.PageSize, request.PageToken);
         return Task.FromResult(new ListTopicsResponse { Topics = { page.Select(TopicMapping.ToProto) }, NextPageToken = next });
     }
 
-    private async Task<DeleteTopicResponse> DeleteAsync(DeleteTopicRequest request, GrpcServerCallContext context)
+    public override async Task<DeleteTopicResponse> DeleteTopic(DeleteTopicRequest request, ServerCallContext context)
     {
         await RaiseForAsync(SecurityAction.TopicDeleted, context, request.Name, "", () => broker.DeleteTopicAsync(request.Name)).ConfigureAwait(false);
         return new DeleteTopicResponse();
     }
 
-    private async Task<TruncateTopicResponse> TruncateAsync(TruncateTopicRequest request, GrpcServerCallContext context)
+    public override async Task<TruncateTopicResponse> TruncateTopic(TruncateTopicRequest request, ServerCallContext context)
     {
         long start = broker.TruncateTopic(request.Name, request.Partition, request.BeforeOffset);
         await RaiseAsync(SecurityAction.TopicTruncated, context, request.Name, $"partition {request.Partition} begins at {start}").ConfigureAwait(false);
         return new TruncateTopicResponse { StartOffset = start };
     }
 
-    private async Task<SetTopicCredentialsResponse> SetCredentialsAsync(SetTopicCredentialsRequest request, GrpcServerCallContext context)
+    public override async Task<SetTopicCredentialsResponse> SetTopicCredentials(SetTopicCredentialsRequest request, ServerCallContext context)
     {
         TopicCredentials? credentials = null;
         if (request.User.Length != 0)
@@ -131,10 +122,10 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         return Task.CompletedTask;
     }
 
-    private Task RaiseAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail = "") =>
+    private Task RaiseAsync(SecurityAction action, ServerCallContext context, string topic, string detail = "") =>
         events.RaiseAsync(Event(action, context, topic, detail));
 
-    private Task<bool> RaiseForAsync(SecurityAction action, GrpcServerCallContext context, string topic, string detail, Func<Task> change) => events.RaiseForAsync(
+    private Task<bool> RaiseForAsync(SecurityAction action, ServerCallContext context, string topic, string detail, Func<Task> change) => events.RaiseForAsync(
         () => Event(action, context, topic, detail),
         async () =>
         {
@@ -142,11 +133,11 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
             return true;
         });
 
-    private static SecurityEvent Event(SecurityAction action, GrpcServerCallContext context, string topic, string detail) =>
+    private static SecurityEvent Event(SecurityAction action, ServerCallContext context, string topic, string detail) =>
         new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), topic, detail);
 
     /// <summary>The broker publishes dead letters with rights of its own: who sets where must have the right there.</summary>
-    private void DemandDeadLetters(LightQ.Protocol.Control.TopicSettings? requested, Topic? topic, GrpcServerCallContext context)
+    private void DemandDeadLetters(LightQ.Protocol.Control.TopicSettings? requested, Topic? topic, ServerCallContext context)
     {
         if (requested is { DeadLetterTopic: { Length: > 0 } target } && target != topic?.Settings.Delivery.DeadLetterTopic)
             access.Demand(CallPrincipal.Of(context), Right.Publish, target);

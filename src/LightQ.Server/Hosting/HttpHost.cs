@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Server.Control;
 using LightQ.Server.Limits;
 using LightQ.Server.Tls;
@@ -11,6 +10,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -19,9 +19,10 @@ namespace LightQ.Server.Hosting;
 /// <summary>Kestrel with two ports: gRPC (HTTP/2 without negotiation) and web (HTTP/1.1).</summary>
 internal sealed class HttpHost : IAsyncDisposable
 {
-    private static readonly TimeSpan BodyGrace = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan BodyGrace = TimeSpan.FromSeconds(5), PingDelay = TimeSpan.FromSeconds(30), PingTimeout = TimeSpan.FromSeconds(15);
 
     private readonly WebApplication _app;
+    private Task _healthTold = Task.CompletedTask;
 
     private HttpHost(WebApplication app, IPEndPoint control, IPEndPoint web)
     {
@@ -39,7 +40,7 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Binds both ports and serves.</summary>
     /// <exception cref="ServerStartException">A port cannot be had.</exception>
     public static async Task<HttpHost> StartAsync(
-        ServerLimits limits, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, ILoggerFactory loggers, CancellationToken cancellationToken)
+        ServerLimits limits, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, Readiness readiness, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
         LightQServerOptions options = limits.Options;
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
@@ -55,7 +56,7 @@ internal sealed class HttpHost : IAsyncDisposable
         }
         var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
         var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
-        WebApplication app = Build(limits, tls, dataPort, loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        WebApplication app = Build(limits, tls, dataPort, services => control.Add(services, readiness), loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
         try
         {
             app.Use(PaceGate.MeterAsync);
@@ -64,7 +65,9 @@ internal sealed class HttpHost : IAsyncDisposable
             control.Map(app);
             web.Map(app, dataPort, controlEnd.Port);
             await app.StartAsync(cancellationToken).ConfigureAwait(false);
-            return new HttpHost(app, controlEnd, webEnd);
+            var host = new HttpHost(app, controlEnd, webEnd);
+            readiness.Changed = () => host._healthTold = host.TellHealthAsync(host._healthTold);
+            return host;
         }
         catch
         {
@@ -78,6 +81,7 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Ends streaming calls with UNAVAILABLE, waits for the others up to <paramref name="timeout"/>, and closes both ports.</summary>
     public async Task StopAsync(TimeSpan timeout)
     {
+        await _healthTold.ConfigureAwait(false);
         using var enough = new CancellationTokenSource(timeout);
         await _app.StopAsync(enough.Token).ConfigureAwait(false);
     }
@@ -85,9 +89,18 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <inheritdoc/>
     public ValueTask DisposeAsync() => _app.DisposeAsync();
 
+    /// <summary>Tells those who watch the health over gRPC.</summary>
+    private async Task TellHealthAsync(Task before)
+    {
+        await before.ConfigureAwait(false);
+        HealthReport report = await _app.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync().ConfigureAwait(false);
+        foreach (IHealthCheckPublisher publisher in _app.Services.GetServices<IHealthCheckPublisher>())
+            await publisher.PublishAsync(report, CancellationToken.None).ConfigureAwait(false);
+    }
+
     /// <summary>An application that takes nothing from the process around it: no environment, no settings files, no signals.</summary>
     private static WebApplication Build(
-        ServerLimits limits, ServerTls? tls, int dataPort, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
+        ServerLimits limits, ServerTls? tls, int dataPort, Action<IServiceCollection> add, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
     {
         LightQServerOptions options = limits.Options;
         TimeProvider time = options.ConnectionTime;
@@ -95,7 +108,8 @@ internal sealed class HttpHost : IAsyncDisposable
         TlsGate? gate = tls is null ? null : new TlsGate(tls, limits, options.DataPlane.HandshakeTimeout, time, logger);
         void SpokeTls(ConnectionContext connection) => TlsGate.Log(limits, logger, connection, "speaks TLS, and this port does not");
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        builder.Services.AddSingleton(loggers);
+        builder.Services.AddSingleton<ILoggerFactory>(new HostLoggers(loggers));
+        add(builder.Services);
         builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();
         builder.Services.AddRoutingCore();
         builder.WebHost.UseKestrelCore();
@@ -105,7 +119,6 @@ internal sealed class HttpHost : IAsyncDisposable
         builder.WebHost.ConfigureKestrel(kestrel =>
         {
             kestrel.AddServerHeader = false;
-            kestrel.UseGrpcLimits();
             Limit(kestrel.Limits, options.Http);
             kestrel.Listen(control, listen =>
             {
@@ -114,7 +127,7 @@ internal sealed class HttpHost : IAsyncDisposable
                 listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", options.Http.HeaderTimeout, time, SpokeTls, next));
                 gate?.RequireHttp2(listen);
                 PaceGate.Guard(listen, limits, time);
-                listen.UseGrpc();
+                listen.Protocols = HttpProtocols.Http2;
             });
             kestrel.Listen(web, listen =>
             {
@@ -128,8 +141,14 @@ internal sealed class HttpHost : IAsyncDisposable
     }
 
     /// <summary>What Kestrel itself enforces, from the start on.</summary>
+    /// <remarks>
+    /// A stream of responses may be slow or idle for any time, and HTTP/2 has no minimum rate for one alone: pings find clients that are gone.
+    /// </remarks>
     private static void Limit(KestrelServerLimits kestrel, HttpOptions limits)
     {
+        kestrel.MinResponseDataRate = null;
+        kestrel.Http2.KeepAlivePingDelay = PingDelay;
+        kestrel.Http2.KeepAlivePingTimeout = PingTimeout;
         kestrel.MaxRequestBodySize = limits.MaxRequestBytes;
         kestrel.MaxRequestHeadersTotalSize = limits.MaxHeaderBytes;
         kestrel.Http2.MaxRequestHeaderFieldSize = limits.MaxHeaderBytes;

@@ -17,6 +17,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
     private Http2Scan _scan;
     private ReadOnlySequence<byte> _buffer;
     private long _scanned;
+    private bool _isReading;
     private long _partialSince = time.GetTimestamp();
 
     public override async ValueTask<ReadResult> ReadAsync(CancellationToken cancellationToken = default)
@@ -43,6 +44,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
     {
         _scanned -= _buffer.Slice(0, consumed).Length;
         _buffer = default;
+        _isReading = false;
         input.AdvanceTo(consumed, examined);
     }
 
@@ -53,9 +55,12 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         input.CancelPendingRead();
     }
 
-    public override void Complete(Exception? exception = null) => input.Complete(exception);
-
-    public override ValueTask CompleteAsync(Exception? exception = null) => input.CompleteAsync(exception);
+    /// <summary>Kestrel reads no more; the input is read on until the client has closed it (<see cref="PaceGate"/>).</summary>
+    public override void Complete(Exception? exception = null)
+    {
+        if (_isReading)
+            AdvanceTo(_buffer.Start);
+    }
 
     private async ValueTask WaitAsync(CancellationToken cancellationToken)
     {
@@ -103,6 +108,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         if (_scan.IsPartial && (!wasPartial || completed != _scan.Completed))
             _partialSince = time.GetTimestamp();
         _buffer = result.Buffer.Slice(0, _scanned);
+        _isReading = true;
         return new ReadResult(_buffer, result.IsCanceled, result.IsCompleted && _scanned == result.Buffer.Length);
     }
 }

@@ -2,10 +2,10 @@ using System.Collections.Concurrent;
 using System.Runtime.ExceptionServices;
 using System.Text;
 using Google.Protobuf.WellKnownTypes;
+using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
@@ -21,7 +21,7 @@ namespace LightQ.Server.Messages;
 /// The sending loop alone takes from subscriptions, one run at a time, and holds no more. A subscription has credit with the engine while the client has some here,
 /// so that what is said of the group is true, and nobody wakes this call for messages that it could not send.
 /// </remarks>
-internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimeProvider time, TimeProvider connectionTime, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimeProvider time, TimeProvider connectionTime, uint connectionId, ServerCallContext context, DateTimeOffset opened)
     : MessageCall(connectionId, context, opened), IStreamOwner
 {
     /// <summary>What a subscription may be given by the engine at a time: more than any run has.</summary>
@@ -81,7 +81,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         Volatile.Write(ref _ticksLeft, timeLeft.Ticks);
         _wake.Set();
         if (!_isAsked)
-            WhileOpen(context => context.StopReading()); // It waits for the first request.
+            StopReading(); // It waits for the first request.
     }
 
     public override void EndStop()
@@ -99,11 +99,9 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         }
     }
 
-    public async Task RunAsync(IAsyncEnumerable<ConsumeRequest> requests, GrpcResponseStream<ConsumeResponse> responses)
+    public async Task RunAsync(IAsyncStreamReader<ConsumeRequest> reader, IServerStreamWriter<ConsumeResponse> responses)
     {
-        // Not disposed: it holds nothing, and must not be while a read is under way.
-        IAsyncEnumerator<ConsumeRequest> reader = requests.GetAsyncEnumerator();
-        Subscribe subscribe = await reader.MoveNextAsync().ConfigureAwait(false) && reader.Current.Subscribe is { } asked
+        Subscribe subscribe = await NextAsync(reader).ConfigureAwait(false) && reader.Current.Subscribe is { } asked
             ? asked
             : throw new BrokerException(ErrorCode.InvalidArgument, "The first request is not subscribe; it opens the subscription.");
         _isAsked = true;
@@ -124,7 +122,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
             foreach (Subscription subscription in _subscriptions)
                 subscription.Release();
             _run.Unload();
-            Context.StopReading();
+            StopReading();
             await reading.ConfigureAwait(false);
         }
     }
@@ -158,11 +156,11 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
     }
 
     /// <summary>Takes what the client says until it has no more to say.</summary>
-    private async Task ReadAsync(IAsyncEnumerator<ConsumeRequest> reader)
+    private async Task ReadAsync(IAsyncStreamReader<ConsumeRequest> reader)
     {
         try
         {
-            while (await reader.MoveNextAsync().ConfigureAwait(false))
+            while (await NextAsync(reader).ConfigureAwait(false))
                 Take(reader.Current);
             _requestsEnded = true;
         }
@@ -217,7 +215,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         _wake.Set();
     }
 
-    private async Task SendAsync(GrpcResponseStream<ConsumeResponse> responses)
+    private async Task SendAsync(IServerStreamWriter<ConsumeResponse> responses)
     {
         while (true)
         {
@@ -381,7 +379,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         await Task.Delay(StuckTimeout, connectionTime).ConfigureAwait(false);
         _isAbortDue = false;
         if (IsOver())
-            WhileOpen(context => context.HttpContext.Abort());
+            Abort();
     }
 
     private readonly record struct Delivered(Subscription Subscription, Delivery Delivery);

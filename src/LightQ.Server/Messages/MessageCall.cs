@@ -1,22 +1,25 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Net;
-using LightQ.Grpc.AspNetCore;
+using Grpc.Core;
 
 namespace LightQ.Server.Messages;
 
 /// <summary>An open PublishStream or Consume call: what a connection is on the data plane.</summary>
-internal abstract class MessageCall(uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+[SuppressMessage("Reliability", "CA1001", Justification = "A source without a timer holds nothing; another thread may cancel it late.")]
+internal abstract class MessageCall(uint connectionId, ServerCallContext context, DateTimeOffset opened)
 {
     private readonly Lock _ending = new();
+    private readonly CancellationTokenSource _reading = new();
     private bool _hasEnded;
 
     /// <summary>Names it in statistics, among the connections.</summary>
     public uint ConnectionId { get; } = connectionId;
 
     /// <summary>What the client calls itself.</summary>
-    public string ClientName { get; } = context.RequestMetadata.GetValue("user-agent") ?? "";
+    public string ClientName { get; } = context.RequestHeaders.GetValue("user-agent") ?? "";
 
     /// <summary>The client's address and port.</summary>
-    public string Peer { get; } = context.HttpContext.Connection is { RemoteIpAddress: { } address } from ? new IPEndPoint(address, from.RemotePort).ToString() : "";
+    public string Peer { get; } = context.GetHttpContext().Connection is { RemoteIpAddress: { } address } from ? new IPEndPoint(address, from.RemotePort).ToString() : "";
 
     /// <summary>When it was opened.</summary>
     public DateTimeOffset Opened { get; } = opened;
@@ -30,7 +33,7 @@ internal abstract class MessageCall(uint connectionId, GrpcServerCallContext con
     /// <summary>What is under way: producers that wait for acks, and messages that members of groups hold. Any thread.</summary>
     public abstract (int BusyProducers, long Held) CountUnderWay();
 
-    protected GrpcServerCallContext Context { get; } = context;
+    protected ServerCallContext Context { get; } = context;
 
     /// <summary>Nothing is done to the call's transport any more: it may serve another soon.</summary>
     public void Ended()
@@ -48,13 +51,19 @@ internal abstract class MessageCall(uint connectionId, GrpcServerCallContext con
     /// <summary>The time is over: the call ends now.</summary>
     public abstract void EndStop();
 
-    /// <summary>Does something to the transport from another thread, unless the call has ended.</summary>
-    protected void WhileOpen(Action<GrpcServerCallContext> act)
+    /// <summary>Reads the client's next request; the end of the reading ends it with <see cref="OperationCanceledException"/>.</summary>
+    protected Task<bool> NextAsync<TRequest>(IAsyncStreamReader<TRequest> requests) => requests.MoveNext(_reading.Token);
+
+    /// <summary>Ends the read that is under way, and every other. Any thread.</summary>
+    protected void StopReading() => _reading.Cancel();
+
+    /// <summary>Cuts the call, unless it has ended. Any thread.</summary>
+    protected void Abort()
     {
         lock (_ending)
         {
             if (!_hasEnded)
-                act(Context);
+                Context.GetHttpContext().Abort();
         }
     }
 }

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Server.DataPlane;
 
@@ -32,7 +32,7 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
     /// <param name="context">The call.</param>
     /// <param name="make">Makes it, given the number that it has among the connections.</param>
     /// <param name="run">Serves it.</param>
-    public async Task RunAsync<TCall>(GrpcServerCallContext context, Func<uint, DateTimeOffset, TCall> make, Func<TCall, Task> run)
+    public async Task RunAsync<TCall>(ServerCallContext context, Func<uint, DateTimeOffset, TCall> make, Func<TCall, Task> run)
         where TCall : MessageCall
     {
         context.CancellationToken.ThrowIfCancellationRequested();

@@ -1,6 +1,6 @@
 using System.Runtime.ExceptionServices;
+using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Grpc.AspNetCore;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
@@ -8,7 +8,7 @@ using LightQ.Server.Security;
 namespace LightQ.Server.Messages;
 
 /// <summary>A PublishStream call: one loop takes requests, the other answers them in their order.</summary>
-internal sealed class PublishCall(LightQBroker broker, CallAccess access, int maxMessageBytes, TimeProvider time, uint connectionId, GrpcServerCallContext context, DateTimeOffset opened)
+internal sealed class PublishCall(LightQBroker broker, CallAccess access, int maxMessageBytes, TimeProvider time, uint connectionId, ServerCallContext context, DateTimeOffset opened)
     : MessageCall(connectionId, context, opened)
 {
     private PublishSession? _session;
@@ -26,7 +26,7 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
     public override void BeginStop(TimeSpan timeLeft)
     {
         Volatile.Write(ref _isStopping, true);
-        WhileOpen(context => context.StopReading());
+        StopReading();
     }
 
     public override void EndStop()
@@ -36,11 +36,9 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
 
     public override void Review() => _session?.Review(access);
 
-    public async Task RunAsync(IAsyncEnumerable<PublishStreamRequest> requests, GrpcResponseStream<PublishStreamResponse> responses)
+    public async Task RunAsync(IAsyncStreamReader<PublishStreamRequest> reader, IServerStreamWriter<PublishStreamResponse> responses)
     {
-        // Not disposed: it holds nothing, and must not be while a read is under way.
-        IAsyncEnumerator<PublishStreamRequest> reader = requests.GetAsyncEnumerator();
-        OpenProducer open = await reader.MoveNextAsync().ConfigureAwait(false) && reader.Current.Open is { } asked
+        OpenProducer open = await NextAsync(reader).ConfigureAwait(false) && reader.Current.Open is { } asked
             ? asked
             : throw new BrokerException(ErrorCode.InvalidArgument, "The first request has no open; it opens the producer.");
         access.Demand(open.Topic);
@@ -56,7 +54,7 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         finally
         {
             await ending.CancelAsync().ConfigureAwait(false);
-            Context.StopReading();
+            StopReading();
             await reading.ConfigureAwait(false);
         }
     }
@@ -69,7 +67,7 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         NextSequence = open.ProducerName.Length != 0 ? session.Opened.NextSequence : 0,
     };
 
-    private async Task AnswerAsync(PublishSession session, GrpcResponseStream<PublishStreamResponse> responses)
+    private async Task AnswerAsync(PublishSession session, IServerStreamWriter<PublishStreamResponse> responses)
     {
         while (true)
         {
@@ -97,7 +95,7 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
     }
 
     /// <summary>Takes requests until the client has no more or one is refused.</summary>
-    private async Task ReadAsync(IAsyncEnumerator<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    private async Task ReadAsync(IAsyncStreamReader<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
     {
         try
         {
@@ -124,11 +122,11 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         }
     }
 
-    private async ValueTask TakeAllAsync(IAsyncEnumerator<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    private async ValueTask TakeAllAsync(IAsyncStreamReader<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
     {
         if (reader.Current.Messages.Count != 0)
             await TakeAsync(reader.Current, session, cancellationToken).ConfigureAwait(false);
-        while (!_isStopping && await NextAsync(reader, session, cancellationToken).ConfigureAwait(false))
+        while (!_isStopping && await NextOrSendAsync(reader, session, cancellationToken).ConfigureAwait(false))
         {
             if (reader.Current.Open is not null)
                 throw new BrokerException(ErrorCode.InvalidArgument, "A request behind the first has an open; one call has one producer.");
@@ -140,19 +138,18 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         await session.AddAsync(request.Messages, request.HasFirstSequence ? request.FirstSequence : null, cancellationToken).ConfigureAwait(false);
 
     /// <summary>Reads the next request; when it is not there yet, what was collected goes on its way.</summary>
-    private async ValueTask<bool> NextAsync(IAsyncEnumerator<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    private async ValueTask<bool> NextOrSendAsync(IAsyncStreamReader<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
     {
-        ValueTask<bool> reading = reader.MoveNextAsync();
-        if (reading.IsCompleted)
-            return await reading.ConfigureAwait(false);
-        Task<bool> pending = reading.AsTask();
+        Task<bool> pending = NextAsync(reader);
+        if (pending.IsCompleted)
+            return await pending.ConfigureAwait(false);
         try
         {
             await session.SendAsync(cancellationToken).ConfigureAwait(false);
         }
         catch
         {
-            Context.StopReading();
+            StopReading();
             await ((Task)pending).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             throw;
         }

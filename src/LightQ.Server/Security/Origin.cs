@@ -1,5 +1,5 @@
 using System.Net;
-using LightQ.Grpc.AspNetCore;
+using Grpc.Core;
 using LightQ.Server.Control;
 
 namespace LightQ.Server.Security;
@@ -18,8 +18,11 @@ internal readonly record struct Origin(string Plane, IPEndPoint? Remote)
     /// <summary>A connection of the data plane.</summary>
     public static Origin Data(PeerChannel peer) => new("data", peer.Remote);
 
+    /// <summary>A connection of the control plane.</summary>
+    public static Origin Control(PeerChannel peer) => new("control", peer.Remote);
+
     /// <summary>A call of the control plane.</summary>
-    public static Origin Control(GrpcServerCallContext context) => new("control", CallPrincipal.ChannelOf(context).Remote);
+    public static Origin Control(ServerCallContext context) => Control(CallPrincipal.ChannelOf(context));
 
     /// <summary>A request to the web port.</summary>
     public static Origin Web(IPEndPoint? remote) => new("web", remote);

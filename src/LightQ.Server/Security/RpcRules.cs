@@ -1,4 +1,7 @@
 using System.Collections.Frozen;
+using Grpc.Core;
+using LightQ.Broker;
+using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using Right = LightQ.Broker.Users.Right;
 
@@ -57,6 +60,25 @@ internal static class RpcRules
         [Auth + "RevokeToken"] = RpcRule.LoggedIn,
         [Backups + "CreateBackup"] = RpcRule.Admin,
     }.ToFrozenDictionary(StringComparer.Ordinal);
+
+    /// <summary>The rule of a method.</summary>
+    /// <param name="method"><c>/package.Service/Method</c>.</param>
+    /// <exception cref="BrokerException">There is none, so nobody may call it.</exception>
+    public static RpcRule Of(string method) =>
+        Find(method) ?? throw new BrokerException(ErrorCode.PermissionDenied, $"No rule says who may call {method}, so nobody may.");
+
+    /// <summary>Makes sure, before anything is served, that there is a rule for each method, and one that its shape can follow.</summary>
+    /// <exception cref="InvalidOperationException">There is none, or one of another shape.</exception>
+    public static void Check(IEnumerable<IMethod> methods)
+    {
+        foreach (IMethod method in methods)
+        {
+            RpcRule rule = Find(method.FullName) ?? throw new InvalidOperationException($"No rule says who may call {method.FullName}.");
+            bool hasOneRequest = method.Type is MethodType.Unary or MethodType.ServerStreaming;
+            if (rule.Access != RpcAccess.Open && hasOneRequest == (rule.Access == RpcAccess.Stream))
+                throw new InvalidOperationException($"The rule of {method.FullName}, which is {method.Type}, is {rule.Access}.");
+        }
+    }
 
     /// <summary>The rule of a method, or null: then nobody may call it.</summary>
     /// <param name="method"><c>/package.Service/Method</c>.</param>

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Grpc;
 using LightQ.Protocol;
@@ -16,8 +16,8 @@ public sealed class AuthTests
     public async Task Without_a_login_a_call_is_refused_when_one_is_required()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        await ControlCalls.FailsAsync(() => ListAsync(server, null), GrpcStatusCode.Unauthenticated, "Unauthenticated");
-        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(() => ListAsync(server, null), StatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), StatusCode.Unauthenticated, "Unauthenticated");
     }
 
     [Fact]
@@ -28,7 +28,7 @@ public sealed class AuthTests
         Assert.InRange(login.ExpireTime.ToDateTimeOffset() - DateTimeOffset.UtcNow, TimeSpan.FromMinutes(14), TimeSpan.FromMinutes(16));
         await ListAsync(server, login.Token);
         await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), login.Token);
-        await ControlCalls.FailsAsync(() => ListAsync(server, login.Token), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(() => ListAsync(server, login.Token), StatusCode.Unauthenticated, "Unauthenticated");
     }
 
     [Theory]
@@ -39,9 +39,9 @@ public sealed class AuthTests
     public async Task A_wrong_user_or_password_is_refused_and_logged_without_either(string user, string? password)
     {
         await using TestServer server = await TestServer.StartAsync();
-        GrpcException error = await ControlCalls.FailsAsync(
-            () => LoginAsync(server, user, password ?? server.AdminPassword), GrpcStatusCode.Unauthenticated, "Unauthenticated");
-        Assert.Equal("User or password is wrong.", error.Status.Message);
+        RpcException error = await ControlCalls.FailsAsync(
+            () => LoginAsync(server, user, password ?? server.AdminPassword), StatusCode.Unauthenticated, "Unauthenticated");
+        Assert.Equal("User or password is wrong.", error.Status.Detail);
         Assert.Single(server.Log.Lines, l => l.Message.StartsWith("A login from 127.0.0.1:", StringComparison.Ordinal));
         Assert.DoesNotContain(server.Log.Lines, l => l.Message.Contains(server.AdminPassword, StringComparison.Ordinal));
     }
@@ -51,7 +51,7 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await Task.WhenAll(
-            TakesAsync(() => ControlCalls.FailsAsync(() => LoginAsync(server, "admin", "wrong"), GrpcStatusCode.Unauthenticated, "Unauthenticated")),
+            TakesAsync(() => ControlCalls.FailsAsync(() => LoginAsync(server, "admin", "wrong"), StatusCode.Unauthenticated, "Unauthenticated")),
             TakesAsync(async () =>
             {
                 (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Plain, "admin\0wrong");
@@ -73,9 +73,9 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await ListAsync(server, null);
-        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), StatusCode.Unauthenticated, "Unauthenticated");
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new()), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+            () => server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new()), StatusCode.Unauthenticated, "Unauthenticated");
     }
 
     [Fact]
@@ -85,12 +85,12 @@ public sealed class AuthTests
         await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = "alice", Password = "correct horse" });
         LoginResponse first = await LoginAsync(server, "admin", server.AdminPassword);
         await LoginAsync(server, "admin", server.AdminPassword);
-        GrpcException error = await ControlCalls.FailsAsync(() => LoginAsync(server, "admin", server.AdminPassword), GrpcStatusCode.ResourceExhausted, "ResourceExhausted");
-        Assert.Contains("the limit (MaxLoginsPerUser) is 2", error.Status.Message, StringComparison.Ordinal);
+        RpcException error = await ControlCalls.FailsAsync(() => LoginAsync(server, "admin", server.AdminPassword), StatusCode.ResourceExhausted, "ResourceExhausted");
+        Assert.Contains("the limit (MaxLoginsPerUser) is 2", error.Status.Detail, StringComparison.Ordinal);
         await ListAsync(server, first.Token);
         LoginResponse hers = await LoginAsync(server, "alice", "correct horse");
         await LoginAsync(server, "alice", "correct horse");
-        await ControlCalls.FailsAsync(() => LoginAsync(server, "alice", "correct horse"), GrpcStatusCode.ResourceExhausted, "ResourceExhausted");
+        await ControlCalls.FailsAsync(() => LoginAsync(server, "alice", "correct horse"), StatusCode.ResourceExhausted, "ResourceExhausted");
         await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), hers.Token);
         await LoginAsync(server, "alice", "correct horse");
         await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "alice", Password = "another horse" }, first.Token);

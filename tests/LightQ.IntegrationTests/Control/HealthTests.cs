@@ -1,8 +1,8 @@
-using LightQ.Grpc;
-using LightQ.Grpc.AspNetCore.Reflection.V1;
-using LightQ.Grpc.Health.V1;
+using Grpc.Core;
+using Grpc.Reflection.V1;
+using Grpc.Health.V1;
 using Xunit;
-using static LightQ.Grpc.Health.V1.HealthCheckResponse.Types;
+using static Grpc.Health.V1.HealthCheckResponse.Types;
 
 namespace LightQ.IntegrationTests.Control;
 
@@ -24,14 +24,12 @@ public sealed class HealthTests
     public async Task Reflection_lists_every_service_without_a_login()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        GrpcMethod<ServerReflectionRequest, ServerReflectionResponse> method =
-            GrpcMethod.Create<ServerReflectionRequest, ServerReflectionResponse>(ReflectionReflection.Descriptor.Services[0], "ServerReflectionInfo");
-        using GrpcDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call =
-            server.Control.DuplexStreaming(method, cancellationToken: TestContext.Current.CancellationToken);
-        await call.WriteAsync(new ServerReflectionRequest { ListServices = "" }, TestContext.Current.CancellationToken);
-        call.CompleteRequests();
+        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call =
+            server.Control.Duplex<ServerReflectionRequest, ServerReflectionResponse>("ServerReflectionInfo");
+        await call.RequestStream.WriteAsync(new ServerReflectionRequest { ListServices = "" }, TestContext.Current.CancellationToken);
+        await call.RequestStream.CompleteAsync();
         var names = new List<string>();
-        await foreach (ServerReflectionResponse response in call.ReadAllAsync(TestContext.Current.CancellationToken))
+        while (await call.ReadAsync() is { } response)
             names.AddRange(response.ListServicesResponse.Service.Select(s => s.Name));
         Assert.Superset(
             new HashSet<string>

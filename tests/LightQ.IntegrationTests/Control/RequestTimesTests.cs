@@ -1,5 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.Protocol.Control;
 using Xunit;
 
@@ -28,9 +28,9 @@ public sealed class RequestTimesTests
 
         async Task RefusedAsync(string name, Func<Task> call)
         {
-            GrpcException error = await ControlCalls.FailsAsync(call, GrpcStatusCode.InvalidArgument, "InvalidArgument");
-            Assert.StartsWith($"{name} is ", error.Status.Message, StringComparison.Ordinal);
-            Assert.Contains("allowed: ", error.Status.Message, StringComparison.Ordinal);
+            RpcException error = await ControlCalls.FailsAsync(call, StatusCode.InvalidArgument, "InvalidArgument");
+            Assert.StartsWith($"{name} is ", error.Status.Detail, StringComparison.Ordinal);
+            Assert.Contains("allowed: ", error.Status.Detail, StringComparison.Ordinal);
         }
     }
 

@@ -1,5 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.Protocol.Control;
 using Xunit;
 
@@ -40,7 +40,7 @@ public sealed class StatsTests
                     await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", new() { Name = "orders" });
                 }
             },
-            GrpcStatusCode.NotFound,
+            StatusCode.NotFound,
             "TopicDeleted");
         Assert.Equal(1, readings);
     }
@@ -53,11 +53,11 @@ public sealed class StatsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await TopicsTests.CreateAsync(server, "orders");
-        GrpcException error = await ControlCalls.FailsAsync(
+        RpcException error = await ControlCalls.FailsAsync(
             async () => await Watch(server, "orders", new TimeSpan(0, 0, 0, seconds, milliseconds)).GetAsyncEnumerator(TestContext.Current.CancellationToken).MoveNextAsync(),
-            GrpcStatusCode.InvalidArgument,
+            StatusCode.InvalidArgument,
             "InvalidArgument");
-        Assert.Contains("100 ms to 1 h", error.Status.Message, StringComparison.Ordinal);
+        Assert.Contains("100 ms to 1 h", error.Status.Detail, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -84,8 +84,8 @@ public sealed class StatsTests
         Assert.True(await watch.MoveNextAsync());
         Task<bool> next = watch.MoveNextAsync().AsTask();
         Task stopped = server.Server.StopAsync();
-        GrpcException error = await Assert.ThrowsAsync<GrpcException>(() => next);
-        Assert.Equal(GrpcStatusCode.Unavailable, error.Status.Code);
+        RpcException error = await Assert.ThrowsAsync<RpcException>(() => next);
+        Assert.Equal(StatusCode.Unavailable, error.StatusCode);
         await stopped;
     }
 
@@ -107,9 +107,9 @@ public sealed class StatsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", new() { Topic = "none" }), GrpcStatusCode.NotFound, "UnknownTopic");
+            () => server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", new() { Topic = "none" }), StatusCode.NotFound, "UnknownTopic");
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", new() { Topic = "none" }), GrpcStatusCode.NotFound, "UnknownTopic");
+            () => server.Control.CallAsync<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", new() { Topic = "none" }), StatusCode.NotFound, "UnknownTopic");
     }
 
     private static IAsyncEnumerable<WatchTopicStatsResponse> Watch(TestServer server, string topic, TimeSpan interval) =>

@@ -1,5 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.Protocol.Control;
 using Xunit;
 
@@ -31,17 +31,17 @@ public sealed class TopicsTests
         Assert.Equal(created, got.Topic);
         await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", new() { Name = "orders" });
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" }), GrpcStatusCode.NotFound, "UnknownTopic");
+            () => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" }), StatusCode.NotFound, "UnknownTopic");
         Assert.NotEqual(created.Id, (await CreateAsync(server, "orders")).Id);
     }
 
     [Theory]
-    [InlineData("", GrpcStatusCode.InvalidArgument, "InvalidArgument")]
-    [InlineData("..", GrpcStatusCode.InvalidArgument, "InvalidArgument")]
-    [InlineData("../etc", GrpcStatusCode.InvalidArgument, "InvalidArgument")]
-    [InlineData("größe", GrpcStatusCode.InvalidArgument, "InvalidArgument")]
-    [InlineData("taken", GrpcStatusCode.AlreadyExists, "TopicExists")]
-    public async Task A_refused_name_has_status_and_code(string name, GrpcStatusCode status, string code)
+    [InlineData("", StatusCode.InvalidArgument, "InvalidArgument")]
+    [InlineData("..", StatusCode.InvalidArgument, "InvalidArgument")]
+    [InlineData("../etc", StatusCode.InvalidArgument, "InvalidArgument")]
+    [InlineData("größe", StatusCode.InvalidArgument, "InvalidArgument")]
+    [InlineData("taken", StatusCode.AlreadyExists, "TopicExists")]
+    public async Task A_refused_name_has_status_and_code(string name, StatusCode status, string code)
     {
         await using TestServer server = await TestServer.StartAsync();
         await CreateAsync(server, "taken");
@@ -52,9 +52,9 @@ public sealed class TopicsTests
     public async Task A_refused_setting_is_named()
     {
         await using TestServer server = await TestServer.StartAsync();
-        GrpcException error = await ControlCalls.FailsAsync(
-            () => CreateAsync(server, "orders", new TopicSettings { MaxMessageBytes = ulong.MaxValue }), GrpcStatusCode.InvalidArgument, "InvalidArgument");
-        Assert.Contains("max_message_bytes is 18446744073709551615", error.Status.Message, StringComparison.Ordinal);
+        RpcException error = await ControlCalls.FailsAsync(
+            () => CreateAsync(server, "orders", new TopicSettings { MaxMessageBytes = ulong.MaxValue }), StatusCode.InvalidArgument, "InvalidArgument");
+        Assert.Contains("max_message_bytes is 18446744073709551615", error.Status.Detail, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -76,7 +76,7 @@ public sealed class TopicsTests
         while (request.PageToken.Length != 0);
         Assert.Equal(names.Order(StringComparer.Ordinal), seen);
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new() { PageToken = "/" }), GrpcStatusCode.InvalidArgument, "InvalidArgument");
+            () => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new() { PageToken = "/" }), StatusCode.InvalidArgument, "InvalidArgument");
     }
 
     [Fact]
@@ -115,10 +115,10 @@ public sealed class TopicsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await EnsureAsync(server, new TopicSettings { Kind = TopicKind.Durable });
-        GrpcException error = await ControlCalls.FailsAsync(
-            () => EnsureAsync(server, new TopicSettings { RingBytes = 32 << 20, MaxMessageBytes = 2048, RetentionBytes = 5 }), GrpcStatusCode.FailedPrecondition, "TopicExists");
-        Assert.Contains("ring_bytes is 8388608, not 33554432", error.Status.Message, StringComparison.Ordinal);
-        Assert.Contains("max_message_bytes is 1048576, not 2048", error.Status.Message, StringComparison.Ordinal);
+        RpcException error = await ControlCalls.FailsAsync(
+            () => EnsureAsync(server, new TopicSettings { RingBytes = 32 << 20, MaxMessageBytes = 2048, RetentionBytes = 5 }), StatusCode.FailedPrecondition, "TopicExists");
+        Assert.Contains("ring_bytes is 8388608, not 33554432", error.Status.Detail, StringComparison.Ordinal);
+        Assert.Contains("max_message_bytes is 1048576, not 2048", error.Status.Detail, StringComparison.Ordinal);
         GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "ensured" });
         Assert.Equal(0UL, got.Topic.Settings.RetentionBytes);
     }
@@ -131,10 +131,10 @@ public sealed class TopicsTests
         await CreateAsync(server, "transient");
         TruncateTopicResponse response = await TruncateAsync(server, new() { Name = "orders", BeforeOffset = -1 });
         Assert.Equal(0, response.StartOffset);
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "other" }), GrpcStatusCode.NotFound, "UnknownTopic");
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "orders", BeforeOffset = -2 }), GrpcStatusCode.InvalidArgument, "InvalidArgument");
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "transient", BeforeOffset = -1 }), GrpcStatusCode.InvalidArgument, "NotSupported");
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "orders", Partition = 7 }), GrpcStatusCode.NotFound, "UnknownPartition");
+        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "other" }), StatusCode.NotFound, "UnknownTopic");
+        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "orders", BeforeOffset = -2 }), StatusCode.InvalidArgument, "InvalidArgument");
+        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "transient", BeforeOffset = -1 }), StatusCode.InvalidArgument, "NotSupported");
+        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "orders", Partition = 7 }), StatusCode.NotFound, "UnknownPartition");
     }
 
     [Fact]

@@ -4,7 +4,7 @@ using System.Net.Sockets;
 using System.Text;
 using LightQ.Broker;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Tls;
 using LightQ.Protocol;
@@ -222,8 +222,8 @@ public sealed class LimitTests
         await control.ConnectAsync(IPAddress.Loopback, server.ControlPort, Cancel);
         await Task.Delay(100, Cancel);
 
-        GrpcException refused = await Assert.ThrowsAsync<GrpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
-        Assert.True(refused.Status.Code is GrpcStatusCode.ResourceExhausted or GrpcStatusCode.Unavailable, refused.ToString()); // It depends on whether its request was under way when it was told.
+        RpcException refused = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
+        Assert.True(refused.StatusCode is StatusCode.ResourceExhausted or StatusCode.Unavailable, refused.ToString()); // It depends on whether its request was under way when it was told.
         using var raw = new TcpClient();
         await raw.ConnectAsync(IPAddress.Loopback, server.ControlPort, Cancel);
         byte[] answer = new byte[500];
@@ -240,10 +240,10 @@ public sealed class LimitTests
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { Http = new() { MaxCalls = 1, MaxRequestBytes = 1024, MaxMessageBytes = 64 * 1024 } });
         await server.CreateTopicAsync("t");
-        GrpcException large = await Assert.ThrowsAsync<GrpcException>(
+        RpcException large = await Assert.ThrowsAsync<RpcException>(
             () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "t", Messages = { new PublishedMessage { Body = Google.Protobuf.ByteString.CopyFrom(new byte[100_000]) } } }));
-        Assert.Equal(GrpcStatusCode.ResourceExhausted, large.Status.Code);
-        AssertNames("Http:MaxMessageBytes", 64 * 1024, large.Status.Message);
+        Assert.Equal(StatusCode.ResourceExhausted, large.StatusCode);
+        AssertNames("Http:MaxMessageBytes", 64 * 1024, large.Status.Detail);
         using HttpResponseMessage body = await server.Web.PostAsync("/admin", new StringContent(new string(' ', 2000)), Cancel);
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, body.StatusCode);
         AssertNames("Http:MaxRequestBytes", 1024, await body.Content.ReadAsStringAsync(Cancel));
@@ -251,9 +251,9 @@ public sealed class LimitTests
         await using IAsyncEnumerator<LightQ.Client.TopicStats> watch = client.Stats.WatchAsync("t", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
 
-        GrpcException many = await Assert.ThrowsAsync<GrpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
-        Assert.Equal(GrpcStatusCode.ResourceExhausted, many.Status.Code);
-        AssertNames("Http:MaxCalls", 1, many.Status.Message);
+        RpcException many = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
+        Assert.Equal(StatusCode.ResourceExhausted, many.StatusCode);
+        AssertNames("Http:MaxCalls", 1, many.Status.Detail);
     }
 
     [Fact]

@@ -2,7 +2,7 @@ using System.Text;
 using System.Text.Json;
 using Google.Protobuf;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
@@ -105,7 +105,7 @@ public sealed class MessageIdTests
         DeliveredMessage[] messages = await consuming.NextAsync(4);
         Assert.Equal(["seven", "0", "", "2"], messages.Select(m => m.MessageId));
 
-        GrpcException refused = await Assert.ThrowsAsync<GrpcException>(() => server.Control.CallAsync<PublishRequest, PublishResponse>(
+        RpcException refused = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<PublishRequest, PublishResponse>(
             "Publish", new() { Topic = "t", Messages = { new PublishedMessage { MessageId = new string('x', 129) } } }));
         Assert.Contains("messages[0].message_id", refused.Message, StringComparison.Ordinal);
     }

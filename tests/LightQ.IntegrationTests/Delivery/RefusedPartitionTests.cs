@@ -3,7 +3,7 @@ using System.Globalization;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Faults;
@@ -147,9 +147,9 @@ public sealed class RefusedPartitionTests
         PublishResponse published = await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "t", Messages = { others } });
         Assert.DoesNotContain(published.Positions, p => p.Partition == Damaged);
         // All or nothing: the first message could have been stored.
-        GrpcException refused = await ControlCalls.FailsAsync(
+        RpcException refused = await ControlCalls.FailsAsync(
             () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "t", Messages = { PublishStream.Text("x", keys[0]), PublishStream.Text("x", keys[Damaged]) } }),
-            GrpcStatusCode.DataLoss,
+            StatusCode.DataLoss,
             "CorruptData");
         Assert.Contains($"partition {Damaged}: ", refused.Message, StringComparison.Ordinal);
         Assert.Equal(published.Positions.Where(p => p.Partition == 0).Max(p => p.Offset) + 1, server.Broker.GetTopic("t").Partitions[0].Log.EndOffset);
@@ -157,7 +157,7 @@ public sealed class RefusedPartitionTests
         using (var all = new ConsumeStream(server))
         {
             await all.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "t", Earliest = true, Credit = 100 } });
-            GrpcException error = await ControlCalls.FailsAsync(() => all.ReadAsync(), GrpcStatusCode.DataLoss, "CorruptData");
+            RpcException error = await ControlCalls.FailsAsync(() => all.ReadAsync(), StatusCode.DataLoss, "CorruptData");
             Assert.Contains("other partitions can be subscribed to", error.Message, StringComparison.Ordinal);
         }
         using ConsumeStream one = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "t", Partition = 0, Earliest = true, Credit = 100 });

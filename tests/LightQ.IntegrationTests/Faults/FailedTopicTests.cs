@@ -1,6 +1,6 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol;
@@ -45,7 +45,7 @@ public sealed class FailedTopicTests
         Assert.Equal(["one", "two"], await ReadAsync(client, new ConsumeOptions { Start = StartPosition.Earliest }).WaitAsync(Patience, Cancelled)); // One that comes later, too.
         using ConsumeStream call = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 5, Earliest = true });
         await call.NextAsync(2);
-        await ControlCalls.FailsAsync(call.ReadAsync, GrpcStatusCode.FailedPrecondition, "TopicFailed");
+        await ControlCalls.FailsAsync(call.ReadAsync, StatusCode.FailedPrecondition, "TopicFailed");
     }
 
     [Fact]
@@ -94,7 +94,7 @@ public sealed class FailedTopicTests
         await FailAsync(server, client, partition: 1);
         LightQException told = await Assert.ThrowsAsync<LightQException>(async () => await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled));
         Assert.Equal(ErrorCode.TopicFailed, told.Code);
-        await ControlCalls.FailsAsync(call.ReadAsync, GrpcStatusCode.FailedPrecondition, "TopicFailed");
+        await ControlCalls.FailsAsync(call.ReadAsync, StatusCode.FailedPrecondition, "TopicFailed");
     }
 
     [Fact]

@@ -1,4 +1,4 @@
-using LightQ.Grpc.Health.V1;
+using Grpc.Health.V1;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using LightQ.Server.Hosting;

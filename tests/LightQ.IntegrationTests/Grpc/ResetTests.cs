@@ -1,14 +1,14 @@
 using System.Text.RegularExpressions;
 using Google.Protobuf;
 using LightQ.Client;
-using LightQ.Grpc.AspNetCore.Reflection.V1;
-using LightQ.Grpc.Health.V1;
+using Grpc.Reflection.V1;
+using Grpc.Health.V1;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Docs;
 using LightQ.Protocol.Control;
 using LightQ.Tests.Shared;
 using Xunit;
-using V1Alpha = LightQ.Grpc.AspNetCore.Reflection.V1Alpha;
+using V1Alpha = Grpc.Reflection.V1Alpha;
 
 namespace LightQ.IntegrationTests.Grpc;
 
@@ -38,7 +38,8 @@ public sealed partial class ResetTests
     public void Every_rpc_that_answers_with_a_stream_is_reset()
     {
         string[] streaming = [.. Directory.EnumerateFiles(SourceTree.PathOf("proto"), "*.proto", SearchOption.AllDirectories).SelectMany(f => StreamingIn(File.ReadAllText(f)))];
-        Assert.Equal(streaming.Order(StringComparer.Ordinal), Calls.Select(c => c.Path).Append("/lightq.control.v1.Operations/Stop").Distinct().Order(StringComparer.Ordinal));
+        IEnumerable<string> ours = Calls.Select(c => c.Path).Where(path => path.StartsWith("/lightq.", StringComparison.Ordinal)).Append("/lightq.control.v1.Operations/Stop");
+        Assert.Equal(streaming.Order(StringComparer.Ordinal), ours.Distinct().Order(StringComparer.Ordinal));
     }
 
     [Fact]

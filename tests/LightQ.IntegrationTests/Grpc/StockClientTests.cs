@@ -1,7 +1,7 @@
 using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
-using LightQ.Grpc.AspNetCore.Reflection.V1;
+using Grpc.Reflection.V1;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
 using LightQ.IntegrationTests.Tls;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
@@ -129,8 +129,8 @@ public sealed class DrainTests
         Assert.Equal((FrameType.Error, ErrorCode.ShuttingDown), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
 
         var publish = new PublishRequest { Topic = "orders", Messages = { Messages.PublishStream.Text("x") } };
-        GrpcException refused = await Assert.ThrowsAsync<GrpcException>(() => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", publish));
-        Assert.Equal((GrpcStatusCode.Unavailable, nameof(ErrorCode.ShuttingDown)), (refused.Status.Code, refused.Trailers.GetValue("lightq-error-code")));
+        RpcException refused = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", publish));
+        Assert.Equal((StatusCode.Unavailable, nameof(ErrorCode.ShuttingDown)), (refused.StatusCode, refused.Trailers.GetValue("lightq-error-code")));
 
         (header, body) = await client.ReadAsync();
         Assert.Equal((FrameType.Error, ErrorCode.ShuttingDown), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));

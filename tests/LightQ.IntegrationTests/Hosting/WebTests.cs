@@ -2,7 +2,8 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
+using Grpc.Net.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
@@ -117,7 +118,7 @@ public sealed class WebTests
         Assert.Contains(server.Directory, Assert.Single(server.Log.Errors, e => e.StartsWith("Topic damaged takes no messages", StringComparison.Ordinal)), StringComparison.Ordinal);
         await ControlCalls.FailsAsync(
             () => server.Control.CallAsync<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", new() { Name = "damaged" }),
-            GrpcStatusCode.DataLoss,
+            StatusCode.DataLoss,
             "CorruptData");
     }
 
@@ -125,10 +126,10 @@ public sealed class WebTests
     public async Task A_gRPC_client_on_the_web_port_gets_an_error_at_once()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using var wrong = new GrpcChannel(new Uri($"http://127.0.0.1:{server.WebPort}"));
-        GrpcException error = await Assert.ThrowsAsync<GrpcException>(
+        using var wrong = GrpcChannel.ForAddress($"http://127.0.0.1:{server.WebPort}");
+        RpcException error = await Assert.ThrowsAsync<RpcException>(
             () => wrong.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new()).WaitAsync(TimeSpan.FromSeconds(10), TestContext.Current.CancellationToken));
-        Assert.NotEqual(GrpcStatusCode.Ok, error.Status.Code);
+        Assert.NotEqual(StatusCode.OK, error.StatusCode);
     }
 
     [Fact]

@@ -1,4 +1,4 @@
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
@@ -9,7 +9,7 @@ namespace LightQ.IntegrationTests.Messages;
 internal sealed class ConsumeStream : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-    private readonly GrpcDuplexStreamingCall<ConsumeRequest, ConsumeResponse> _call;
+    private readonly AsyncDuplexStreamingCall<ConsumeRequest, ConsumeResponse> _call;
     private readonly Queue<DeliveredMessage> _messages = new();
 
     public ConsumeStream(TestServer server, string? token = null) => _call = server.Control.Duplex<ConsumeRequest, ConsumeResponse>("Consume", token);
@@ -24,14 +24,14 @@ internal sealed class ConsumeStream : IDisposable
         return stream;
     }
 
-    public ValueTask WriteAsync(ConsumeRequest request) => _call.WriteAsync(request, TestContext.Current.CancellationToken);
+    public Task WriteAsync(ConsumeRequest request) => _call.RequestStream.WriteAsync(request, TestContext.Current.CancellationToken);
 
-    public ValueTask GrantAsync(uint messages) => WriteAsync(new ConsumeRequest { Credit = new Credit { Messages = messages } });
+    public Task GrantAsync(uint messages) => WriteAsync(new ConsumeRequest { Credit = new Credit { Messages = messages } });
 
-    public void End() => _call.CompleteRequests();
+    public Task EndAsync() => _call.RequestStream.CompleteAsync();
 
     /// <summary>The next response; null at the end of the call.</summary>
-    public async Task<ConsumeResponse?> ReadAsync() => await _call.ReadAsync(TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience);
+    public async Task<ConsumeResponse?> ReadAsync() => await _call.ReadAsync().WaitAsync(Patience);
 
     /// <summary>The next message; nothing else may come before it.</summary>
     public async Task<DeliveredMessage> NextAsync()

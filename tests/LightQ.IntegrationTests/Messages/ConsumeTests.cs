@@ -1,6 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.Protocol.Batches;
@@ -49,7 +49,7 @@ public sealed class ConsumeTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
         using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 2 });
-        stream.End();
+        await stream.EndAsync();
         await PublishAsync(server, "orders", 5);
         Assert.Equal([0, 1], (await stream.NextAsync(2)).Select(m => m.Offset));
         Assert.Null(await stream.ReadAsync());
@@ -174,38 +174,38 @@ public sealed class ConsumeTests
         Assert.Equal(1u, (await server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", new() { Topic = topic.Name })).Stats.MessagesSettled);
     }
 
-    public static TheoryData<string, Subscribe, GrpcStatusCode, string> Refusals => new()
+    public static TheoryData<string, Subscribe, StatusCode, string> Refusals => new()
     {
-        { "topic", new Subscribe { Topic = "nowhere" }, GrpcStatusCode.NotFound, "UnknownTopic" },
-        { "partition", new Subscribe { Topic = "orders", Partition = 2 }, GrpcStatusCode.NotFound, "UnknownPartition" },
-        { "one offset for two partitions", new Subscribe { Topic = "orders", Offset = 1 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "offset", new Subscribe { Topic = "orders", Partition = 0, Offset = -1 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "false start", new Subscribe { Topic = "orders", Latest = false }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "time", new Subscribe { Topic = "orders", Time = new Timestamp { Nanos = int.MaxValue } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "committed without a group", new Subscribe { Topic = "orders", Committed = true }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "group's name", new Subscribe { Topic = "orders", Group = "../x" }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "explicit on a transient topic", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit }, GrpcStatusCode.InvalidArgument, "NotSupported" },
-        { "settle mode", new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "slow policy", new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "slow time-out", new Subscribe { Topic = "orders", SlowTimeout = new Duration { Nanos = 1 } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "short lock", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit, LockDuration = new Duration { Nanos = 1 } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "lock without a group", new Subscribe { Topic = "orders", LockDuration = new Duration { Seconds = 5 } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "max in flight", new Subscribe { Topic = "orders", MaxInFlight = 1 }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "positions of a group", new Subscribe { Topic = "orders", Group = "g", Positions = { new PartitionStart() } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "position", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } }, GrpcStatusCode.InvalidArgument, "InvalidArgument" },
-        { "position elsewhere", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Partition = 5 } } }, GrpcStatusCode.NotFound, "UnknownPartition" },
+        { "topic", new Subscribe { Topic = "nowhere" }, StatusCode.NotFound, "UnknownTopic" },
+        { "partition", new Subscribe { Topic = "orders", Partition = 2 }, StatusCode.NotFound, "UnknownPartition" },
+        { "one offset for two partitions", new Subscribe { Topic = "orders", Offset = 1 }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "offset", new Subscribe { Topic = "orders", Partition = 0, Offset = -1 }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "false start", new Subscribe { Topic = "orders", Latest = false }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "time", new Subscribe { Topic = "orders", Time = new Timestamp { Nanos = int.MaxValue } }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "committed without a group", new Subscribe { Topic = "orders", Committed = true }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "group's name", new Subscribe { Topic = "orders", Group = "../x" }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "explicit on a transient topic", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit }, StatusCode.InvalidArgument, "NotSupported" },
+        { "settle mode", new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "slow policy", new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "slow time-out", new Subscribe { Topic = "orders", SlowTimeout = new Duration { Nanos = 1 } }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "short lock", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit, LockDuration = new Duration { Nanos = 1 } }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "lock without a group", new Subscribe { Topic = "orders", LockDuration = new Duration { Seconds = 5 } }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "max in flight", new Subscribe { Topic = "orders", MaxInFlight = 1 }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "positions of a group", new Subscribe { Topic = "orders", Group = "g", Positions = { new PartitionStart() } }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "position", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } }, StatusCode.InvalidArgument, "InvalidArgument" },
+        { "position elsewhere", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Partition = 5 } } }, StatusCode.NotFound, "UnknownPartition" },
     };
 
     [Theory]
     [MemberData(nameof(Refusals))]
-    public async Task A_subscription_that_cannot_be_is_refused(string what, Subscribe subscribe, GrpcStatusCode status, string code)
+    public async Task A_subscription_that_cannot_be_is_refused(string what, Subscribe subscribe, StatusCode status, string code)
     {
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("orders", new TopicSettings { Partitions = 2 });
         using var stream = new ConsumeStream(server);
         await stream.WriteAsync(new ConsumeRequest { Subscribe = subscribe });
-        GrpcException refused = await ControlCalls.FailsAsync(stream.ReadAsync, status, code);
-        Assert.True(refused.Status.Message.Length > 10, what);
+        RpcException refused = await ControlCalls.FailsAsync(stream.ReadAsync, status, code);
+        Assert.True(refused.Status.Detail.Length > 10, what);
         Assert.All(server.Broker.GetTopic("orders").Partitions, p => Assert.Empty(p.Subscriptions));
     }
 
@@ -234,7 +234,7 @@ public sealed class ConsumeTests
         await server.CreateTopicAsync("orders");
         using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders" });
         await stream.WriteAsync(request);
-        await ControlCalls.FailsAsync(stream.ReadAsync, code == "UnknownPartition" ? GrpcStatusCode.NotFound : GrpcStatusCode.InvalidArgument, code);
+        await ControlCalls.FailsAsync(stream.ReadAsync, code == "UnknownPartition" ? StatusCode.NotFound : StatusCode.InvalidArgument, code);
         await Eventually.TrueAsync(() => server.Broker.GetTopic("orders").Partitions[0].Subscriptions.IsEmpty, TimeSpan.FromSeconds(20), () => "the subscription stays");
     }
 
@@ -244,10 +244,10 @@ public sealed class ConsumeTests
         await using TestServer server = await TestServer.StartAsync();
         using var early = new ConsumeStream(server);
         await early.GrantAsync(1);
-        await ControlCalls.FailsAsync(early.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+        await ControlCalls.FailsAsync(early.ReadAsync, StatusCode.InvalidArgument, "InvalidArgument");
         using var none = new ConsumeStream(server);
-        none.End();
-        await ControlCalls.FailsAsync(none.ReadAsync, GrpcStatusCode.InvalidArgument, "InvalidArgument");
+        await none.EndAsync();
+        await ControlCalls.FailsAsync(none.ReadAsync, StatusCode.InvalidArgument, "InvalidArgument");
     }
 
     [Fact]
@@ -258,8 +258,8 @@ public sealed class ConsumeTests
         using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "ticks", SlowPolicy = SlowConsumerPolicy.Block, SlowTimeout = new Duration { Nanos = 500_000_000 } });
         PublishedMessage message = PublishStream.Text(new string('x', 16 * 1024));
         Task<PublishResponse> publishing = server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "ticks", Messages = { Enumerable.Repeat(message, 60) } });
-        GrpcException ended = await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.Aborted, "SlowConsumer");
-        Assert.Contains("were not sent", ended.Status.Message, StringComparison.Ordinal);
+        RpcException ended = await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.Aborted, "SlowConsumer");
+        Assert.Contains("were not sent", ended.Status.Detail, StringComparison.Ordinal);
         Assert.Equal(60, (await publishing).Positions.Count);
     }
 
@@ -270,7 +270,7 @@ public sealed class ConsumeTests
         await server.CreateTopicAsync("orders", TopicKind.Durable);
         using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 1 });
         await server.Broker.DeleteTopicAsync("orders");
-        await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.NotFound, "TopicDeleted");
+        await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.NotFound, "TopicDeleted");
     }
 
     [Fact]
@@ -281,7 +281,7 @@ public sealed class ConsumeTests
         using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 1 });
         Task stopped = server.Server.StopAsync();
         Assert.True((await stream.ReadAsync())!.GoAway.TimeLeft.ToTimeSpan() > TimeSpan.Zero);
-        await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.Unavailable, "ShuttingDown");
+        await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.Unavailable, "ShuttingDown");
         await stopped;
     }
 
@@ -291,9 +291,9 @@ public sealed class ConsumeTests
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         await server.CreateTopicAsync("orders");
         using var stream = new ConsumeStream(server);
-        await ControlCalls.FailsAsync(stream.ReadAsync, GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.Unauthenticated, "Unauthenticated");
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "orders", Messages = { PublishStream.Text("x") } }), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+            () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "orders", Messages = { PublishStream.Text("x") } }), StatusCode.Unauthenticated, "Unauthenticated");
         string token = (await server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "admin", Password = server.AdminPassword })).Token;
         using var allowed = new ConsumeStream(server, token);
         await allowed.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } });

@@ -1,6 +1,6 @@
 using System.Text;
 using Google.Protobuf;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
@@ -11,7 +11,7 @@ namespace LightQ.IntegrationTests.Messages;
 internal sealed class PublishStream : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-    private readonly GrpcDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> _call;
+    private readonly AsyncDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> _call;
 
     public PublishStream(TestServer server, string? token = null) => _call = server.Control.Duplex<PublishStreamRequest, PublishStreamResponse>("PublishStream", token);
 
@@ -26,17 +26,17 @@ internal sealed class PublishStream : IDisposable
         ? new PublishedMessage { Body = ByteString.CopyFrom(body, Encoding.UTF8) }
         : new PublishedMessage { Body = ByteString.CopyFrom(body, Encoding.UTF8), Key = ByteString.CopyFrom(key, Encoding.UTF8) };
 
-    public ValueTask WriteAsync(PublishStreamRequest request) => _call.WriteAsync(request, TestContext.Current.CancellationToken);
+    public Task WriteAsync(PublishStreamRequest request) => _call.RequestStream.WriteAsync(request, TestContext.Current.CancellationToken);
 
-    public ValueTask WriteAsync(params PublishedMessage[] messages) => WriteAsync(new PublishStreamRequest { Messages = { messages } });
+    public Task WriteAsync(params PublishedMessage[] messages) => WriteAsync(new PublishStreamRequest { Messages = { messages } });
 
-    public ValueTask WriteAsync(ulong firstSequence, params PublishedMessage[] messages) =>
+    public Task WriteAsync(ulong firstSequence, params PublishedMessage[] messages) =>
         WriteAsync(new PublishStreamRequest { FirstSequence = firstSequence, Messages = { messages } });
 
-    public void End() => _call.CompleteRequests();
+    public Task EndAsync() => _call.RequestStream.CompleteAsync();
 
     /// <returns>Null at the end of the call.</returns>
-    public async Task<PublishStreamResponse?> ReadAsync() => await _call.ReadAsync(TestContext.Current.CancellationToken).AsTask().WaitAsync(Patience);
+    public async Task<PublishStreamResponse?> ReadAsync() => await _call.ReadAsync().WaitAsync(Patience);
 
     public async Task<IEnumerable<long>> ReadOffsetsAsync()
     {

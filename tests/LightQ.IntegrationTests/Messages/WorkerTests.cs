@@ -1,6 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
@@ -144,7 +144,7 @@ public sealed class WorkerTests
         await leaving.NextAsync(2);
         if (isOrderly)
         {
-            leaving.End();
+            await leaving.EndAsync();
             Assert.Null(await leaving.ReadAsync());
         }
         else
@@ -167,8 +167,8 @@ public sealed class WorkerTests
         Assert.NotNull((await worker.ReadAsync())!.GoAway);
         await worker.GrantAsync(1); // Nothing more comes for it.
         Assert.Equal([SettleOutcome.Done], await worker.SettleAsync(ConsumeStream.Of(job, SettleKind.Complete)));
-        worker.End();
-        await ControlCalls.FailsAsync(worker.ReadAsync, GrpcStatusCode.Unavailable, "ShuttingDown");
+        await worker.EndAsync();
+        await ControlCalls.FailsAsync(worker.ReadAsync, StatusCode.Unavailable, "ShuttingDown");
         await stopped;
         await server.RestartAsync();
         using ConsumeStream later = await ConsumeStream.OpenAsync(server, Worker(credit: 2));

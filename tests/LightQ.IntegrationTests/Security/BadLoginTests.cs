@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using LightQ.Broker.Users;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Faults;
@@ -135,7 +135,7 @@ public sealed class BadLoginTests
         {
             run.Count("tries");
             Exception? error = await Record.ExceptionAsync(call);
-            if (error is not GrpcException { Status.Code: GrpcStatusCode.InvalidArgument or GrpcStatusCode.NotFound or GrpcStatusCode.Unauthenticated or GrpcStatusCode.ResourceExhausted })
+            if (error is not RpcException { StatusCode: StatusCode.InvalidArgument or StatusCode.NotFound or StatusCode.Unauthenticated or StatusCode.ResourceExhausted })
                 wrong.Add($"{what} of {TopicName.Printable(name)}: {error?.Message ?? "went well"}");
         }
     }

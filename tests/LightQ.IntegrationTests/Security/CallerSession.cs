@@ -1,5 +1,6 @@
 using Google.Protobuf;
-using LightQ.Grpc;
+using Grpc.Core;
+using Grpc.Net.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.Protocol;
@@ -72,10 +73,10 @@ internal sealed class CallerSession : IAsyncDisposable
         where TRequest : class, IMessage<TRequest>, new()
         where TResponse : class, IMessage<TResponse> => CodeOfAsync(async () =>
         {
-            using GrpcDuplexStreamingCall<TRequest, TResponse> call = Server.Control.Duplex<TRequest, TResponse>(name, Caller.Token);
-            await call.WriteAsync(first, TestContext.Current.CancellationToken);
-            call.CompleteRequests();
-            while (await call.ReadAsync(TestContext.Current.CancellationToken) is not null)
+            using AsyncDuplexStreamingCall<TRequest, TResponse> call = Server.Control.Duplex<TRequest, TResponse>(name, Caller.Token);
+            await call.RequestStream.WriteAsync(first, TestContext.Current.CancellationToken);
+            await call.RequestStream.CompleteAsync();
+            while (await call.ReadAsync() is not null)
             {
                 // To its end: a call that is broken off counts against the connection.
             }
@@ -85,7 +86,7 @@ internal sealed class CallerSession : IAsyncDisposable
         where TRequest : class, IMessage<TRequest>
         where TResponse : class, IMessage<TResponse> => CodeOfAsync(async () =>
         {
-            using var channel = new GrpcChannel(new Uri($"http://127.0.0.1:{Server.ControlPort}")); // Leaving it breaks the call off.
+            using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{Server.ControlPort}"); // Leaving it breaks the call off.
             await foreach (TResponse unused in channel.StreamAsync<TRequest, TResponse>(name, request, Caller.Token))
                 break;
         });
@@ -103,9 +104,9 @@ internal sealed class CallerSession : IAsyncDisposable
             await call();
             return (ErrorCode.None, "");
         }
-        catch (GrpcException e)
+        catch (RpcException e)
         {
-            return (Enum.Parse<ErrorCode>(e.Trailers.GetValue(ControlCalls.CodeTrailer) ?? $"{e.Status}"), e.Status.Message);
+            return (Enum.Parse<ErrorCode>(e.Trailers.GetValue(ControlCalls.CodeTrailer) ?? $"{e.Status}"), e.Status.Detail);
         }
     }
 }

@@ -1,4 +1,5 @@
-using LightQ.Grpc;
+using Grpc.Core;
+using Grpc.Net.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Faults;
@@ -56,7 +57,7 @@ public sealed class LoginAttack : IDisposable
     {
         if (AttackProcess.Arguments is not [int dataPort, int controlPort])
             throw new InvalidOperationException("It takes two ports.");
-        using var channel = new GrpcChannel(new Uri($"http://127.0.0.1:{controlPort}"));
+        using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{controlPort}");
         AttackProcess.Say(0);
         while (Console.In.ReadLine() is not null)
         {
@@ -83,7 +84,7 @@ public sealed class LoginAttack : IDisposable
 
     private static async Task<bool> IsRefusedByLoginAsync(GrpcChannel channel, int guess) =>
         await Record.ExceptionAsync(() => channel.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = UserOf(guess), Password = $"guess {guess}" }))
-            is GrpcException { Status.Code: GrpcStatusCode.Unauthenticated };
+            is RpcException { StatusCode: StatusCode.Unauthenticated };
 
     private static async Task<bool> IsRefusedByHelloAsync(int port, int guess)
     {

@@ -1,6 +1,7 @@
 using LightQ.Broker.Users;
 using LightQ.Client;
-using LightQ.Grpc;
+using Grpc.Core;
+using Grpc.Net.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Messages;
@@ -31,24 +32,24 @@ public sealed class RevocationTests
         using var consume = new ConsumeStream(server, caller.Token);
         await consume.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders.eu" } });
         await consume.ReadAsync();
-        using GrpcDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> publish = server.Control.Duplex<PublishStreamRequest, PublishStreamResponse>("PublishStream", caller.Token);
-        await publish.WriteAsync(new PublishStreamRequest { Open = new OpenProducer { Topic = "orders.eu" } }, Cancel);
-        await publish.ReadAsync(Cancel);
+        using AsyncDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> publish = server.Control.Duplex<PublishStreamRequest, PublishStreamResponse>("PublishStream", caller.Token);
+        await publish.RequestStream.WriteAsync(new PublishStreamRequest { Open = new OpenProducer { Topic = "orders.eu" } }, Cancel);
+        await publish.ReadAsync();
 
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Consume, "orders.*"));
 
         ClosedFrame closed = await ClosedAsync(client, 2);
         Assert.Equal((ErrorCode.PermissionDenied, "user:alice has not the right to consume on 'orders.eu'."), (closed.Code, closed.Message));
-        await ControlCalls.FailsAsync(consume.ReadAsync, GrpcStatusCode.PermissionDenied, "PermissionDenied");
+        await ControlCalls.FailsAsync(consume.ReadAsync, StatusCode.PermissionDenied, "PermissionDenied");
         await client.SendAsync(RawClient.PublishFrame(1, RawClient.Batch(0, 10)));
         await client.ReadAsync(FrameType.PublishAck);
-        await publish.WriteAsync(new PublishStreamRequest { Messages = { PublishStream.Text("still") } }, Cancel);
-        Assert.NotNull((await publish.ReadAsync(Cancel))!.Ack);
+        await publish.RequestStream.WriteAsync(new PublishStreamRequest { Messages = { PublishStream.Text("still") } }, Cancel);
+        Assert.NotNull((await publish.ReadAsync())!.Ack);
 
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Publish, "orders.*"));
 
         Assert.Equal(ErrorCode.PermissionDenied, (await ClosedAsync(client, 1)).Code);
-        await ControlCalls.FailsAsync(async () => await publish.ReadAsync(Cancel), GrpcStatusCode.PermissionDenied, "PermissionDenied");
+        await ControlCalls.FailsAsync(async () => await publish.ReadAsync(), StatusCode.PermissionDenied, "PermissionDenied");
         await client.SendAsync(new PingFrame(7));
         await client.ReadAsync(FrameType.Pong);
     }
@@ -90,7 +91,7 @@ public sealed class RevocationTests
 
         bool isStillKnown = how == "user's last right taken";
         string code = isStillKnown ? "PermissionDenied" : "Unauthenticated";
-        GrpcStatusCode status = isStillKnown ? GrpcStatusCode.PermissionDenied : GrpcStatusCode.Unauthenticated;
+        StatusCode status = isStillKnown ? StatusCode.PermissionDenied : StatusCode.Unauthenticated;
         if (isStillKnown)
             Assert.Equal(ErrorCode.PermissionDenied, (await ClosedAsync(client, 1)).Code);
         else
@@ -112,8 +113,8 @@ public sealed class RevocationTests
         await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = "alice" });
 
         Assert.Equal(ErrorCode.Unauthenticated, await ErrorAsync(client));
-        await ControlCalls.FailsAsync(consume.ReadAsync, GrpcStatusCode.Unauthenticated, "Unauthenticated");
-        await ControlCalls.FailsAsync(() => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new()), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(consume.ReadAsync, StatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(() => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new()), StatusCode.Unauthenticated, "Unauthenticated");
         (RawClient refused, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Anonymous, "");
         await using RawClient owned = refused;
         Assert.Equal((FrameType.Error, ErrorCode.Unauthenticated), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
@@ -139,7 +140,7 @@ public sealed class RevocationTests
         await producer.PublishAsync("mine"u8, cancellationToken: Cancel);
         Assert.Equal(ErrorCode.PermissionDenied, (await Assert.ThrowsAsync<LightQException>(() => own.CreateProducerAsync("open", cancellationToken: Cancel))).Code);
 
-        using GrpcChannel asAdmin = new(new Uri($"http://127.0.0.1:{server.ControlPort}"));
+        using GrpcChannel asAdmin = GrpcChannel.ForAddress($"http://127.0.0.1:{server.ControlPort}");
         string token = (await asAdmin.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "admin", Password = server.AdminPassword })).Token;
         await asAdmin.CallAsync<SetTopicCredentialsRequest, SetTopicCredentialsResponse>("SetTopicCredentials", new() { Topic = "orders", User = "own", Password = "y" }, token);
         Assert.Equal(ErrorCode.Unauthenticated, await PublishUntilRefusedAsync(producer));
@@ -163,11 +164,11 @@ public sealed class RevocationTests
         await client.ReadAsync(FrameType.Pong);
 
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "admin", Password = "another password" }, admin), GrpcStatusCode.InvalidArgument, "NotSupported");
+            () => server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "admin", Password = "another password" }, admin), StatusCode.InvalidArgument, "NotSupported");
         await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "alice", Password = "second password" }, admin);
         Assert.Equal(ErrorCode.Unauthenticated, await ErrorAsync(client));
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "alice", Password = "first password" }), GrpcStatusCode.Unauthenticated, "Unauthenticated");
+            () => server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "alice", Password = "first password" }), StatusCode.Unauthenticated, "Unauthenticated");
     }
 
     [Fact]

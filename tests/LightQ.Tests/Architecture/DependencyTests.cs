@@ -12,14 +12,16 @@ public sealed class DependencyTests
     // project: what it may reference directly, projects and packages.
     private static readonly Dictionary<string, string[]> Allowed = new()
     {
-        ["LightQ.Protocol"] = [Protobuf],
+        ["LightQ.Protocol"] = [Protobuf, "Grpc.Core.Api"],
         ["LightQ.Disruptor"] = [],
         ["LightQ.Storage"] = ["LightQ.Protocol", "LightQ.Disruptor"],
         ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage"],
-        ["LightQ.Grpc"] = [Protobuf],
-        ["LightQ.Grpc.AspNetCore"] = ["LightQ.Grpc", "Microsoft.AspNetCore.App"],
-        ["LightQ.Server"] = ["LightQ.Broker", "LightQ.Grpc.AspNetCore", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],
-        ["LightQ.Client"] = ["LightQ.Protocol", "LightQ.Grpc", "Microsoft.Extensions.*.Abstractions"],
+        ["LightQ.Server"] =
+        [
+            "LightQ.Broker", "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Server.Reflection", "Grpc.StatusProto",
+            "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
+        ],
+        ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions"],
         ["LightQ.Cli"] = ["LightQ.Client", "LightQ.Server", "Spectre.Console", "System.CommandLine"],
         ["LightQ.Testing"] = ["LightQ.Server", "LightQ.Client"],
     };
@@ -62,7 +64,7 @@ public sealed class DependencyTests
     {
         IReadOnlyCollection<SourceTree.ProjectFile> closure = SourceTree.Closure("LightQ.Client");
         Assert.Empty(closure.SelectMany(project => project.Frameworks));
-        Assert.DoesNotContain(closure, project => project.Name is "LightQ.Server" or "LightQ.Broker" or "LightQ.Storage" or "LightQ.Grpc.AspNetCore");
+        Assert.DoesNotContain(closure, project => project.Name is "LightQ.Server" or "LightQ.Broker" or "LightQ.Storage");
 
         IReadOnlyCollection<string> assemblies = AssembliesBehind("LightQ.Client");
         Assert.Contains(Protobuf, assemblies);
@@ -70,7 +72,7 @@ public sealed class DependencyTests
         string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
         string[] extensions = ["Configuration.Abstractions", "DependencyInjection.Abstractions", "Diagnostics.Abstractions", "Diagnostics.HealthChecks.Abstractions", "FileProviders.Abstractions",
             "Hosting.Abstractions", "Logging.Abstractions", "Options", "Primitives"];
-        string[] packages = [Protobuf, .. extensions.Select(name => $"Microsoft.Extensions.{name}")];
+        string[] packages = [Protobuf, "Grpc.Core.Api", "Grpc.Net.Client", "Grpc.Net.Common", .. extensions.Select(name => $"Microsoft.Extensions.{name}")];
         Assert.DoesNotContain(assemblies, name => !IsOurs(name) && !packages.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll")));
     }
 

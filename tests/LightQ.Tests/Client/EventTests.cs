@@ -112,7 +112,7 @@ public sealed class EventTests
     public async Task Handlers_that_throw_are_logged_and_keep_the_client_from_nothing()
     {
         using var broker = new FakeBroker();
-        using var log = new Grpc.RecordedLog();
+        using var log = new RecordedLog();
         using var loggers = new Microsoft.Extensions.Logging.LoggerFactory([log]);
         await using var client = new LightQClient(broker.Options with { LoggerFactory = loggers });
         client.ConnectionStateChanged += (_, _) => throw new InvalidOperationException("state");

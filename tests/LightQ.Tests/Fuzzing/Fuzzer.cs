@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using LightQ.Broker;
 using LightQ.Client;
-using LightQ.Grpc;
 using LightQ.Protocol;
 
 namespace LightQ.Tests.Fuzzing;
@@ -176,7 +175,6 @@ internal sealed class Fuzzer
         ProtocolException e => (int)e.Code,
         BrokerException e => (int)e.Code,
         LightQException e => (int)e.Code,
-        GrpcException e => (int)e.Status.Code,
         _ => 0,
     });
 }

@@ -1,19 +1,24 @@
 using LightQ.Server.Hosting;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Xunit;
-using static LightQ.Grpc.Health.V1.HealthCheckResponse.Types;
 
 namespace LightQ.Tests.Server;
 
 public sealed class ReadinessTests
 {
     [Fact]
-    public void Health_follows_the_life_of_the_server()
+    public async Task Health_follows_the_life_of_the_server()
     {
-        var readiness = new Readiness();
-        Assert.Equal(("starting", ServingStatus.NotServing, null), (readiness.NotReadyReason, readiness.Health.GetStatus(""), readiness.Health.GetStatus("a")));
-        readiness.Begin(["a"]);
-        Assert.Equal((null, ServingStatus.Serving, ServingStatus.Serving), (readiness.NotReadyReason, readiness.Health.GetStatus(""), readiness.Health.GetStatus("a")));
-        readiness.End(["a"]);
-        Assert.Equal(("stopping", ServingStatus.NotServing, ServingStatus.NotServing), (readiness.NotReadyReason, readiness.Health.GetStatus(""), readiness.Health.GetStatus("a")));
+        int changes = 0;
+        var readiness = new Readiness { Changed = () => changes++ };
+        Assert.Equal(("starting", HealthStatus.Unhealthy), (readiness.NotReadyReason, await StatusAsync(readiness)));
+        readiness.Begin();
+        Assert.Equal((null, HealthStatus.Healthy), (readiness.NotReadyReason, await StatusAsync(readiness)));
+        readiness.End();
+        Assert.Equal(("stopping", HealthStatus.Unhealthy), (readiness.NotReadyReason, await StatusAsync(readiness)));
+        Assert.Equal(2, changes);
     }
+
+    private static async Task<HealthStatus> StatusAsync(Readiness readiness) =>
+        (await readiness.CheckHealthAsync(new HealthCheckContext(), TestContext.Current.CancellationToken)).Status;
 }

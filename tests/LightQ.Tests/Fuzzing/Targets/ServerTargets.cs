@@ -3,7 +3,6 @@ using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
-using LightQ.Grpc.Framing;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
@@ -91,14 +90,9 @@ internal static class ServerTargets
         },
     };
 
-    /// <summary>Reads a message as it is read where calls are; null for one whose lengths do not fit.</summary>
-    public static T? Parse<T>(MessageParser<T> parser, ReadOnlySpan<byte> input)
-        where T : class, IMessage<T> => GrpcMessageLengths.Fit(parser, new ReadOnlySequence<byte>(input.ToArray())) ? parser.ParseFrom(input) : null;
-
     private static bool Publish(ReadOnlySpan<byte> input)
     {
-        if (Parse(PublishRequest.Parser, input) is not { } request)
-            return false;
+        PublishRequest request = PublishRequest.Parser.ParseFrom(input);
         var encoder = new RecordEncoder(1024);
         for (int i = 0; i < request.Messages.Count; i++)
         {
@@ -144,8 +138,7 @@ internal static class ServerTargets
 
     private static bool Consume(Engine.Topic topic, ReadOnlySpan<byte> input)
     {
-        if (Parse(ConsumeRequest.Parser, input) is not { } request)
-            return false;
+        ConsumeRequest request = ConsumeRequest.Parser.ParseFrom(input);
         switch (request.RequestCase)
         {
             case ConsumeRequest.RequestOneofCase.Subscribe:
@@ -174,8 +167,7 @@ internal static class ServerTargets
 
     private static bool Settings(ReadOnlySpan<byte> input)
     {
-        if (Parse(Proto.TopicSettings.Parser, input) is not { } request)
-            return false;
+        Proto.TopicSettings request = Proto.TopicSettings.Parser.ParseFrom(input);
         Engine.TopicSettings settings = TopicMapping.Apply(request, new Engine.TopicSettings()).Complete();
         ThrowUnless(settings.RingBytes is >= Engine.TopicSettings.MinRingBytes and <= Engine.TopicSettings.MaxRingBytes, "a ring is within its limits");
         ThrowUnless(settings.Complete() == settings, "settings that are complete stay as they are");

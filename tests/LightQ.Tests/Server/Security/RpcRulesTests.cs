@@ -1,5 +1,6 @@
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
+using Grpc.Core;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
 using Xunit;
@@ -32,6 +33,17 @@ public sealed class RpcRulesTests
         Assert.Null(RpcRules.Find("/lightq.control.v1.Auth/"));
         Assert.Null(RpcRules.Find("/grpc.reflection.v1.ServerReflectionX/Y"));
         Assert.Equal(RpcAccess.Open, RpcRules.Find("/grpc.health.v1.Health/Check")!.Access);
+    }
+
+    [Theory]
+    [InlineData("lightq.control.v1.Auth", "Nonsense", MethodType.Unary, "No rule says who may call /lightq.control.v1.Auth/Nonsense.")]
+    [InlineData("lightq.control.v1.Messages", "Publish", MethodType.DuplexStreaming, "The rule of /lightq.control.v1.Messages/Publish, which is DuplexStreaming, is Topic.")]
+    [InlineData("lightq.control.v1.Messages", "Consume", MethodType.ServerStreaming, "The rule of /lightq.control.v1.Messages/Consume, which is ServerStreaming, is Stream.")]
+    public void A_method_that_no_rule_fits_does_not_start(string service, string name, MethodType type, string expected)
+    {
+        Marshaller<string> text = Marshallers.StringMarshaller;
+        var method = new Method<string, string>(type, service, name, text, text);
+        Assert.Equal(expected, Assert.Throws<InvalidOperationException>(() => RpcRules.Check([method])).Message);
     }
 
     /// <summary>A rule that reads the wrong field would let the wrong topic decide.</summary>

@@ -10,8 +10,8 @@ const [address, protoDirectory, caFile] = process.argv.slice(2);
 const credentials = caFile ? grpc.credentials.createSsl(fs.readFileSync(caFile)) : grpc.credentials.createInsecure();
 const deadline = () => ({ deadline: Date.now() + 20_000 });
 
-function load(file, name) {
-  const definition = protoLoader.loadSync(path.join(protoDirectory, file), { keepCase: true, enums: String, longs: Number, includeDirs: [protoDirectory] });
+function load(file, name, directory = protoDirectory) {
+  const definition = protoLoader.loadSync(path.join(directory, file), { keepCase: true, enums: String, longs: Number, includeDirs: [directory] });
   const Service = name.split('.').reduce((scope, part) => scope[part], grpc.loadPackageDefinition(definition));
   return new Service(address, credentials);
 }
@@ -45,7 +45,7 @@ function watch(stats, topic, count) {
 
 function listServices() {
   return new Promise((resolve, reject) => {
-    const call = load('grpc/reflection/v1/reflection.proto', 'grpc.reflection.v1.ServerReflection').ServerReflectionInfo(new grpc.Metadata(), deadline());
+    const call = load('grpc/reflection/v1/reflection.proto', 'grpc.reflection.v1.ServerReflection', __dirname).ServerReflectionInfo(new grpc.Metadata(), deadline());
     call.on('data', (response) => resolve(response.list_services_response.service.map((s) => s.name)));
     call.on('error', reject);
     call.write({ list_services: '' });

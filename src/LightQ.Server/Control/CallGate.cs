@@ -1,0 +1,157 @@
+using System.Globalization;
+using Grpc.AspNetCore.Server;
+using Grpc.Core;
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
+using LightQ.Server.Security;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+
+namespace LightQ.Server.Control;
+
+/// <summary>What a call passes before anything of its request is read: limits, the client's certificate, who is calling.</summary>
+/// <remarks>
+/// An interceptor of gRPC would meet a call with one request when that is read already, which a stranger's should not be.
+/// Health is exempt from the limit on calls: who watches the broker must not take it for a dead one. Who shows two tokens is
+/// refused: a proxy in between may go by the other one.
+/// </remarks>
+/// <param name="limits">The limits.</param>
+/// <param name="messageBytes">The largest message in force.</param>
+/// <param name="security">Finds out who calls, and decides.</param>
+/// <param name="stopping">The ports are about to close.</param>
+internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecurity security, CancellationToken stopping)
+{
+    private const string Health = "/grpc.health.v1.Health/";
+    private const string Status = "grpc-status", Message = "grpc-message", ContentType = "application/grpc";
+
+    private int _calls;
+
+    public async Task InvokeAsync(HttpContext http, RequestDelegate next)
+    {
+        if (http.GetEndpoint()?.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method is not { } method)
+        {
+            await next(http).ConfigureAwait(false);
+            return;
+        }
+        bool isCounted = !method.FullName.StartsWith(Health, StringComparison.Ordinal);
+        try
+        {
+            int most = limits.Http.MaxCalls;
+            if (isCounted && Interlocked.Increment(ref _calls) > most)
+                throw Exhausted(limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxCalls), most, "As many calls are under way"));
+            Admit(http, method.FullName);
+            await ServeAsync(http, next, method.Type).ConfigureAwait(false);
+        }
+        catch (BrokerException e)
+        {
+            Refuse(http.Response, ControlErrors.Make(e.Code, e.Message));
+        }
+        finally
+        {
+            if (isCounted)
+                Interlocked.Decrement(ref _calls);
+        }
+    }
+
+    /// <summary>Refuses whom the method's rule refuses whatever the request says.</summary>
+    private void Admit(HttpContext http, string method)
+    {
+        if (TlsGate.ProblemOf(http) is { } problem)
+            throw new BrokerException(ErrorCode.TlsFailed, $"TLS: {problem}.");
+        int tokens = http.Request.Headers.Authorization.Count;
+        if (tokens > 1)
+            throw Unauthenticated($"The metadata \"{BearerToken.MetadataName}\" is there {tokens} times; allowed: once.");
+        RpcRule rule = RpcRules.Of(method);
+        if (rule.Access == RpcAccess.Open)
+            return;
+        Principal principal = Identify(http, isShown: tokens != 0);
+        if (rule.Access == RpcAccess.Admin)
+            security.Access.DemandAdmin(principal);
+        CallPrincipal.Set(http, principal);
+    }
+
+    private Principal Identify(HttpContext http, bool isShown)
+    {
+        PeerChannel peer = CallPrincipal.ChannelOf(http);
+        if (isShown)
+        {
+            return BearerToken.Read(http.Request.Headers.Authorization) is { } token
+                ? security.Authenticator.OfToken(token, Origin.Control(peer))
+                : throw Unauthenticated("The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
+        }
+        return security.Authenticator.OfNothing(peer) ?? throw security.Authenticator.LoginDemandOf(
+            peer, "a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
+    }
+
+    private static BrokerException Exhausted(string reason) => new(ErrorCode.ResourceExhausted, reason);
+
+    private static BrokerException Unauthenticated(string reason) => new(ErrorCode.Unauthenticated, reason);
+
+    /// <summary>
+    /// Serves the call. One with a stream ends when the ports are about to close, also where its handler waits for the client.
+    /// </summary>
+    private async Task ServeAsync(HttpContext http, RequestDelegate next, MethodType type)
+    {
+        // Kestrel's limit is for uploads to the web port; a message has one of its own.
+        if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
+            size.MaxRequestBodySize = null;
+        if (type == MethodType.Unary)
+        {
+            await next(http).ConfigureAwait(false);
+        }
+        else
+        {
+            using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, stopping);
+            http.RequestAborted = ended.Token;
+            using CancellationTokenRegistration stop =
+                stopping.UnsafeRegister(static http => StopReading((HttpContext)http!), http);
+            await next(http).ConfigureAwait(false);
+        }
+        NameLimit(http.Response);
+    }
+
+    private static void StopReading(HttpContext http)
+    {
+        try
+        {
+            http.Request.BodyReader.CancelPendingRead();
+        }
+        catch (IOException)
+        {
+            // The client has reset its stream, which ends the reading anyway.
+        }
+    }
+
+    /// <summary>What gRPC itself refuses is a message that is too long; it does not say which limit that is.</summary>
+    private void NameLimit(HttpResponse response)
+    {
+        IHeaderDictionary? end = response.Headers.ContainsKey(Status)
+            ? response.Headers
+            : response.HttpContext.Features.Get<IHttpResponseTrailersFeature>()?.Trailers;
+        if (end is null || end.IsReadOnly || end.ContainsKey(ControlErrors.CodeTrailer))
+            return;
+        if (end[Status] != Text(StatusCode.ResourceExhausted))
+            return;
+        string found = Uri.UnescapeDataString(end[Message].ToString()).TrimEnd('.');
+        string reason = limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxMessageBytes), messageBytes, found);
+        Write(end, ControlErrors.Make(ErrorCode.ResourceExhausted, reason));
+    }
+
+    private static void Refuse(HttpResponse response, RpcException error)
+    {
+        response.ContentType = ContentType;
+        Write(response.Headers, error);
+    }
+
+    private static void Write(IHeaderDictionary headers, RpcException error)
+    {
+        headers[Status] = Text(error.StatusCode);
+        headers[Message] = Uri.EscapeDataString(error.Status.Detail);
+        foreach (Metadata.Entry entry in error.Trailers)
+            headers[entry.Key] = entry.IsBinary ? Convert.ToBase64String(entry.ValueBytes) : entry.Value;
+    }
+
+    private static string Text(StatusCode status) => ((int)status).ToString(CultureInfo.InvariantCulture);
+}

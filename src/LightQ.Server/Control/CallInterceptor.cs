@@ -1,0 +1,116 @@
+using Google.Protobuf;
+using Grpc.Core;
+using Grpc.Core.Interceptors;
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.Security;
+using LightQ.Storage;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Control;
+
+/// <summary>Lets a handler see only what its caller may ask, and tells the client what is refused or has failed.</summary>
+/// <param name="access">Decides.</param>
+/// <param name="logger">Where defects are told.</param>
+/// <param name="stopping">The ports are about to close.</param>
+internal sealed class CallInterceptor(AccessControl access, ILogger logger, CancellationToken stopping) : Interceptor
+{
+    public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
+        TRequest request, ServerCallContext context, UnaryServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            Demand(request, context);
+            return await continuation(request, context).ConfigureAwait(false);
+        }
+        catch (Exception e) when (Explain(e, context) is { } error)
+        {
+            throw error;
+        }
+    }
+
+    public override async Task ServerStreamingServerHandler<TRequest, TResponse>(
+        TRequest request,
+        IServerStreamWriter<TResponse> responseStream,
+        ServerCallContext context,
+        ServerStreamingServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            Demand(request, context);
+            await continuation(request, responseStream, context).ConfigureAwait(false);
+        }
+        catch (Exception e) when (Explain(e, context) is { } error)
+        {
+            throw error;
+        }
+    }
+
+    /// <summary>The call itself demands its right for the topic of the first request (<see cref="CallAccess"/>).</summary>
+    public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
+        IAsyncStreamReader<TRequest> requestStream,
+        IServerStreamWriter<TResponse> responseStream,
+        ServerCallContext context,
+        DuplexStreamingServerMethod<TRequest, TResponse> continuation)
+    {
+        try
+        {
+            await continuation(requestStream, responseStream, context).ConfigureAwait(false);
+        }
+        catch (Exception e) when (Explain(e, context) is { } error)
+        {
+            throw error;
+        }
+    }
+
+    private void Demand<TRequest>(TRequest request, ServerCallContext context)
+    {
+        RpcRule rule = RpcRules.Of(context.Method);
+        switch (rule.Access)
+        {
+            case RpcAccess.Open or RpcAccess.LoggedIn or RpcAccess.Admin: // The gate has seen to it.
+                break;
+            case RpcAccess.Topic:
+                access.Demand(CallPrincipal.Of(context), rule.Right, TopicOf());
+                break;
+            case RpcAccess.Sight:
+                access.DemandSight(CallPrincipal.Of(context), TopicOf());
+                break;
+            case RpcAccess.FilteredSight:
+                if (TopicOf() is { Length: not 0 } topic)
+                    access.DemandSight(CallPrincipal.Of(context), topic);
+                break;
+            default:
+                throw new InvalidOperationException($"{rule.Access} is no rule of a method with one request.");
+        }
+
+        string TopicOf() => rule.TopicOf!((IMessage)request!);
+    }
+
+    /// <summary>What the client is told; null when that is what was thrown, or nothing: a defect, which is logged.</summary>
+    private RpcException? Explain(Exception thrown, ServerCallContext context)
+    {
+        switch (thrown)
+        {
+            case BrokerException refused:
+                return ControlErrors.Make(refused.Code, refused.Message, refused);
+            case RpcException told when told.Trailers.Get(ControlErrors.CodeTrailer) is not null:
+                return null;
+            case OperationCanceledException:
+            case not null when context.CancellationToken.IsCancellationRequested: // What is thrown then is a consequence.
+                return stopping.IsCancellationRequested
+                    ? ControlErrors.Make(ErrorCode.ShuttingDown, "The broker is stopping.", thrown)
+                    : new RpcException(new Status(StatusCode.Cancelled, "The client ended the call.", thrown));
+            case RpcException:
+                return null;
+            case IOException e:
+                ErrorCode code = DiskError.IsFull(e) ? ErrorCode.DiskFull : ErrorCode.Internal;
+                ServerLog.CallFailed(logger, e, context.Method, ControlErrors.StatusOf(code));
+                return ControlErrors.Make(code, $"Nothing was done, or not all: {DiskError.Describe(e)}.", e);
+            default:
+                ServerLog.CallFailed(logger, thrown!, context.Method, StatusCode.Unknown);
+                return new RpcException(
+                    new Status(StatusCode.Unknown, "The broker failed to serve the call; its log has the cause.", thrown));
+        }
+    }
+}
