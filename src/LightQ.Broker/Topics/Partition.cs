@@ -338,10 +338,6 @@ public sealed class Partition : IHousekept
             options.StorageEvents?.OnGrown(this, bytes);
     }
 
-    private static TimeSpan? Sooner(TimeSpan? one, TimeSpan? other) => one is null || other < one ? other : one;
-
-    private void Attend(TimeSpan within) => _upkeep?.Schedule.Request(this, within);
-
     /// <summary>Remembers the id that was looked for last, in a topic with a window. Under the append lock.</summary>
     internal void Remember(long offset, long time)
     {
@@ -362,8 +358,14 @@ public sealed class Partition : IHousekept
         DedupSwitch.Change(this, settings);
     }
 
+    private static TimeSpan? Sooner(TimeSpan? one, TimeSpan? other) => one is null || other < one ? other : one;
+
+    private void Attend(TimeSpan within) => _upkeep?.Schedule.Request(this, within);
+
     private TimeSpan? ForgetIds()
     {
+        if (Dedup is null)
+            return null; // Most topics: their appends do not wait for this.
         lock (AppendLock)
         {
             long now = UnixMicroseconds.From(_time.GetUtcNow());

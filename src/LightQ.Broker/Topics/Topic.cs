@@ -8,6 +8,9 @@ namespace LightQ.Broker.Topics;
 /// <summary>A topic: a name, settings, and one log a partition.</summary>
 public sealed class Topic
 {
+    private ImmutableHashSet<string> _groupNames = ImmutableHashSet<string>.Empty;
+    private TaskCompletionSource? _deletion;
+
     internal Topic(string name, Guid id, DateTimeOffset created, TopicSettings settings, TopicCredentials? credentials = null)
     {
         Name = name;
@@ -50,18 +53,14 @@ public sealed class Topic
     /// <summary>Completes when the topic is deleted.</summary>
     public Task Deleted => Deletion.Task;
 
-    /// <summary>Made when somebody asks: few watch a topic.</summary>
-    private TaskCompletionSource Deletion => LazyInitializer.EnsureInitialized(ref _deletion, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
-
-    private TaskCompletionSource? _deletion;
-
     /// <summary>The names of the groups that are in memory, on any partition.</summary>
     internal ImmutableHashSet<string> GroupNames => _groupNames;
 
     /// <summary>Whether these are all groups that the topic has; from then on they are.</summary>
     internal bool HasAllGroups { get; set; }
 
-    private ImmutableHashSet<string> _groupNames = ImmutableHashSet<string>.Empty;
+    /// <summary>Made when somebody asks: few watch a topic.</summary>
+    private TaskCompletionSource Deletion => LazyInitializer.EnsureInitialized(ref _deletion, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
 
     internal void AddGroup(string name) => ImmutableInterlocked.Update(ref _groupNames, static (names, added) => names.Add(added), name);
 
