@@ -176,8 +176,9 @@ public sealed class LightQBroker : IAsyncDisposable
     internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) => Create(name, settings, credentials: null);
 
     /// <summary>Changes what may be changed: retention, ack level, slow-consumer policy, deduplication, and so on.</summary>
+    /// <returns>What <see cref="Topic.IdsRead"/> says; everything else counts when this returns.</returns>
     /// <exception cref="BrokerException">Messages can be given up from now on, and the dead-letter topic has no name.</exception>
-    public void ChangeSettings(Topic topic, TopicSettings settings)
+    public Task ChangeSettingsAsync(Topic topic, TopicSettings settings)
     {
         lock (_changes)
         {
@@ -185,9 +186,7 @@ public sealed class LightQBroker : IAsyncDisposable
                 DeadLetterOffice.DemandName(topic.Name, settings);
             settings = settings.Complete();
             _catalog.Put(topic, settings, topic.Credentials);
-            topic.Settings = settings;
-            foreach (Partition partition in topic.Partitions)
-                partition.Apply(settings);
+            return topic.Apply(settings);
         }
     }
 

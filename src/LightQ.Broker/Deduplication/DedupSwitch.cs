@@ -23,7 +23,7 @@ internal static class DedupSwitch
             return;
         try
         {
-            partition.Dedup = Of(settings, Read(partition, log, settings).Ids);
+            partition.Dedup = Of(settings.DedupWindow, settings.DedupMaxIds, Read(partition, log, settings).Ids);
         }
         catch (IOException)
         {
@@ -32,53 +32,70 @@ internal static class DedupSwitch
         }
     }
 
-    /// <summary>The settings have changed. A window that is new or longer holds, when this returns, from what the log has.</summary>
-    /// <exception cref="IOException">The disk refuses to read; what is appended from now on is remembered all the same.</exception>
-    public static void Change(Partition partition, TopicSettings settings)
+    /// <summary>The settings have changed: what is appended from now on is remembered as they say.</summary>
+    /// <returns>
+    /// Completes when a window that is new or longer holds from what the log has; reading that is not for the caller's
+    /// thread, which may hold other topics up. Fails with an <see cref="IOException"/> when the disk refuses to read,
+    /// and a <see cref="BrokerException"/> when it does not take what came before.
+    /// </returns>
+    public static Task Change(Partition partition, TopicSettings settings)
     {
         if (partition.Refusal is not null)
-            return;
+            return Task.CompletedTask;
         bool isWider;
         long end;
         lock (partition.AppendLock)
         {
             DedupWindow? before = partition.Dedup;
             if (before?.Window == settings.DedupWindow && before.MaxIds == settings.DedupMaxIds)
-                return;
-            partition.Dedup = settings.DedupWindow == TimeSpan.Zero ? null : Of(settings, before?.Ids() ?? []);
+                return Task.CompletedTask;
+            partition.Dedup = settings.DedupWindow == TimeSpan.Zero
+                ? null
+                : Of(settings.DedupWindow, settings.DedupMaxIds, before?.Ids() ?? []);
             isWider = partition.Dedup is not null && (before is null || settings.DedupWindow > before.Window || settings.DedupMaxIds > before.MaxIds);
             end = partition.Log.EndOffset;
         }
-        if (!isWider || partition.Log is not JournalLog log)
-            return; // What is in a ring only is not looked at again.
-        WaitUntilWritten(partition, log, end);
+        return isWider && partition.Log is JournalLog log
+            ? Task.Run(() => FillAsync(partition, log, settings, end))
+            : Task.CompletedTask; // What is in a ring only is not looked at again.
+    }
+
+    private static async Task FillAsync(Partition partition, JournalLog log, TopicSettings settings, long end)
+    {
+        await WrittenAsync(partition, log, end).ConfigureAwait(false);
         RecentIds found = Read(partition, log, settings);
         lock (partition.AppendLock)
         {
-            // What was appended meanwhile is remembered already; so is what retention has removed from the log.
-            partition.Dedup = Of(settings, found.Ids.Concat(partition.Dedup!.Ids()).OrderBy(id => id.Time));
+            // Settings may have changed again. What was appended meanwhile is remembered already; so is what retention
+            // has removed from the log.
+            if (partition.Dedup is not { } window)
+                return;
+            IEnumerable<RememberedId> ids = found.Ids.Concat(window.Ids()).OrderBy(id => id.Time);
+            partition.Dedup = Of(window.Window, window.MaxIds, ids);
         }
         partition.AttendToIds();
     }
 
-    private static void WaitUntilWritten(Partition partition, JournalLog log, long end)
+    /// <summary>Completes when everything before an offset is in the files, or never will be.</summary>
+    private static async Task WrittenAsync(Partition partition, JournalLog log, long end)
     {
         long began = partition.Time.GetTimestamp();
         log.Flush();
-        while (log.Journal.WrittenOffset < end && log.Failure is null)
+        while (log.Journal.WrittenOffset < end && log.Failure is null && !partition.Topic.Deleted.IsCompleted)
         {
             if (partition.Time.GetElapsedTime(began) > LongestWait)
                 throw new BrokerException(ErrorCode.Internal, $"The topic '{partition.Topic.Name}' remembers the ids of what is published from now on: the disk does not take what came before.");
-            Thread.Sleep(WritePoll);
+            // Not by the broker's clock, which may stand still or jump.
+            await Task.Delay(WritePoll).ConfigureAwait(false);
         }
     }
 
     private static RecentIds Read(Partition partition, JournalLog log, TopicSettings settings) => RecentIds.Read(
         new RecentHeaders(log.Journal.Log), UnixMicroseconds.From(partition.Time.GetUtcNow() - settings.DedupWindow), settings.DedupMaxIds);
 
-    private static DedupWindow Of(TopicSettings settings, IEnumerable<RememberedId> ids)
+    private static DedupWindow Of(TimeSpan time, int maxIds, IEnumerable<RememberedId> ids)
     {
-        var window = new DedupWindow(settings.DedupWindow, settings.DedupMaxIds);
+        var window = new DedupWindow(time, maxIds);
         foreach (RememberedId id in ids)
             window.Add(id);
         return window;

@@ -352,10 +352,11 @@ public sealed class Partition : IHousekept
     internal void AttendToIds() => Attend(TimeSpan.Zero);
 
     /// <summary>The settings of its topic have changed.</summary>
-    internal void Apply(TopicSettings settings)
+    /// <returns>What <see cref="DedupSwitch.Change"/> says.</returns>
+    internal Task Apply(TopicSettings settings)
     {
         Log.SetRetention(settings.RetentionBytes, settings.RetentionAge);
-        DedupSwitch.Change(this, settings);
+        return DedupSwitch.Change(this, settings);
     }
 
     private static TimeSpan? Sooner(TimeSpan? one, TimeSpan? other) => one is null || other < one ? other : one;

@@ -10,6 +10,7 @@ public sealed class Topic
 {
     private ImmutableHashSet<string> _groupNames = ImmutableHashSet<string>.Empty;
     private TaskCompletionSource? _deletion;
+    private volatile Task _idsRead = Task.CompletedTask;
 
     internal Topic(string name, Guid id, DateTimeOffset created, TopicSettings settings, TopicCredentials? credentials = null)
     {
@@ -52,6 +53,13 @@ public sealed class Topic
 
     /// <summary>Completes when the topic is deleted.</summary>
     public Task Deleted => Deletion.Task;
+
+    /// <summary>
+    /// Completes when windows of message ids that settings made new or longer hold what the logs have; until then an id
+    /// is known if its message came since. Fails when the disk does not take within 30 s what came before, or refuses
+    /// to read.
+    /// </summary>
+    public Task IdsRead => _idsRead is { IsCompleted: false } reading ? reading : Task.CompletedTask;
 
     /// <summary>The names of the groups that are in memory, on any partition.</summary>
     internal ImmutableHashSet<string> GroupNames => _groupNames;
@@ -103,6 +111,14 @@ public sealed class Topic
     /// <param name="partition">Whose.</param>
     /// <param name="failure">What it is.</param>
     public string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
+
+    /// <summary>Makes settings count. One caller at a time.</summary>
+    /// <returns>Completes when <see cref="IdsRead"/> does.</returns>
+    internal Task Apply(TopicSettings settings)
+    {
+        Settings = settings;
+        return _idsRead = Task.WhenAll([IdsRead, .. Partitions.Select(partition => partition.Apply(settings))]);
+    }
 
     internal void MarkDeleted() => Deletion.TrySetResult();
 }

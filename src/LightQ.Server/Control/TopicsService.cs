@@ -28,16 +28,21 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
 
     public override async Task<EnsureTopicResponse> EnsureTopic(EnsureTopicRequest request, ServerCallContext context)
     {
-        EnsureTopicResponse response = Ensure(request, context);
+        EnsureTopicResponse response = Ensure(request, context, out Task idsRead);
         if (response.Created)
             await RaiseAsync(SecurityAction.TopicCreated, context, request.Name).ConfigureAwait(false);
         else if (response.Changes.Count != 0)
             await RaiseAsync(SecurityAction.TopicChanged, context, request.Name, string.Join(", ", response.Changes.Select(c => $"{c.Setting} {c.From} to {c.To}"))).ConfigureAwait(false);
+        await idsRead.ConfigureAwait(false);
         return response;
     }
 
-    private EnsureTopicResponse Ensure(EnsureTopicRequest request, ServerCallContext context)
+    /// <param name="request">The request.</param>
+    /// <param name="context">Its call.</param>
+    /// <param name="idsRead">To be waited for, when nothing is locked, before the call is answered.</param>
+    private EnsureTopicResponse Ensure(EnsureTopicRequest request, ServerCallContext context, out Task idsRead)
     {
+        idsRead = Task.CompletedTask;
         lock (_ensuring)
         {
             broker.TryGetTopic(request.Name, out Topic? topic);
@@ -54,12 +59,12 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
                     topic = broker.GetTopic(request.Name); // A CreateTopic was faster.
                 }
             }
-            SettingChange[] changes = Change(topic, request.Settings);
+            SettingChange[] changes = Change(topic, request.Settings, out idsRead);
             return new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Changes = { changes } };
         }
     }
 
-    private SettingChange[] Change(Topic topic, LightQ.Protocol.Control.TopicSettings? requested)
+    private SettingChange[] Change(Topic topic, LightQ.Protocol.Control.TopicSettings? requested, out Task idsRead)
     {
         TopicSettings before = topic.Settings;
         TopicSettings after = TopicMapping.Apply(requested, before);
@@ -74,8 +79,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
                 ErrorCode.TopicExists,
                 $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}.");
         }
-        if (differences.Length != 0)
-            broker.ChangeSettings(topic, after);
+        idsRead = differences.Length != 0 ? broker.ChangeSettingsAsync(topic, after) : topic.IdsRead;
         return [.. differences.Select(d => new SettingChange { Setting = d.Change.Setting, From = d.Change.From, To = d.Change.To })];
     }
 

@@ -9,6 +9,9 @@ using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
+using LightQ.Storage;
+using LightQ.Storage.Files;
+using LightQ.Tests.Shared;
 using Xunit;
 using PublishAck = LightQ.Client.PublishAck;
 using SettleOutcome = LightQ.Protocol.SettleOutcome;
@@ -149,6 +152,49 @@ public sealed class MessageIdTests
 
         (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--kind", "durable", "--dedup-window", "none")).Succeeded();
         Assert.StartsWith("Published 1 message", (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded().Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task While_a_window_waits_for_the_disk_other_topics_are_made_and_changed_and_who_wants_the_same_waits()
+    {
+        var files = new FaultyFileSystem(PlatformFileSystem.Choose());
+        await using TestServer server = await TestServer.StartAsync(settings => settings with
+        {
+            Broker = settings.Broker with { OpenEnvironment = o => new JournalEnvironment(o, files) },
+        });
+        await using var client = new LightQClient(server.ConnectionString);
+        TopicSpec before = new("t") { Kind = TopicKind.Durable }, after = before with { DedupWindow = Window };
+        string directory = (await client.Topics.CreateAsync(before, Cancelled)).Id;
+        var options = new ProducerOptions { AckLevel = Durability.Memory };
+        await using Producer producer = await client.CreateProducerAsync("t", options, Cancelled);
+        using var mayGoOn = new ManualResetEventSlim();
+        files.Before = (operation, path) =>
+        {
+            if (operation == "write" && path.Contains(directory, StringComparison.Ordinal))
+                mayGoOn.Wait();
+        };
+        Task first, second;
+        try
+        {
+            await PublishAsync(producer, "a");
+            first = client.Topics.EnsureAsync(after, cancellationToken: Cancelled);
+            await Eventually.TrueAsync(
+                () => server.Broker.GetTopic("t").Settings.DedupWindow == Window,
+                TimeSpan.FromSeconds(20),
+                () => "the setting does not count");
+            second = client.Topics.EnsureAsync(after, cancellationToken: Cancelled);
+            await client.Topics.CreateAsync(new TopicSpec("made"), Cancelled);
+            await client.Topics.EnsureAsync(new TopicSpec("ensured"), cancellationToken: Cancelled);
+            await client.Topics.EnsureAsync(new TopicSpec("ensured") { AckLevel = Durability.Memory }, Cancelled);
+            await client.Topics.EnsureAsync(new TopicSpec("ensured") { SlowPolicy = SlowPolicy.Disconnect }, Cancelled);
+            Assert.Equal((false, false), (first.IsCompleted, second.IsCompleted));
+        }
+        finally
+        {
+            mayGoOn.Set();
+        }
+        await Task.WhenAll(first, second);
+        Assert.True((await PublishAsync(producer, "a")).IsDuplicate);
     }
 
     [Theory]

@@ -9,6 +9,7 @@ using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using LightQ.Storage;
 using LightQ.Storage.Files;
+using LightQ.Tests.Broker.Groups;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -295,20 +296,64 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         Partition partition = Create(broker, window: TimeSpan.Zero);
         ProducerStream producer = Open(broker, ack: Durability.Memory);
         Publish(producer, Batch("a", 0), Batch("b", 1));
-        Change(broker, Minute);
+        await ChangeAsync(broker, Minute);
         Publish(producer, Batch("a", 2));
         Assert.Equal([Stored(0, 0, 2), Duplicate(2, 0)], Acks(producer, 2));
         _time.Advance(Minute);
-        Change(broker, 5 * Minute);
+        await ChangeAsync(broker, 5 * Minute);
         Publish(producer, Batch("b", 3));
         Assert.Equal([Duplicate(3, 1)], Acks(producer, 1));
-        Change(broker, Minute);
+        await ChangeAsync(broker, Minute);
         Publish(producer, Batch("b", 4));
         Assert.Equal([Stored(4, 2)], Acks(producer, 1));
-        Change(broker, TimeSpan.Zero);
+        await ChangeAsync(broker, TimeSpan.Zero);
         Publish(producer, Batch("b", 5));
         Assert.Equal([Stored(5, 3)], Acks(producer, 1));
         Assert.Equal(0, partition.RememberedIds);
+    }
+
+    [Fact]
+    public async Task A_window_that_waits_for_the_disk_holds_nobody_up_and_says_when_it_gives_up()
+    {
+        var files = new FaultyFileSystem(PlatformFileSystem.Choose());
+        await using LightQBroker broker = await OpenAsync("a", files);
+        Partition partition = Create(broker, window: TimeSpan.Zero);
+        ProducerStream producer = Open(broker, ack: Durability.Memory);
+        string directory = partition.Topic.Id.ToString("N");
+        using var mayGoOn = new ManualResetEventSlim();
+        files.Before = (operation, path) =>
+        {
+            if (operation == "write" && path.Contains(directory, StringComparison.Ordinal))
+                mayGoOn.Wait();
+        };
+        try
+        {
+            Publish(producer, Batch("a", 0));
+            Task change = ChangeAsync(broker, Minute);
+            broker.CreateTopic("other", new TopicSettings());
+            Task shorter = ChangeAsync(broker, Minute / 2), others = partition.Topic.IdsRead;
+            Assert.Equal((false, false, false), (change.IsCompleted, shorter.IsCompleted, others.IsCompleted));
+            Publish(producer, Batch("b", 1), Batch("b", 2));
+            Assert.Equal([Stored(0, 0), Stored(1, 1), Duplicate(2, 1)], Acks(producer, 3));
+            await GroupHost.EventuallyAsync(() =>
+            {
+                _time.Advance(TimeSpan.FromSeconds(1));
+                return others.IsCompleted;
+            });
+            foreach (Task told in (Task[])[change, shorter, others])
+            {
+                BrokerException error = await Assert.ThrowsAsync<BrokerException>(() => told);
+                Assert.Contains("the disk does not take", error.Message, StringComparison.Ordinal);
+            }
+            Assert.True(partition.Topic.IdsRead.IsCompletedSuccessfully); // What the caller was told is over.
+        }
+        finally
+        {
+            mayGoOn.Set();
+        }
+        await ChangeAsync(broker, 10 * Minute);
+        Publish(producer, Batch("a", 3));
+        Assert.Equal([Duplicate(3, 0)], Acks(producer, 1));
     }
 
     [Fact]
@@ -362,10 +407,10 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         DedupMaxIds = maxIds,
     }).Partitions[0];
 
-    private static void Change(LightQBroker broker, TimeSpan window)
+    private static Task ChangeAsync(LightQBroker broker, TimeSpan window)
     {
         Topic topic = broker.GetTopic("t");
-        broker.ChangeSettings(topic, topic.Settings with { DedupWindow = window });
+        return broker.ChangeSettingsAsync(topic, topic.Settings with { DedupWindow = window });
     }
 
     private static IEnumerable<byte[]> Named(ProducerOpenedFrame opened, params string[] ids) => ids.Select((id, sequence) => Batch(id, (ulong)sequence, opened, fill: (byte)sequence));

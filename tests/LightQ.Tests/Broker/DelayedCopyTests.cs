@@ -243,7 +243,7 @@ public sealed class DelayedCopyTests : IDisposable
         Assert.True(SpinWait.SpinUntil(() => Check() == ErrorCode.None, Patience));
 
         // One alone always may, or a topic that keeps little could delay nothing.
-        broker.ChangeSettings(partition.Topic, partition.Topic.Settings with { RetentionBytes = 1 });
+        await broker.ChangeSettingsAsync(partition.Topic, partition.Topic.Settings with { RetentionBytes = 1 });
         Assert.Equal(ErrorCode.ResourceExhausted, Check());
         _time.Advance(LongDelay);
         Assert.True(SpinWait.SpinUntil(() => Check() == ErrorCode.None, Patience));

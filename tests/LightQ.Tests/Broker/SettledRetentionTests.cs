@@ -304,7 +304,7 @@ public sealed class SettledRetentionTests
         await FillAsync(host);
         host.Tend();
         Assert.Equal(0, host.Partition.Log.StartOffset);
-        host.Broker.ChangeSettings(host.Partition.Topic, host.Partition.Topic.Settings with { RetentionBytes = 512 * 1024 });
+        await ChangeAsync(host, settings => settings with { RetentionBytes = 512 * 1024 });
         host.Tend();
         Assert.True(host.Partition.Log.StartOffset > 0);
     }
@@ -319,7 +319,7 @@ public sealed class SettledRetentionTests
         SettleAll(host, member);
         host.Tend();
         Assert.Equal((Retention.Keep, 0L, true), (host.Partition.Topic.Settings.Retention, host.Partition.Log.StartOffset, host.Partition.Topic.Settings.IsUnlimited));
-        host.Broker.ChangeSettings(host.Partition.Topic, host.Partition.Topic.Settings with { Retention = Retention.Settled });
+        await ChangeAsync(host, settings => settings with { Retention = Retention.Settled });
         GroupHost.Leave(member);
         await host.RestartAsync();
         Assert.Equal((Retention.Settled, false), (host.Partition.Topic.Settings.Retention, host.Partition.Topic.Settings.IsUnlimited));
@@ -370,6 +370,9 @@ public sealed class SettledRetentionTests
         host.Broker.CreateTopic(GroupHost.TopicName, GroupHost.Small with { Retention = Retention.Settled, Delivery = Patient, Partitions = partitions });
         return host;
     }
+
+    private static Task ChangeAsync(GroupHost host, Func<TopicSettings, TopicSettings> change) =>
+        host.Broker.ChangeSettingsAsync(host.Partition.Topic, change(host.Partition.Topic.Settings));
 
     /// <summary>Several segments.</summary>
     private static async Task FillAsync(GroupHost host, string topic = GroupHost.TopicName, uint partition = 0)

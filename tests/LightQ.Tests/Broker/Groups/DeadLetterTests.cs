@@ -58,10 +58,12 @@ public sealed class DeadLetterTests
         host.Broker.CreateTopic(new string('c', 200), new TopicSettings());
         // A dead-letter topic, as the broker makes it: nothing is given up there by itself, nor can that be changed without a place for it.
         Topic dead = host.Broker.CreateDeadLetterTopic(new string('a', 195) + DeadLetterOffice.Suffix, durable with { Delivery = new DeliverySettings { MaxDeliveries = 0 } });
-        host.Broker.ChangeSettings(dead, dead.Settings with { RetentionBytes = 1 << 20 });
-        Assert.Throws<BrokerException>(() => host.Broker.ChangeSettings(dead, dead.Settings with { Delivery = new DeliverySettings { MaxDeliveries = 3 } }));
+        await host.Broker.ChangeSettingsAsync(dead, dead.Settings with { RetentionBytes = 1 << 20 });
+        TopicSettings nameless = dead.Settings with { Delivery = new DeliverySettings { MaxDeliveries = 3 } };
+        await Assert.ThrowsAsync<BrokerException>(() => host.Broker.ChangeSettingsAsync(dead, nameless));
         Assert.Equal((1 << 20, 0), (dead.Settings.RetentionBytes, dead.Settings.Delivery.MaxDeliveries));
-        host.Broker.ChangeSettings(dead, dead.Settings with { Delivery = new DeliverySettings { MaxDeliveries = 3, DeadLetterTopic = "graveyard" } });
+        var named = new DeliverySettings { MaxDeliveries = 3, DeadLetterTopic = "graveyard" };
+        await host.Broker.ChangeSettingsAsync(dead, dead.Settings with { Delivery = named });
     }
 
     [Fact]
