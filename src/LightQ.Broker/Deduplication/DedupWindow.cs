@@ -10,7 +10,8 @@ namespace LightQ.Broker.Deduplication;
 /// <para>Of an id 128 bits are kept, a hash under a key that is made anew with every process: so nobody finds two ids for which they are equal, and no message is dropped for another's sake,
 /// whoever chose the ids.</para>
 /// <para>An entry takes 40 bytes and a bucket 4. Entries lie in chunks, oldest first, and buckets are split one at a time as entries come (linear hashing), so that no append waits for
-/// a table to be copied. Chunks go when all in them is forgotten; everything goes when nothing is remembered.</para>
+/// a table to be copied. Chunks go when all in them is forgotten, but for one that is filled next: so a window whose
+/// ids come and go alike allocates nothing. Everything goes when nothing is remembered.</para>
 /// </remarks>
 internal sealed class DedupWindow
 {
@@ -22,6 +23,7 @@ internal sealed class DedupWindow
     private static readonly UInt128 Secret = MemoryMarshal.Read<UInt128>(RandomNumberGenerator.GetBytes(Unsafe.SizeOf<UInt128>()));
     private readonly long _micros;
     private readonly Entry[]?[] _chunks;
+    private Entry[]? _spare;
     private int[]?[] _buckets = [];
     private int _bucketCount;
     private long _first;
@@ -46,7 +48,9 @@ internal sealed class DedupWindow
     public int Count => (int)(Volatile.Read(ref _next) - Volatile.Read(ref _first));
 
     /// <summary>Bytes that it takes, without the object itself: for tests.</summary>
-    internal long Bytes => (long)_chunks.Length * 8 + _chunks.Count(c => c is not null) * (long)ChunkSize * Unsafe.SizeOf<Entry>() + _buckets.Sum(b => (b?.Length ?? 0) * sizeof(int) + 8L);
+    internal long Bytes => (long)_chunks.Length * 8
+        + _chunks.Append(_spare).Count(c => c is not null) * (long)ChunkSize * Unsafe.SizeOf<Entry>()
+        + _buckets.Sum(b => (b?.Length ?? 0) * sizeof(int) + 8L);
 
     /// <summary>Looks for an id; the next <see cref="Add(long, long)"/> is of this one.</summary>
     /// <param name="id">The id, in UTF-8.</param>
@@ -133,13 +137,20 @@ internal sealed class DedupWindow
         if (_bucketCount == 0)
             (_buckets, _bucketCount) = ([new int[ChunkSize]], ChunkSize);
         int slot = (int)(_next % ((long)_chunks.Length * ChunkSize));
-        Entry[] chunk = _chunks[slot / ChunkSize] ??= new Entry[ChunkSize];
+        Entry[] chunk = _chunks[slot / ChunkSize] ??= NewChunk();
         ref int head = ref Bucket(BucketOf(key));
         chunk[slot % ChunkSize] = new Entry { High = (ulong)(key >> 64), Low = (ulong)key, Offset = offset, Time = time, Next = head };
         head = slot + 1;
         Volatile.Write(ref _next, _next + 1);
         if (Count > _bucketCount)
             SplitBucket();
+    }
+
+    private Entry[] NewChunk()
+    {
+        Entry[] chunk = _spare ?? new Entry[ChunkSize];
+        _spare = null;
+        return chunk;
     }
 
     private void ForgetFirst()
@@ -152,10 +163,11 @@ internal sealed class DedupWindow
         link = gone.Next;
         Volatile.Write(ref _first, _first + 1);
         if (slot % ChunkSize == ChunkSize - 1)
-            _chunks[slot / ChunkSize] = null;
+            (_chunks[slot / ChunkSize], _spare) = (null, _chunks[slot / ChunkSize]);
         if (_first == _next)
         {
             Array.Clear(_chunks);
+            _spare = null;
             (_buckets, _bucketCount) = ([], 0);
         }
     }
