@@ -44,7 +44,8 @@ internal static class GroupCommand
                 Console.Out.WriteLine(CliJson.Write(groups, CliJson.Default.GroupViewArray));
                 return ExitCode.Ok;
             }
-            Table table = CommandConsole.Table("topic", "group", "settled by", "clients", "lag", "oldest", "state");
+            Table table = CommandConsole.Table(
+                "topic", "group", "settled by", "clients", "lag", "oldest waits", "state");
             foreach (GroupView group in groups)
                 table.AddRow(Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy, Number(group.Clients), Number(group.Lag), AgeOf(group), group.Paused ? "paused" : "running");
             new CommandConsole().Tables.Write(table);
@@ -195,7 +196,11 @@ internal static class GroupCommand
 
     private static void Write(GroupView view)
     {
-        Console.Out.WriteLine($"{view.Group} of {view.Topic}, settled by {view.SettledBy}, {(view.Paused ? "paused" : "running")}, {Plural.Of(view.Clients, "client")}, lag {Number(view.Lag)}, oldest {AgeOf(view)}");
+        string state = view.Paused ? "paused" : "running";
+        string age = AgeOf(view) is "-" ? "" : $", the oldest message has waited for {AgeOf(view)}";
+        Console.Out.WriteLine(
+            $"{view.Group} of {view.Topic}, settled by {view.SettledBy}, {state}, {Plural.Of(view.Clients, "client")}, "
+            + $"lag {Number(view.Lag)}{age}");
         Console.Out.WriteLine($"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them again, {Number(view.DeadLettered)} to the dead-letter topic");
         WritePartitions(view);
         if (view.Connections is not { Count: > 0 } clients)
@@ -225,8 +230,13 @@ internal static class GroupCommand
     private static string MembersOf(GroupPartitionInfo partition) =>
         string.Join(", ", partition.Members.Select(m => $"{m.ConnectionId}{(m.IsAssigned ? "" : " (waits)")}"));
 
-    private static string AgeOf(GroupView group) =>
-        group.OldestUnsettledSeconds is { } seconds ? DurationText.Format(TimeSpan.FromSeconds(Math.Round(seconds))) : "unknown";
+    /// <summary>How long the oldest message has waited, in whole seconds begun; "-" where none waits.</summary>
+    private static string AgeOf(GroupView group) => group.OldestUnsettledSeconds switch
+    {
+        null => "an unknown time",
+        0 => "-",
+        { } seconds => DurationText.Format(TimeSpan.FromSeconds(Math.Ceiling(seconds))),
+    };
 
     private static string Id(long value) => value.ToString(CultureInfo.InvariantCulture);
 

@@ -34,7 +34,9 @@ internal static class SubCommand
         Option<TimeSpan?> idleExit = ValueOptions.Duration("--idle-exit");
         idleExit.Description = "Exit when nothing came for this long, for example 3s.";
         Option<MessageFormat> format = ValueOptions.Choice("--format", MessageFormat.Text, MessageFormat.Json, MessageFormat.Raw, MessageFormat.Bytes);
-        format.Description = "text, the default; json: with offset (and partition, where there are several), time, key and headers; raw: the body and a newline, the inverse of pub --file; bytes: the body alone.";
+        format.Description = "text, the default; json: with offset (and partition, where there are several), time, "
+            + "message id, key and headers; raw: the body and a newline, the inverse of pub --file; "
+            + "bytes: the body alone.";
         Option<MessageFilter?> filter = new("--filter")
         {
             Description = "Only messages whose headers are so: NAME = 'VALUE', !=, ^= (begins with), exists(NAME), and, or, not, ( ).",

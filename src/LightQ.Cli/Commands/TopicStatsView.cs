@@ -1,4 +1,5 @@
 using System.Globalization;
+using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
 
@@ -121,8 +122,10 @@ internal sealed record TopicStatsView
         ("gaps", Number(Gaps)),
         ("drops", Number(Drops)),
         ("bytes stored", Number(StoredBytes)),
-        .. RetentionMessages == 0 ? [] : new[] { ("kept", $"{Number(RetentionMessages)} messages, {(RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}")}") },
+        .. RetentionMessages == 0 ? [] : new[] { ("kept", $"{Plural.Of(RetentionMessages, "message")}, {KeptFor}") },
     ];
+
+    private string KeptFor => RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}";
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
 }

@@ -8,6 +8,8 @@ namespace LightQ.Cli.Commands;
 /// <summary>A topic as the tool shows it.</summary>
 internal sealed record TopicView
 {
+    private const double SecondsOfDay = 86400;
+
     /// <summary>When a transient topic gives its memory back; the broker may have been told otherwise.</summary>
     public static string RestText { get; } = $"after {new BrokerOptions().RestAfter.TotalMinutes} minutes without use (the server's Broker:RestAfter)";
 
@@ -170,12 +172,19 @@ internal sealed record TopicView
 
     private static string Bytes(long bytes) => bytes.ToString("N0", CultureInfo.InvariantCulture) + " bytes";
 
-    private static string Duration(double seconds) => DurationText.Format(TimeSpan.FromSeconds(seconds));
+    private static string Duration(double seconds) => seconds >= SecondsOfDay && seconds % SecondsOfDay == 0
+        ? string.Create(CultureInfo.InvariantCulture, $"{seconds / SecondsOfDay}d")
+        : DurationText.Format(TimeSpan.FromSeconds(seconds));
 
     private string RetentionText()
     {
-        string size = RetentionBytes == 0 ? "any size" : "at most " + Bytes(RetentionBytes);
-        string age = RetentionSeconds == 0 ? "for ever" : "for " + TimeSpan.FromSeconds(RetentionSeconds).ToString("c", CultureInfo.InvariantCulture);
-        return Retention == "settled" ? $"until all groups have settled, {size}, {(RetentionSeconds == 0 ? "any age" : age)}" : $"{size}, {age}";
+        string[] limits =
+        [
+            .. Retention == "settled" ? ["until all groups have settled a message"] : Array.Empty<string>(),
+            .. RetentionBytes != 0 ? ["at most " + Bytes(RetentionBytes)] : Array.Empty<string>(),
+            .. RetentionSeconds != 0 ? ["for " + Duration(RetentionSeconds)] : Array.Empty<string>(),
+        ];
+        string all = limits.Length == 0 ? "for ever" : string.Join(", ", limits);
+        return limits.Length > 1 ? all + ", whichever removes first" : all;
     }
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
 
@@ -14,6 +15,9 @@ internal static class RetentionChecks
 
     private const int MostLooks = 100;
 
+    /// <summary>When a group counts as one that nobody uses: some consumers run at night, or not at weekends.</summary>
+    private static readonly TimeSpan Abandoned = TimeSpan.FromDays(7);
+
     public static async Task<Finding> RunAsync(LightQClient client, CancellationToken cancellationToken)
     {
         List<TopicInfo> unlimited = [], settled = [];
@@ -27,16 +31,19 @@ internal static class RetentionChecks
         }
         foreach (TopicInfo topic in Largest(settled))
         {
-            if (await FindHolderAsync(client, topic.Name, cancellationToken) is { } holder)
+            if (await FindHolderAsync(client, topic, cancellationToken) is { } holder)
                 return holder;
         }
         foreach (TopicInfo topic in Largest(unlimited))
         {
-            TopicStats stats = await client.Stats.GetTopicAsync(topic.Name, cancellationToken);
+            TopicStats stats = await client.Stats.GetTopicAsync(topic.Name, cancelled);
             if (stats.StoredBytes >= Much)
                 return Grown(stats, unlimited.Count);
         }
-        return Finding.Ok(Check, string.Create(CultureInfo.InvariantCulture, $"{unlimited.Count} topics keep messages for ever, none of them {Much >> 30} GiB; {settled.Count} until all groups have settled"));
+        return Finding.Ok(
+            Check,
+            $"topics that keep messages for ever: {unlimited.Count}, none of {Much >> 30} GiB or more; "
+            + $"until all groups have settled them: {settled.Count}");
     }
 
     /// <summary>Those that hold most messages: each costs a call.</summary>
@@ -44,23 +51,46 @@ internal static class RetentionChecks
 
     private static Finding Grown(TopicStats stats, int unlimited) => Finding.Warning(
         Check,
-        string.Create(CultureInfo.InvariantCulture, $"{stats.Topic} keeps messages for ever and has grown to {stats.StoredBytes >> 20:N0} MiB; {unlimited} topics have no limit"),
+        $"{stats.Topic} keeps messages for ever and has grown to {Number(stats.StoredBytes >> 20)} MiB; "
+            + $"topics without a limit: {unlimited}",
         $"lightq topic ensure {stats.Topic} --retention settled, --retention-bytes or --retention-age.");
 
-    /// <summary>What keeps messages of a topic though nobody works on them; null when somebody does, or nothing is kept.</summary>
-    private static async Task<Finding?> FindHolderAsync(LightQClient client, string topic, CancellationToken cancellationToken)
+    private static string Number(double value) => value.ToString("N0", CultureInfo.InvariantCulture);
+
+    /// <summary>
+    /// What keeps messages of a topic though nobody works on them; null when somebody does, nothing is kept, or it is
+    /// too early to tell.
+    /// </summary>
+    private static async Task<Finding?> FindHolderAsync(
+        LightQClient client, TopicInfo topic, CancellationToken cancelled)
     {
-        TopicStats stats = await client.Stats.GetTopicAsync(topic, cancellationToken);
+        TopicStats stats = await client.Stats.GetTopicAsync(topic.Name, cancelled);
         if (stats.RetentionMessages == 0)
             return null;
-        string messages = string.Create(CultureInfo.InvariantCulture, $"{stats.RetentionMessages:N0} messages of {topic}");
+        string verb = stats.RetentionMessages == 1 ? "is" : "are";
+        string kept = $"{Plural.Of(stats.RetentionMessages, "message")} of {topic.Name} {verb} kept";
         if (stats.RetentionGroup is not { } name)
-            return Finding.Warning(Check, $"{messages} are kept, as it has no group yet", "Its messages go when all its groups have settled them: see docs/groups.md.");
-        GroupInfo group = await client.Groups.GetAsync(topic, name, cancellationToken);
+        {
+            return stats.Time - topic.CreateTime < Abandoned
+                ? null
+                : Finding.Warning(
+                    Check,
+                    $"{kept}, as it has no group yet",
+                    "Its messages go when all its groups have settled them: see docs/groups.md.");
+        }
+        GroupInfo group = await client.Groups.GetAsync(topic.Name, name, cancelled);
         if (group.Lag == 0)
-            return Finding.Warning(Check, $"{messages} are kept for dead letters of the group {name}", $"lightq group redrive {topic} {name}, or truncate the dead-letter topic.");
-        return group.MembersCount != 0
-            ? null
-            : Finding.Warning(Check, $"{messages} are kept for the group {name}, which nobody uses", $"Start its consumers, or lightq group delete {topic} {name}.");
+        {
+            return Finding.Warning(
+                Check,
+                $"{kept} for dead letters of the group {name}",
+                $"lightq group redrive {topic.Name} {name}, or truncate the dead-letter topic.");
+        }
+        if (group.MembersCount != 0 || group.OldestUnsettledAge is not { } age || age < Abandoned)
+            return null;
+        return Finding.Warning(
+            Check,
+            $"{kept} for the group {name}, which nobody uses; the oldest has waited for {Number(age.Days)} days",
+            $"Start its consumers; if it is no longer needed, lightq group delete {topic.Name} {name}.");
     }
 }

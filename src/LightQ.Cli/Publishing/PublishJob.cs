@@ -53,7 +53,7 @@ internal sealed record PublishJob
         PublishAck? ack = null;
         if (IsTombstone)
         {
-            await producer.PublishTombstoneAsync(Key, Headers, cancellationToken);
+            ack = await producer.PublishTombstoneAsync(Key, Headers, cancellationToken);
             bytes = 0;
         }
         else if (source is null || WholeFile)
@@ -66,8 +66,28 @@ internal sealed record PublishJob
         {
             (messages, bytes) = await PublishLinesAsync(producer, source, cancellationToken);
         }
-        Report(messages, bytes, ack is { IsDuplicate: true } ? ack : null, Stopwatch.GetElapsedTime(start));
+        Report(messages, bytes, ack, Stopwatch.GetElapsedTime(start));
+        if (Options.MessageId is not null && await HasNoWindowAsync(client, cancellationToken))
+        {
+            new CommandConsole().Note(
+                $"The topic {Topic} remembers no ids: messages with the same id are all stored. "
+                + $"lightq topic ensure {Topic} --dedup-window 2m changes that.");
+        }
         return ExitCode.Ok;
+    }
+
+    /// <summary>Whether ids mean nothing to the topic; false where nobody says so.</summary>
+    private async Task<bool> HasNoWindowAsync(LightQClient client, CancellationToken cancellationToken)
+    {
+        try
+        {
+            TopicSpec topic = (await client.Topics.GetAsync(Topic, cancellationToken)).Spec;
+            return topic.DedupWindow.GetValueOrDefault() == TimeSpan.Zero;
+        }
+        catch (LightQException)
+        {
+            return false; // It is published: who may not see topics, or reaches no control port, gets no advice.
+        }
     }
 
     private static async Task<byte[]> ReadAllAsync(Stream source, CancellationToken cancellationToken)
@@ -103,12 +123,19 @@ internal sealed record PublishJob
 
     private Stream Open() => File is null ? Console.OpenStandardInput() : NamedFile.Open(File, "--file");
 
-    private void Report(long messages, long bytes, PublishAck? duplicate, TimeSpan elapsed)
+    /// <summary>Says what was published, and of one message where it is, which its ack knows.</summary>
+    private void Report(long messages, long bytes, PublishAck? ack, TimeSpan elapsed)
     {
-        var view = new PublishView(Topic, messages, bytes, elapsed.TotalSeconds) { Duplicate = duplicate is null ? null : true, Partition = duplicate?.Partition, Offset = duplicate?.Offset };
+        var view = new PublishView(Topic, messages, bytes, elapsed.TotalSeconds)
+        {
+            Partition = ack?.Partition,
+            Offset = ack is { Offset: >= 0 } known ? known.Offset : null,
+            MessageId = Options.MessageId,
+            Duplicate = ack is { IsDuplicate: true } ? true : null,
+        };
         if (Output == OutputFormat.Json)
             Console.Out.WriteLine(CliJson.Write(view, CliJson.Default.PublishView));
-        else if (duplicate is { } stored)
+        else if (ack is { IsDuplicate: true } stored)
             Console.Out.WriteLine($"A duplicate: a message with the id {Options.MessageId} is stored already, {(stored.Offset < 0 ? "at an offset that is not known any more" : string.Create(CultureInfo.InvariantCulture, $"at offset {stored.Offset} of partition {stored.Partition}"))}.");
         else
             Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"Published {Plural.Of(messages, "message")}, {Plural.Of(bytes, "byte")}, in {elapsed.TotalSeconds:F2} s."));

@@ -3,6 +3,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Unicode;
 using LightQ.Client;
+using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 
 namespace LightQ.Cli.Subscribing;
@@ -26,6 +27,8 @@ internal sealed class JsonMessageWriter : MessageWriter, IDisposable
             _json.WriteNumber("partition"u8, batch.Partition);
         _json.WriteNumber("offset"u8, record.Offset);
         _json.WriteString("time"u8, batch.AppendTime);
+        if (new BatchView(batch.Bytes.Span).MessageId is { Length: > 0 } id)
+            _json.WriteString("message_id"u8, id);
         if (record.HasKey)
             WriteBytes("key", record.Key);
         WriteHeaders(record);

@@ -37,7 +37,7 @@ public sealed class GroupCommandTests
         Assert.Equal(("billing [7]", address, 2), (connection.GetProperty("client_name").GetString(), connection.GetProperty("remote_address").GetString(), Int(connection, "members_count")));
         Assert.Equal(1, Int(shown, "dead_lettered"));
         string text = await TextAsync(server, "group", "show", "orders", "billing");
-        Assert.Contains("running, 1 client, lag 4, oldest ", text, StringComparison.Ordinal);
+        Assert.Contains("running, 1 client, lag 4, the oldest message has waited for ", text, StringComparison.Ordinal);
         Assert.Contains("1 to the dead-letter topic", text, StringComparison.Ordinal);
         Assert.Contains("billing [7]", text, StringComparison.Ordinal);
         Assert.Contains(address, text, StringComparison.Ordinal);
@@ -48,6 +48,24 @@ public sealed class GroupCommandTests
         Assert.Equal((false, 0, 0), (topics[2].TryGetProperty("worst_group", out _), Int(topics[2], "worst_group_lag"), Int(topics[2], "dead_letters")));
         Assert.False(topics[0].TryGetProperty("receive_rate", out _));
         Assert.Equal(["orders", "durable", "2", "fsync", "5", "-", "-", "4", "(billing)", "1", "ok"], Row(await TextAsync(server, "topic", "list", "--interval", "none"), "orders"));
+    }
+
+    [Fact]
+    public async Task Of_a_group_that_has_settled_everything_no_message_waits()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
+        await TextAsync(server, "pub", "orders", "one");
+        await TextAsync(server, "sub", "orders", "--group", "billing", "--count", "1");
+        await Eventually.TrueAsync(
+            async () => await client.Groups.GetAsync("orders", "billing", Cancelled) is { Lag: 0, ClientsCount: 0 },
+            TimeSpan.FromSeconds(30),
+            () => "the group does not get there");
+        string[] row = Row(await TextAsync(server, "group", "list"), "orders");
+        Assert.Equal(["orders", "billing", "members", "0", "0", "-", "running"], row);
+        string shown = await TextAsync(server, "group", "show", "orders", "billing");
+        Assert.Contains("running, 0 clients, lag 0\n", shown, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -3,6 +3,7 @@ using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Protocol;
+using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;
 
@@ -11,6 +12,8 @@ namespace LightQ.IntegrationTests.Cli;
 /// <summary>Retention until all groups have settled, as the tool, the SDK, the doctor and the metrics show it.</summary>
 public sealed class RetentionCommandTests
 {
+    private static readonly TimeSpan Hour = TimeSpan.FromHours(1), Week = TimeSpan.FromDays(7);
+
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -20,11 +23,16 @@ public sealed class RetentionCommandTests
         string url = server.ConnectionString;
         (await LightQTool.RunAsync(url, "topic", "create", "t", "--kind", "durable", "--retention", "settled", "--retention-age", "7d")).Succeeded();
         ToolResult shown = (await LightQTool.RunAsync(url, "topic", "show", "t")).Succeeded();
-        Assert.Contains("until all groups have settled, any size, for 7.00:00:00", shown.Text, StringComparison.Ordinal);
+        const string Kept = "until all groups have settled a message, for 7d, whichever removes first";
+        Assert.Contains(Kept, shown.Text, StringComparison.Ordinal);
         Assert.Equal("settled", Json((await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json")).Succeeded()).GetProperty("retention").GetString());
         ToolResult changed = (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--retention", "keep")).Succeeded();
         Assert.Contains("retention", changed.Text, StringComparison.Ordinal);
         Assert.Equal("keep", Json((await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json")).Succeeded()).GetProperty("retention").GetString());
+        (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--retention-age", "none")).Succeeded();
+        string unlimited = (await LightQTool.RunAsync(url, "topic", "show", "t")).Succeeded().Text;
+        string[] row = unlimited.Split('\n').Select(Words).Single(w => w is ["retention", ..]);
+        Assert.Equal(["retention", "for", "ever"], row);
 
         ToolResult refused = await LightQTool.RunAsync(url, "topic", "create", "u", "--retention", "settled");
         Assert.Equal(ExitCode.Usage, refused.ExitCode);
@@ -35,7 +43,7 @@ public sealed class RetentionCommandTests
     }
 
     [Fact]
-    public async Task Doctor_statistics_and_metrics_name_the_group_that_nobody_uses()
+    public async Task Statistics_and_metrics_name_the_group_that_nobody_uses_and_doctor_waits_with_advice()
     {
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
@@ -46,13 +54,10 @@ public sealed class RetentionCommandTests
         Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
         (await LightQTool.RunAsync(url, [.. "a\nb\nc\n"u8], "pub", "t", "-")).Succeeded();
 
-        Finding finding = await RetentionChecks.RunAsync(client, Cancelled);
-        Assert.Equal((CheckResult.Warning, "3 messages of t are kept, as it has no group yet"), (finding.Result, finding.Found));
+        Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
         (await LightQTool.RunAsync(url, "sub", "t", "--group", "idle", "--count", "1")).Succeeded();
 
-        Finding held = await RetentionChecks.RunAsync(client, Cancelled);
-        Assert.Equal((CheckResult.Warning, "lightq group delete t idle"), (held.Result, held.Fix!.Split(", or ")[1].TrimEnd('.')));
-        Assert.Contains("messages of t are kept for the group idle, which nobody uses", held.Found, StringComparison.Ordinal);
+        Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
         TopicStats stats = await client.Stats.GetTopicAsync("t", Cancelled);
         Assert.Equal("idle", stats.RetentionGroup);
         await Eventually.TrueAsync(async () => (await client.Stats.GetTopicAsync("t", Cancelled)).RetentionMessages == 2, TimeSpan.FromSeconds(30), () => "What was settled is not on the disk.");
@@ -67,6 +72,52 @@ public sealed class RetentionCommandTests
         (await LightQTool.RunAsync(url, "group", "delete", "t", "idle", "--yes")).Succeeded();
         Assert.Null((await client.Stats.GetTopicAsync("t", Cancelled)).RetentionGroup);
     }
+
+    [Fact]
+    public async Task Doctor_tells_of_a_topic_without_a_group_and_of_a_group_that_nobody_uses_after_a_week()
+    {
+        var time = new ManualTime();
+        await using TestServer server = await TestServer.StartAsync(
+            o => o with { TimeProvider = time, ConnectionTime = TimeProvider.System });
+        await using var client = new LightQClient(server.ConnectionString);
+        var topic = new TopicSpec("t") { Kind = TopicKind.Durable, Retention = Retention.Settled };
+        await client.Topics.CreateAsync(topic, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
+        await producer.PublishAsync("a"u8, cancellationToken: Cancelled);
+        time.Advance(Week - Hour);
+        Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
+        time.Advance(Hour);
+        Finding finding = await RetentionChecks.RunAsync(client, Cancelled);
+        Assert.Equal(CheckResult.Warning, finding.Result);
+        Assert.Equal("1 message of t is kept, as it has no group yet", finding.Found);
+
+        (await LightQTool.RunAsync(server.ConnectionString, "sub", "t", "--group", "idle", "--count", "1")).Succeeded();
+        await producer.PublishAsync("b"u8, cancellationToken: Cancelled);
+        await Eventually.TrueAsync(
+            async () =>
+            {
+                time.Advance(TimeSpan.FromSeconds(1));
+                return (await client.Stats.GetTopicAsync("t", Cancelled)).RetentionMessages == 1;
+            },
+            TimeSpan.FromSeconds(30),
+            () => "What was settled is not on the disk.");
+        time.Advance(Week - Hour);
+        Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
+        time.Advance(Hour);
+        finding = await RetentionChecks.RunAsync(client, Cancelled);
+        Assert.Equal(CheckResult.Warning, finding.Result);
+        Assert.Equal(
+            "1 message of t is kept for the group idle, which nobody uses; the oldest has waited for 7 days",
+            finding.Found);
+        Assert.Equal("Start its consumers; if it is no longer needed, lightq group delete t idle.", finding.Fix);
+
+        var options = new ConsumeOptions { Group = "idle", SettleMode = SettleMode.Explicit };
+        await using IAsyncEnumerator<Message> back = client.ConsumeAsync("t", options).GetAsyncEnumerator(Cancelled);
+        Assert.True(await back.MoveNextAsync());
+        Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
+    }
+
+    private static string[] Words(string row) => row.Split([' ', '│'], StringSplitOptions.RemoveEmptyEntries);
 
     private static JsonElement Json(ToolResult result) => JsonDocument.Parse(result.Output).RootElement;
 }

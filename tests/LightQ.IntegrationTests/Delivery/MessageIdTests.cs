@@ -141,17 +141,30 @@ public sealed class MessageIdTests
         JsonElement shown = Json(await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json"));
         Assert.Equal((120, 1000), (shown.GetProperty("dedup_seconds").GetInt32(), shown.GetProperty("dedup_max_ids").GetInt32()));
 
-        Assert.StartsWith("Published 1 message", (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded().Text, StringComparison.Ordinal);
+        ToolResult first = (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded();
+        Assert.StartsWith("Published 1 message", first.Text, StringComparison.Ordinal);
+        Assert.Empty(first.Errors);
         Assert.Contains("a message with the id a is stored already, at offset 0 of partition 0", (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded().Text, StringComparison.Ordinal);
         JsonElement published = Json(await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a", "--output", "json"));
         Assert.Equal((true, 0), (published.GetProperty("duplicate").GetBoolean(), published.GetProperty("offset").GetInt32()));
-        Assert.False(Json(await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "b", "--output", "json")).TryGetProperty("duplicate", out JsonElement _));
+        string[] pub = ["pub", "t", "x", "--message-id", "b", "--output", "json"];
+        JsonElement stored = Json(await LightQTool.RunAsync(url, pub));
+        Assert.False(stored.TryGetProperty("duplicate", out JsonElement _));
+        string[] sub = ["sub", "t", "--from", "earliest", "--count", "2", "--format", "json"];
+        string[] lines = (await LightQTool.RunAsync(url, sub)).Succeeded().Text.TrimEnd().Split('\n');
+        JsonElement[] consumed = [.. lines.Select(line => JsonDocument.Parse(line).RootElement)];
+        Assert.Equal(["a", "b"], consumed.Select(m => m.GetProperty("message_id").GetString()));
+        foreach (string name in (string[])["offset", "message_id"])
+            Assert.Equal(consumed[1].GetProperty(name).ToString(), stored.GetProperty(name).ToString());
         (await LightQTool.RunAsync(url, "pub", "t", "--message-id", "a", "--file", "lines")).FailedWith(2, "one message");
         (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", new string('x', 129))).FailedWith(2, "1 to 128 bytes");
         Assert.Contains("duplicates", (await LightQTool.RunAsync(url, "stats", "t")).Succeeded().Text, StringComparison.Ordinal);
 
         (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--kind", "durable", "--dedup-window", "none")).Succeeded();
-        Assert.StartsWith("Published 1 message", (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded().Text, StringComparison.Ordinal);
+        ToolResult again = (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded();
+        Assert.StartsWith("Published 1 message", again.Text, StringComparison.Ordinal);
+        string told = Assert.Single(again.Errors.TrimEnd().Split('\n'));
+        Assert.StartsWith("The topic t remembers no ids: messages with the same id", told, StringComparison.Ordinal);
     }
 
     [Fact]
