@@ -1,28 +1,40 @@
+using System.Text.Json.Serialization;
 using LightQ.Client;
 using LightQ.Protocol;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.DependencyInjection;
+using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Docs;
 
 /// <summary>The C# of docs/publishing.md, word for word between the markers.</summary>
-internal static class PublishingExamples
+internal static partial class PublishingExamples
 {
-    public static void Register(WebApplicationBuilder builder)
+    public static void RunProgram(string[] args)
     {
-        // SHOWN: registration
+        // SHOWN: program
+        var builder = WebApplication.CreateBuilder(args);
         builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
+        builder.Services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable });
         builder.Services.AddLightQProducer("orders", new JsonMessageSerializer<Order>(ShopJson.Default.Order));
         builder.Services.AddHealthChecks().AddCheck<LightQHealthCheck>("lightq");
+
+        var app = builder.Build();
+        app.MapPost("/orders", async (Order order, IProducer<Order> orders, CancellationToken aborted) =>
+            Results.Accepted(value: await orders.PublishAsync(order, key: order.Id, cancellationToken: aborted)));
+        app.MapHealthChecks("/health");
+        app.Run();
         // SHOWN: end
     }
 
-    public static void Map(WebApplication app)
+    internal static partial class Values
     {
-        // SHOWN: endpoint
-        app.MapPost("/orders", async (Order order, IProducer<Order> orders, CancellationToken aborted) =>
-            Results.Accepted(value: await orders.PublishAsync(order, key: order.Id, cancellationToken: aborted)));
+        // SHOWN: values
+        public sealed record Order(string Id, decimal Price);
+
+        [JsonSerializable(typeof(Order))]
+        internal sealed partial class ShopJson : JsonSerializerContext;
         // SHOWN: end
     }
 

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Http.Json;
+using System.Text;
 using LightQ.Client;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -7,6 +8,7 @@ using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Xunit;
 
@@ -15,6 +17,8 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>The C# of docs/publishing.md is what these tests compile and run.</summary>
 public sealed class PublishingPageTests
 {
+    private const string Address = "LightQ:ConnectionString";
+
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -24,21 +28,45 @@ public sealed class PublishingPageTests
             Document.Read("docs/publishing.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
-    public async Task A_web_api_publishes_as_shown()
+    public async Task The_program_publishes_as_shown_with_the_settings_shown_but_for_its_address()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string url = server.ConnectionString;
+        string json = Assert.Single(Document.Read("docs/publishing.md").Blocks("json"));
+        using var stream = new MemoryStream(Encoding.UTF8.GetBytes(json));
+        IConfiguration settings = new ConfigurationBuilder().AddJsonStream(stream).Build();
+        string[] args =
+        [
+            .. from setting in settings.AsEnumerable()
+               where setting.Value is not null && setting.Key != Address
+               select $"--{setting.Key}={setting.Value}",
+            $"--{Address}={url}", "--urls=http://127.0.0.1:0", "--Logging:LogLevel:Default=None",
+        ];
+        using var programs = new StartedPrograms(configuration => configuration[Address] == url);
+        Task program = Task.Run(() => PublishingExamples.RunProgram(args), Cancel);
+        await Task.WhenAny(program, programs.Started).Unwrap(); // What it throws, if it does not start.
+        IHost app = await programs.Started;
+        using var http = new HttpClient { BaseAddress = AddressOf(app.Services) };
+
+        using HttpResponseMessage order = await http.PostAsJsonAsync("/orders", new Order("42", 9.99m), Cancel);
+        Assert.Equal(HttpStatusCode.Accepted, order.StatusCode);
+        Assert.Equal("Healthy", await http.GetStringAsync("/health", Cancel));
+        Assert.Equal(["42"], await ReadAsync(server, "orders", 1));
+        await app.StopAsync(Cancel);
+        await program;
+    }
+
+    [Fact]
+    public async Task A_publish_with_a_limit_of_time_is_answered_as_shown()
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders", LightQ.Broker.Topics.TopicKind.Durable);
-        await using WebApplication app = Build(server, PublishingExamples.Register);
-        PublishingExamples.Map(app);
+        await using WebApplication app = Build(server, PublishingExamples.RegisterNamed);
         app.MapPost("/patient", PublishingExamples.PublishInTimeAsync);
         using HttpClient http = await StartAsync(app);
-
-        using HttpResponseMessage first = await http.PostAsJsonAsync("/orders", new Order("42", 9.99m), Cancel);
-        using HttpResponseMessage second = await http.PostAsJsonAsync("/patient", new Order("43", 1m), Cancel);
-
-        Assert.Equal((HttpStatusCode.Accepted, HttpStatusCode.OK), (first.StatusCode, second.StatusCode));
-        Assert.Equal("1", await second.Content.ReadAsStringAsync(Cancel));
-        Assert.Equal(["42", "43"], await ReadAsync(server, "orders", 2));
+        using HttpResponseMessage response = await http.PostAsJsonAsync("/patient", new Order("43", 1m), Cancel);
+        Assert.Equal((HttpStatusCode.OK, "0"), (response.StatusCode, await response.Content.ReadAsStringAsync(Cancel)));
+        Assert.Equal(["43"], await ReadAsync(server, "orders", 1));
         await app.StopAsync(Cancel);
     }
 
@@ -52,14 +80,13 @@ public sealed class PublishingPageTests
         {
             PublishingExamples.RegisterKeyed(builder);
             PublishingExamples.RegisterNamed(builder);
-            builder.Services.AddLightQ(server.ConnectionString);
         });
         PublishingExamples.MapKeyed(app);
-        PublishingExamples.Map(app);
+        app.MapPost("/patient", PublishingExamples.PublishInTimeAsync);
         using HttpClient http = await StartAsync(app);
 
         using HttpResponseMessage returned = await http.PostAsJsonAsync("/returns", new Order("back", 1m), Cancel);
-        using HttpResponseMessage ordered = await http.PostAsJsonAsync("/orders", new Order("new", 1m), Cancel);
+        using HttpResponseMessage ordered = await http.PostAsJsonAsync("/patient", new Order("new", 1m), Cancel);
         await app.Services.GetRequiredKeyedService<IProducer<Order>>("sales").PublishAsync(new Order("sold", 1m), cancellationToken: Cancel);
 
         Assert.True(returned.IsSuccessStatusCode && ordered.IsSuccessStatusCode);
@@ -73,7 +100,7 @@ public sealed class PublishingPageTests
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.Logging.ClearProviders();
-        builder.Configuration.AddInMemoryCollection([KeyValuePair.Create("LightQ:ConnectionString", (string?)server.ConnectionString)]);
+        builder.Services.AddLightQ(server.ConnectionString);
         register(builder);
         return builder.Build();
     }
@@ -81,8 +108,11 @@ public sealed class PublishingPageTests
     private static async Task<HttpClient> StartAsync(WebApplication app)
     {
         await app.StartAsync(Cancel);
-        return new HttpClient { BaseAddress = new Uri(app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single()) };
+        return new HttpClient { BaseAddress = AddressOf(app.Services) };
     }
+
+    private static Uri AddressOf(IServiceProvider services) =>
+        new(services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single());
 
     private static async Task<string[]> ReadAsync(TestServer server, string topic, int count)
     {
