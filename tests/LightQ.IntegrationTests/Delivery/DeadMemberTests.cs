@@ -84,13 +84,14 @@ public sealed class DeadMemberTests
     private sealed class Hanging : IMessageHandler
     {
         private readonly TaskCompletionSource _begun = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource _never = new();
 
         public Task Begun => _begun.Task;
 
         public Task HandleAsync(ProcessMessageEventArgs args)
         {
             _begun.TrySetResult();
-            return Task.Delay(Timeout.Infinite, args.CancellationToken);
+            return _never.Task.WaitAsync(args.CancellationToken);
         }
     }
 }

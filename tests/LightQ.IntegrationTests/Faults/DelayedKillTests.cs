@@ -11,7 +11,7 @@ namespace LightQ.IntegrationTests.Faults;
 [Collection(FaultCollection.Name)]
 public sealed class DelayedKillTests
 {
-    private const int Delayed = 60, MessageBytes = 1024, SegmentBytes = 4 * (MessageBytes + ProtocolLimits.BatchOverheadBytes);
+    private const int Delayed = 60;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
@@ -24,11 +24,9 @@ public sealed class DelayedKillTests
         FaultRun.RequireTier("It kills processes, and waits until messages are due.");
         var run = new FaultRun("delayed", "kill -9 while delayed messages are copied out of the way of retention");
         Random random = run.RandomFor(1);
-        using var directory = new TemporaryDirectory();
-        await using var broker = new FaultBroker(directory.Path);
-        await broker.StartAsync();
-        await using LightQClient client = broker.Connect();
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = MessageBytes, SegmentBytes = SegmentBytes, RetentionBytes = SegmentBytes }, Cancelled);
+        await using RetainedTopic topic = await RetainedTopic.StartAsync(
+            t => t with { RetentionBytes = RetainedTopic.SegmentBytes });
+        LightQClient client = topic.Client;
         DateTimeOffset due = DateTimeOffset.UtcNow + TimeSpan.FromSeconds(FaultRun.Times(10, 120));
         int next = 0;
         long start = 0;
@@ -43,10 +41,10 @@ public sealed class DelayedKillTests
             }
             await Task.Delay(random.Next(50, 500), Cancelled); // When it is killed is what the test is about.
             await filling.CancelAsync();
-            await broker.KillAsync();
+            await topic.Broker.KillAsync();
             await fill;
-            await broker.StartAsync();
-            TopicStats stats = await client.Stats.GetTopicAsync("t", Cancelled);
+            await topic.Broker.StartAsync();
+            TopicStats stats = await topic.StatsAsync();
             Assert.True(DateTimeOffset.UtcNow < due, "The machine is too slow for this test.");
             Assert.Equal(next, stats.DelayedMessages);
             start = stats.StartOffset;
@@ -61,7 +59,8 @@ public sealed class DelayedKillTests
                 break;
         }
         Assert.Equal(Enumerable.Range(0, next), delivered);
-        await Eventually.TrueAsync(async () => (await client.Stats.GetTopicAsync("t", Cancelled)).DelayedMessages == 0, Patience, () => "Messages still wait.");
+        await Eventually.TrueAsync(
+            async () => (await topic.StatsAsync()).DelayedMessages == 0, Patience, () => "Messages still wait.");
     }
 
     /// <summary>Publishes what makes retention remove, until the broker is killed.</summary>
@@ -70,7 +69,7 @@ public sealed class DelayedKillTests
         try
         {
             await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { DisposeTimeout = TimeSpan.Zero }, cancellationToken);
-            byte[] body = new byte[MessageBytes - 24];
+            byte[] body = new byte[RetainedTopic.MessageBytes - 24];
             while (!cancellationToken.IsCancellationRequested)
             {
                 for (int i = 0; i < 100 && producer.TryPublish(body); i++)

@@ -8,6 +8,7 @@ namespace LightQ.IntegrationTests.Faults;
 internal sealed class IdPublisher(string name, ProducerOptions options, List<string> violations) : IAsyncDisposable
 {
     private const int Burst = 32, Again = 50;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private readonly HashSet<string> _tried = [];
     private readonly List<string> _order = [];
     private readonly List<string> _open = [];
@@ -30,7 +31,7 @@ internal sealed class IdPublisher(string name, ProducerOptions options, List<str
         while (!stop.IsCancellationRequested)
         {
             string[] ids = [.. Enumerable.Range(0, random.Next(1, Burst)).Select(_ => random.Next(4) == 0 && _order.Count != 0 ? _order[random.Next(_order.Count)] : $"{name}-{_next++}").Distinct()];
-            await PublishAsync(ids, stop);
+            await PublishAsync(ids);
         }
     }
 
@@ -38,16 +39,21 @@ internal sealed class IdPublisher(string name, ProducerOptions options, List<str
     public async Task PublishAgainAsync(LightQClient client, CancellationToken cancellationToken)
     {
         _producer ??= await client.CreateProducerAsync("t", options with { DisposeTimeout = TimeSpan.Zero }, cancellationToken);
-        while (_open.Count != 0)
+        await PublishOpenAsync();
+        await PublishAsync([.. _order.TakeLast(Again)]);
+        await PublishOpenAsync();
+    }
+
+    private Task PublishOpenAsync() => Eventually.TrueAsync(
+        async () =>
         {
             string[] open = [.. _open];
             _open.Clear();
-            await PublishAsync(open, CancellationToken.None);
-        }
-        await PublishAsync([.. _order.TakeLast(Again)], CancellationToken.None);
-        if (_open.Count != 0)
-            await PublishAgainAsync(client, cancellationToken);
-    }
+            await PublishAsync(open);
+            return _open.Count == 0;
+        },
+        Patience,
+        () => $"{name} does not get {_open.Count} messages to an outcome.");
 
     public async ValueTask DisposeAsync()
     {
@@ -55,7 +61,7 @@ internal sealed class IdPublisher(string name, ProducerOptions options, List<str
             await _producer.DisposeAsync();
     }
 
-    private async Task PublishAsync(string[] ids, CancellationToken stop)
+    private async Task PublishAsync(string[] ids)
     {
         var publishing = new List<(string Id, bool WasTried, Task<PublishAck> Ack)>();
         foreach (string id in ids)
@@ -74,8 +80,6 @@ internal sealed class IdPublisher(string name, ProducerOptions options, List<str
                 if (!Known.ContainsKey(id))
                     _open.Add(id);
                 Unknown++;
-                if (!stop.CanBeCanceled)
-                    await Task.Delay(5, CancellationToken.None); // It is connecting still.
             }
         }
     }

@@ -10,7 +10,7 @@ namespace LightQ.IntegrationTests.Faults;
 [Collection(FaultCollection.Name)]
 public sealed class SettledKillTests
 {
-    private const int MessageBytes = 1024, SegmentBytes = 4 * (MessageBytes + ProtocolLimits.BatchOverheadBytes), AtOnce = 64;
+    private const int AtOnce = 64;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private static readonly string[] Groups = ["billing", "audit"];
 
@@ -24,11 +24,8 @@ public sealed class SettledKillTests
         FaultRun.RequireTier("It kills processes.");
         var run = new FaultRun("settled", "kill -9 while messages are removed that all groups have settled");
         Random random = run.RandomFor(1);
-        using var directory = new TemporaryDirectory();
-        await using var broker = new FaultBroker(directory.Path);
-        await broker.StartAsync();
-        await using LightQClient client = broker.Connect();
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = MessageBytes, SegmentBytes = SegmentBytes, Retention = Retention.Settled }, Cancelled);
+        await using RetainedTopic topic = await RetainedTopic.StartAsync(t => t with { Retention = Retention.Settled });
+        LightQClient client = topic.Client;
         ConcurrentDictionary<int, byte>[] seen = [new(), new()];
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
         Task[] consumers = [.. Groups.Select((group, i) => ConsumeAsync(client, group, seen[i], stopping.Token))];
@@ -39,13 +36,16 @@ public sealed class SettledKillTests
         int kills = FaultRun.Times(c: 5, n: 200);
         for (int kill = 0; kill < kills; kill++)
         {
-            // Something was removed since the last kill; the moment of the next is what the test is about.
-            await Eventually.TrueAsync(async () => (start = await StartAsync(client)) > lastStart, Patience, () => $"Nothing is removed behind {lastStart}; seed {run.Seed}");
+            // Something was removed since the last kill.
+            await Eventually.TrueAsync(
+                async () => (start = (await topic.StatsAsync()).StartOffset) > lastStart,
+                Patience,
+                () => $"Nothing is removed behind {lastStart}; seed {run.Seed}");
             lastStart = start;
-            await Task.Delay(random.Next(0, 600), Cancelled);
-            await broker.KillAsync();
-            await broker.StartAsync();
-            start = await StartAsync(client);
+            await Task.Delay(random.Next(0, 600), Cancelled); // When it is killed is what the test is about.
+            await topic.Broker.KillAsync();
+            await topic.Broker.StartAsync();
+            start = (await topic.StatsAsync()).StartOffset;
             foreach (string group in Groups)
             {
                 long committed = (await client.Groups.GetAsync("t", group, Cancelled)).Partitions[0].CommittedOffset;
@@ -65,8 +65,6 @@ public sealed class SettledKillTests
         run.Report();
     }
 
-    private static async Task<long> StartAsync(LightQClient client) => (await client.Stats.GetTopicAsync("t", Cancelled)).StartOffset;
-
     /// <returns>How many were published, numbered from 0.</returns>
     private static async Task<int> FillAsync(LightQClient client, CancellationToken until)
     {
@@ -82,7 +80,7 @@ public sealed class SettledKillTests
 
     private static byte[] Body(int number)
     {
-        byte[] body = new byte[MessageBytes / 2];
+        byte[] body = new byte[RetainedTopic.MessageBytes / 2];
         BitConverter.TryWriteBytes(body, number);
         return body;
     }

@@ -28,8 +28,7 @@ public sealed class SettledRetentionTests
         Subscription fast = host.Join(), slow = host.JoinAs("audit", mode: SettleMode.Automatic);
         await FillAsync(host);
         SettleAll(host, fast);
-        host.Tend();
-        Assert.Equal(0, host.Partition.Log.StartOffset);
+        Assert.Equal(0, TendedStart(host));
         Assert.Equal((new RetentionHold(0, "audit"), (long)Messages), host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
 
         Drain(host, slow);
@@ -63,14 +62,12 @@ public sealed class SettledRetentionTests
     {
         await using GroupHost host = await StartAsync();
         await FillAsync(host);
-        host.Tend();
-        Assert.Equal(0, host.Partition.Log.StartOffset);
+        Assert.Equal(0, TendedStart(host));
         Assert.Equal((default(RetentionHold) with { Group = "" }, (long)Messages), host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
         Subscription first = host.Join();
         Assert.Equal(0, first.FirstOffset);
         SettleAll(host, first);
-        host.Tend();
-        long start = host.Partition.Log.StartOffset;
+        long start = TendedStart(host);
         Assert.True(start > 0);
 
         Assert.Equal(start, host.JoinAs("new").FirstOffset);
@@ -86,11 +83,9 @@ public sealed class SettledRetentionTests
         Subscription member = host.Join();
         await FillAsync(host);
         SettleAll(host, member);
-        host.Tend();
-        Assert.Equal(0, host.Partition.Log.StartOffset);
+        Assert.Equal(0, TendedStart(host));
         host.Broker.Groups.Delete(host.Partition.Topic, "gone");
-        host.Tend();
-        Assert.True(host.Partition.Log.StartOffset > 0);
+        Assert.True(TendedStart(host) > 0);
     }
 
     [Fact]
@@ -104,11 +99,9 @@ public sealed class SettledRetentionTests
         host.Tend();
         host.Files.Before = RefusePositions;
         Assert.Throws<UnstoredException>(() => host.Broker.Groups.Delete(host.Partition.Topic, "gone"));
-        host.Tend();
-        Assert.Equal(0, host.Partition.Log.StartOffset);
+        Assert.Equal(0, TendedStart(host));
         host.Files.Before = static (_, _) => { };
-        host.Tend();
-        Assert.True(host.Partition.Log.StartOffset > 0);
+        Assert.True(TendedStart(host) > 0);
     }
 
     [Fact]
@@ -124,8 +117,7 @@ public sealed class SettledRetentionTests
         Assert.Equal(Messages, host.Group.Committed);
         Assert.Equal(0, host.Partition.Log.StartOffset);
         host.Files.Before = static (_, _) => { };
-        host.Tend();
-        Assert.True(host.Partition.Log.StartOffset > 0);
+        Assert.True(TendedStart(host) > 0);
     }
 
     [Fact]
@@ -215,11 +207,7 @@ public sealed class SettledRetentionTests
         PublishDelayed(host.Partition, host.Time.GetUtcNow() + TimeSpan.FromHours(1));
         await FillAsync(host);
         SettleAll(host, member);
-        await GroupHost.EventuallyAsync(() =>
-        {
-            host.Tend();
-            return host.Partition.Log.StartOffset > 0;
-        });
+        await GroupHost.EventuallyAsync(() => TendedStart(host) > 0);
         Assert.Equal(1, host.Partition.DelayedMessages);
         Assert.Empty(host.TakeAll(member));
         await AdvanceAsync(host, () => host.Partition.DelayedMessages == 0, TimeSpan.FromMinutes(1));
@@ -247,8 +235,7 @@ public sealed class SettledRetentionTests
         {
             case "redriven":
                 Assert.Equal((1, 0), await host.Broker.Groups.RedriveAsync(host.Partition.Topic, GroupHost.GroupName, TestContext.Current.CancellationToken));
-                host.Tend();
-                Assert.Equal(0, host.Partition.Log.StartOffset); // It is to be settled first.
+                Assert.Equal(0, TendedStart(host)); // It is to be settled first.
                 member = host.Join();
                 Assert.Equal(3, host.Take(member) is { Count: 1 } again && GroupHost.SettleAll(member, SettleKind.Complete, again) == SettleOutcome.Done ? again.FirstOffset : -1);
                 break;
@@ -263,11 +250,7 @@ public sealed class SettledRetentionTests
                 host.Broker.Groups.Delete(host.Partition.Topic, GroupHost.GroupName);
                 break;
         }
-        await GroupHost.EventuallyAsync(() =>
-        {
-            host.Tend();
-            return host.Partition.Log.StartOffset > 0;
-        });
+        await GroupHost.EventuallyAsync(() => TendedStart(host) > 0);
     }
 
     [Fact]
@@ -302,11 +285,9 @@ public sealed class SettledRetentionTests
         await using GroupHost host = await StartAsync();
         host.Join();
         await FillAsync(host);
-        host.Tend();
-        Assert.Equal(0, host.Partition.Log.StartOffset);
+        Assert.Equal(0, TendedStart(host));
         await ChangeAsync(host, settings => settings with { RetentionBytes = 512 * 1024 });
-        host.Tend();
-        Assert.True(host.Partition.Log.StartOffset > 0);
+        Assert.True(TendedStart(host) > 0);
     }
 
     [Fact]
@@ -323,11 +304,7 @@ public sealed class SettledRetentionTests
         GroupHost.Leave(member);
         await host.RestartAsync();
         Assert.Equal((Retention.Settled, false), (host.Partition.Topic.Settings.Retention, host.Partition.Topic.Settings.IsUnlimited));
-        await GroupHost.EventuallyAsync(() =>
-        {
-            host.Tend();
-            return host.Partition.Log.StartOffset > 0;
-        });
+        await GroupHost.EventuallyAsync(() => TendedStart(host) > 0);
     }
 
     [Fact]
@@ -374,6 +351,13 @@ public sealed class SettledRetentionTests
     private static Task ChangeAsync(GroupHost host, Func<TopicSettings, TopicSettings> change) =>
         host.Broker.ChangeSettingsAsync(host.Partition.Topic, change(host.Partition.Topic.Settings));
 
+    /// <summary>Where the log begins when housekeeping has looked.</summary>
+    private static long TendedStart(GroupHost host)
+    {
+        host.Tend();
+        return host.Partition.Log.StartOffset;
+    }
+
     /// <summary>Several segments.</summary>
     private static async Task FillAsync(GroupHost host, string topic = GroupHost.TopicName, uint partition = 0)
     {
@@ -404,8 +388,7 @@ public sealed class SettledRetentionTests
             host.Tend();
             return host.Broker.Groups.FindRetentionHold(host.Partition.Topic)?.Hold is { IsDeadLetter: true, Group: GroupHost.GroupName };
         });
-        host.Tend();
-        Assert.Equal(0, host.Partition.Log.StartOffset);
+        Assert.Equal(0, TendedStart(host));
     }
 
     /// <summary>Takes what the broker settles.</summary>

@@ -11,6 +11,8 @@ namespace LightQ.Tests.Client;
 /// <summary>What the SDK sends of messages with an id, and what it makes of the acks.</summary>
 public sealed class MessageIdTests
 {
+    private int _sequence;
+
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     [Fact]
@@ -40,11 +42,8 @@ public sealed class MessageIdTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p" }, producerId: 9, epoch: 1, batchWindow: 1024);
-        Task<PublishAck> first = Publish(producer, "a", connection, out Task<FakeBatch> sent);
-        await connection.AckAsync((await sent).Stream, (await sent).Ack(0));
-        await first;
-        Task<PublishAck> second = Publish(producer, "a", connection, out sent);
+        (Producer producer, FakeConnection connection) = await OpenNamedAsync(broker, client);
+        Task<PublishAck> second = Publish(producer, "a", connection, out Task<FakeBatch> sent);
         await connection.AckAsync((await sent).Stream, (await sent).Ack(0) with { IsDuplicate = true });
         Assert.True((await second).IsDuplicate);
         Task<PublishAck> third = Publish(producer, "c", connection, out sent);
@@ -67,11 +66,8 @@ public sealed class MessageIdTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p" }, producerId: 9, epoch: 1, batchWindow: 1024);
-        Task<PublishAck> first = Publish(producer, "a", connection, out Task<FakeBatch> sent);
-        await connection.AckAsync((await sent).Stream, (await sent).Ack(0));
-        await first;
-        Task<PublishAck> second = Publish(producer, "b", connection, out sent);
+        (Producer producer, FakeConnection connection) = await OpenNamedAsync(broker, client);
+        Task<PublishAck> second = Publish(producer, "b", connection, out Task<FakeBatch> sent);
         await sent;
 
         Task<FakeConnection> accepting = broker.AcceptAsync();
@@ -116,8 +112,6 @@ public sealed class MessageIdTests
         }
     }
 
-    private int _sequence;
-
     [Fact]
     public void A_message_with_an_id_holds_a_buffer_of_its_size_and_gives_it_back()
     {
@@ -160,6 +154,18 @@ public sealed class MessageIdTests
         (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client);
         using FakeConnection _ = connection;
         Assert.Throws<ArgumentException>(() => producer.CreateBatch(new PublishOptions { MessageId = "a" }));
+    }
+
+    /// <summary>A producer with a name that has published the message a, which is acknowledged.</summary>
+    private static async Task<(Producer Producer, FakeConnection Connection)> OpenNamedAsync(
+        FakeBroker broker, LightQClient client)
+    {
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(
+            broker, client, options: new ProducerOptions { Name = "p" }, producerId: 9, epoch: 1, batchWindow: 1024);
+        Task<PublishAck> first = Publish(producer, "a", connection, out Task<FakeBatch> sent);
+        await connection.AckAsync((await sent).Stream, (await sent).Ack(0));
+        await first;
+        return (producer, connection);
     }
 
     private static Task<PublishAck> Publish(Producer producer, string text, FakeConnection connection, out Task<FakeBatch> sent)

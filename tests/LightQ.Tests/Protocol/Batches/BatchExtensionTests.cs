@@ -102,9 +102,7 @@ public sealed class BatchExtensionTests
     [InlineData("0208 01020304 05060708", ErrorCode.None)]
     public void A_header_with_an_expiry_holds_just_that(string extensions, ErrorCode expected)
     {
-        byte[] batch = WithExtensions(Hex.Bytes(extensions), BatchLayout.HasExpiry);
-        Assert.Equal(expected, BatchValidator.CheckPublished(batch, Limit, out _, out string reason));
-        Assert.Equal(expected == ErrorCode.None, reason.Length == 0);
+        byte[] batch = Checked(extensions, BatchLayout.HasExpiry, expected);
         // Reading never leaves the header, whatever it says.
         _ = (new BatchView(batch).ExpiresAt, new BatchView(batch).DueAt, new BatchView(batch).OriginOffset);
     }
@@ -124,9 +122,7 @@ public sealed class BatchExtensionTests
     [InlineData("0401 61 0208 01020304 05060708", ErrorCode.MalformedBatch)]
     public void A_header_with_a_message_id_holds_just_that(string extensions, ErrorCode expected)
     {
-        byte[] batch = WithExtensions(Hex.Bytes(extensions), BatchLayout.HasMessageId);
-        Assert.Equal(expected, BatchValidator.CheckPublished(batch, Limit, out _, out string reason));
-        Assert.Equal(expected == ErrorCode.None, reason.Length == 0);
+        byte[] batch = Checked(extensions, BatchLayout.HasMessageId, expected);
         _ = new BatchView(batch).MessageId.Length;
     }
 
@@ -246,6 +242,15 @@ public sealed class BatchExtensionTests
         byte[] buffer = new byte[512];
         int length = RecordWriter.Write(buffer.AsSpan(timing.HeaderLength), "hi"u8);
         return buffer[..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, timing, Sample.Origin, Sample.Time)];
+    }
+
+    /// <summary>A batch with these extensions, of which the check says what is expected.</summary>
+    private static byte[] Checked(string extensions, uint flags, ErrorCode expected)
+    {
+        byte[] batch = WithExtensions(Hex.Bytes(extensions), flags);
+        Assert.Equal(expected, BatchValidator.CheckPublished(batch, Limit, out _, out string reason));
+        Assert.Equal(expected == ErrorCode.None, reason.Length == 0);
+        return batch;
     }
 
     private static byte[] WithExtensions(byte[] extensions, uint flags)
