@@ -59,7 +59,7 @@ public sealed class BatchBuilder : IDisposable
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
         SendBatch batch = _batch ?? Rent(default, body.Length, null);
-        if (!_stream.Fits(RecordLayout.FixedSize + (long)body.Length, batch.Timing))
+        if (!_stream.Fits(RecordLayout.FixedSize + (long)body.Length, batch.Properties))
             return false;
         return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, default, null) : batch.TryAdd(body);
     }
@@ -74,7 +74,7 @@ public sealed class BatchBuilder : IDisposable
         if (_router is not null && key.HasValue && Count > 0 && _router.PartitionOf(key) != _stream.Partition)
             return false;
         SendBatch batch = _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
-        if (!_stream.Fits(PartitionRouter.RecordLength(body.Length, key, headers), batch.Timing))
+        if (!_stream.Fits(PartitionRouter.RecordLength(body.Length, key, headers), batch.Properties))
             return false;
         return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, key, headers) : batch.TryAdd(body, key, headers);
     }
@@ -95,9 +95,9 @@ public sealed class BatchBuilder : IDisposable
     private SendBatch Rent(in MessageKey key, int bodyLength, MessageHeaders? headers)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        BatchTiming timing = _batch?.Timing ?? _clock.Stamp(_options);
+        BatchProperties properties = _batch?.Properties ?? _clock.Stamp(_options);
         if (_router is not null)
-            _stream = _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), timing);
-        return _batch ??= _stream.RentBatch(timing);
+            _stream = _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), properties);
+        return _batch ??= _stream.RentBatch(properties);
     }
 }

@@ -246,26 +246,26 @@ public sealed class Producer : IAsyncDisposable
             _router.Close();
     }
 
-    private ValueTask<PublishAck> Publish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken)
+    private ValueTask<PublishAck> Publish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties, CancellationToken cancellationToken)
     {
-        ProducerStream stream = Choose(body.Length, key, headers, timing);
+        ProducerStream stream = Choose(body.Length, key, headers, properties);
         return IsTraced
-            ? TracedPublishing.PublishAsync(stream, body, key, headers, timing, cancellationToken)
-            : stream.PublishAsync(body, key, headers, timing, cancellationToken);
+            ? TracedPublishing.PublishAsync(stream, body, key, headers, properties, cancellationToken)
+            : stream.PublishAsync(body, key, headers, properties, cancellationToken);
     }
 
-    private bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    private bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
-        ProducerStream stream = Choose(body.Length, key, headers, timing);
-        return (IsTraced ? TracedPublishing.TryPublish(stream, body, key, headers, timing) : stream.TryPublish(body, key, headers, timing))
+        ProducerStream stream = Choose(body.Length, key, headers, properties);
+        return (IsTraced ? TracedPublishing.TryPublish(stream, body, key, headers, properties) : stream.TryPublish(body, key, headers, properties))
             || (_router is not null && _router.Refused(stream));
     }
 
     private static MessageKey OfTombstone(in MessageKey key) =>
         key.HasValue ? key.Bury() : throw new ArgumentException("A tombstone says that its key is gone, so it has one.", nameof(key));
 
-    private ProducerStream Choose(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing) =>
-        _router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), timing);
+    private ProducerStream Choose(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties) =>
+        _router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), properties);
 
     private Task FlushAllAsync() => _router is null ? _stream.FlushAsync() : _router.FlushAsync();
 

@@ -67,7 +67,7 @@ public readonly record struct PublishOptions
     public string? MessageId
     {
         get;
-        init => field = value is null || BatchTiming.IsMessageId(value)
+        init => field = value is null || BatchProperties.IsMessageId(value)
             ? value
             : throw new ArgumentException($"A message id has 1 to {ProtocolLimits.MaxMessageIdBytes} bytes in UTF-8.", nameof(value));
     }

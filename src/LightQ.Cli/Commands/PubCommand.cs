@@ -34,7 +34,7 @@ internal static class PubCommand
         };
         messageId.Validators.Add(result =>
         {
-            if (result.GetValueOrDefault<string?>() is { } id && !BatchTiming.IsMessageId(id))
+            if (result.GetValueOrDefault<string?>() is { } id && !BatchProperties.IsMessageId(id))
                 result.AddError($"--message-id: an id has 1 to {ProtocolLimits.MaxMessageIdBytes} bytes of UTF-8.");
         });
         Option<BatchCodec> compression = ValueOptions.Choice("--compression", BatchCodec.None, BatchCodec.Brotli, BatchCodec.Deflate);

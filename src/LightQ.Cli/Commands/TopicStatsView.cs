@@ -68,6 +68,8 @@ internal sealed record TopicStatsView
 
     public long Duplicates { get; init; }
 
+    private string KeptFor => RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}";
+
     public static TopicStatsView From(TopicStats stats) => new()
     {
         Topic = stats.Topic,
@@ -124,8 +126,6 @@ internal sealed record TopicStatsView
         ("bytes stored", Number(StoredBytes)),
         .. RetentionMessages == 0 ? [] : new[] { ("kept", $"{Plural.Of(RetentionMessages, "message")}, {KeptFor}") },
     ];
-
-    private string KeptFor => RetentionGroup is null ? "as there is no group" : $"for the group {RetentionGroup}";
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
 }

@@ -36,7 +36,7 @@ internal static class RetentionChecks
         }
         foreach (TopicInfo topic in Largest(unlimited))
         {
-            TopicStats stats = await client.Stats.GetTopicAsync(topic.Name, cancelled);
+            TopicStats stats = await client.Stats.GetTopicAsync(topic.Name, cancellationToken);
             if (stats.StoredBytes >= Much)
                 return Grown(stats, unlimited.Count);
         }

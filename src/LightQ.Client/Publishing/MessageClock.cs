@@ -10,16 +10,16 @@ internal sealed class MessageClock(TimeProvider time, TimeSpan? timeToLive)
     public bool IsPlain => timeToLive is null;
 
     /// <summary>The times of a message that is published now.</summary>
-    public BatchTiming Stamp(in PublishOptions options)
+    public BatchProperties Stamp(in PublishOptions options)
     {
         TimeSpan? lifetime = options.TimeToLive ?? timeToLive;
         if (lifetime == Timeout.InfiniteTimeSpan)
             lifetime = null;
         bool isDelayed = options.Delay != TimeSpan.Zero || options.DeliverAt is not null;
         if (lifetime is null && !isDelayed)
-            return new BatchTiming(0, 0, options.MessageId);
+            return new BatchProperties(0, 0, options.MessageId);
         long now = UnixMicroseconds.From(time.GetUtcNow());
-        return BatchTiming.Round(now, isDelayed ? Due(now, options) : 0, lifetime) with { MessageId = options.MessageId };
+        return BatchProperties.Round(now, isDelayed ? Due(now, options) : 0, lifetime) with { MessageId = options.MessageId };
     }
 
     private static long Due(long now, in PublishOptions options)

@@ -27,12 +27,12 @@ internal sealed class PartitionRouter
     /// <summary>The stream of a key; without one, of the message's id; without either, of the partition that takes messages without a key at the moment.</summary>
     /// <param name="key">The key.</param>
     /// <param name="recordLength">How long the message is as a record.</param>
-    /// <param name="timing">When it is due and when it expires, and its id.</param>
-    public ProducerStream Choose(in MessageKey key, int recordLength, in BatchTiming timing)
+    /// <param name="properties">When it is due and when it expires, and its id.</param>
+    public ProducerStream Choose(in MessageKey key, int recordLength, in BatchProperties properties)
     {
         if (key.HasValue)
             return _streams[PartitionOf(key)];
-        return timing.MessageId is { } id ? _streams[PartitionOf(id)] : ChooseAny(recordLength, timing);
+        return properties.MessageId is { } id ? _streams[PartitionOf(id)] : ChooseAny(recordLength, properties);
     }
 
     /// <summary>How long a message is as a record, or longer than any when it is too long for one.</summary>
@@ -69,10 +69,10 @@ internal sealed class PartitionRouter
         preferLocal: false);
 
     /// <summary>Stays with a partition until the batch that is being filled there is full or sent, then goes to the next one with room.</summary>
-    private ProducerStream ChooseAny(int recordLength, in BatchTiming timing)
+    private ProducerStream ChooseAny(int recordLength, in BatchProperties properties)
     {
         int current = Volatile.Read(ref _current);
-        if (_streams[current].IsFilling(recordLength, timing))
+        if (_streams[current].IsFilling(recordLength, properties))
             return _streams[current];
         for (int i = 1; i <= _streams.Length; i++)
         {

@@ -97,12 +97,12 @@ internal sealed class ProducerStream : ClientStream
         return true;
     }
 
-    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
         Connection? schedule;
         lock (_gate)
         {
-            if (!TryPublishSlowly(body, key, headers, timing))
+            if (!TryPublishSlowly(body, key, headers, properties))
                 return false;
             _flushes.Accept(1);
             schedule = TakeSchedule();
@@ -111,7 +111,7 @@ internal sealed class ProducerStream : ClientStream
         return true;
     }
 
-    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken)
+    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties, CancellationToken cancellationToken)
     {
         if (cancellationToken.IsCancellationRequested)
             return ValueTask.FromCanceled<PublishAck>(cancellationToken);
@@ -120,12 +120,12 @@ internal sealed class ProducerStream : ClientStream
         lock (_gate)
         {
             ThrowIfFaulted();
-            int length = CheckSize(body.Length, key, headers, timing);
+            int length = CheckSize(body.Length, key, headers, properties);
             PublishCompletion completion = _completions.Rent();
             completion.Start(cancellationToken);
             task = completion.Task;
             _flushes.Accept(1);
-            if (_waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, timing))
+            if (_waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, properties))
             {
                 _queue.AddWaiter(completion);
             }
@@ -133,7 +133,7 @@ internal sealed class ProducerStream : ClientStream
             {
                 byte[] record = ArrayPool<byte>.Shared.Rent(length);
                 SendBatch.WriteRecord(record, body, key, headers is null ? default : headers.Encoded);
-                _waiting.Add(new WaitingPublish(record, length, null, completion, timing));
+                _waiting.Add(new WaitingPublish(record, length, null, completion, properties));
             }
             schedule = TakeSchedule();
         }
@@ -142,10 +142,10 @@ internal sealed class ProducerStream : ClientStream
     }
 
     /// <summary>An empty batch for a builder.</summary>
-    public SendBatch RentBatch(in BatchTiming timing)
+    public SendBatch RentBatch(in BatchProperties properties)
     {
         lock (_gate)
-            return _queue.Rent(timing);
+            return _queue.Rent(properties);
     }
 
     public bool TryPublish(SendBatch batch)
@@ -187,19 +187,19 @@ internal sealed class ProducerStream : ClientStream
     }
 
     /// <summary>Whether a record of so many bytes and these times goes into a batch that others have begun.</summary>
-    public bool IsFilling(int recordLength, in BatchTiming timing)
+    public bool IsFilling(int recordLength, in BatchProperties properties)
     {
         lock (_gate)
-            return _waiting.IsEmpty && _queue.FitsOpen(recordLength, timing);
+            return _waiting.IsEmpty && _queue.FitsOpen(recordLength, properties);
     }
 
     /// <summary>Whether the topic takes a record of so many bytes and these times.</summary>
     /// <exception cref="LightQException">The broker has not served the partition yet, so nobody knows.</exception>
-    public bool Fits(long recordLength, in BatchTiming timing)
+    public bool Fits(long recordLength, in BatchProperties properties)
     {
         if (_opened.MaxBatchBytes == 0)
             ThrowIfFaulted();
-        return recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes && recordLength + timing.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
+        return recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes && recordLength + properties.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
     }
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
@@ -355,18 +355,18 @@ internal sealed class ProducerStream : ClientStream
         }
     }
 
-    private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
         ThrowIfFaulted();
         _flushes.ThrowUnreported();
-        int length = CheckSize(body.Length, key, headers, timing);
-        return _waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, timing);
+        int length = CheckSize(body.Length, key, headers, properties);
+        return _waiting.IsEmpty && _queue.TryAdd(body, key, headers, length, properties);
     }
 
-    private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
         int length = PartitionRouter.RecordLength(bodyLength, key, headers);
-        return Fits(length, timing) ? length : throw new LightQException(
+        return Fits(length, properties) ? length : throw new LightQException(
             ErrorCode.MessageTooLarge, $"The message has {length - RecordLayout.FixedSize} bytes of key, headers and body; {Topic} takes {_opened.MaxMessageBytes}.");
     }
 

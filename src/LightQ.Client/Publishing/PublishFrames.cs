@@ -23,10 +23,10 @@ internal static class PublishFrames
         {
             SendBatch head = batches[i];
             segments.Add(head.Frame);
-            if (head.Timing.MessageId is null)
+            if (head.Properties.MessageId is null)
                 continue;
             int length = head.Length;
-            while (i + 1 < batches.Count && batches[i + 1] is { Timing.MessageId: not null } next && length + next.Length <= most)
+            while (i + 1 < batches.Count && batches[i + 1] is { Properties.MessageId: not null } next && length + next.Length <= most)
             {
                 segments.Add(next.Bytes);
                 length += next.Length;

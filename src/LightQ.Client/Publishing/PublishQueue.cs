@@ -56,12 +56,12 @@ internal sealed class PublishQueue
     public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
 
     /// <summary>Whether a record of so many bytes and these times goes into the open batch.</summary>
-    public bool FitsOpen(int recordLength, in BatchTiming timing) => IsOpenFor(timing) && _open!.Fits(recordLength);
+    public bool FitsOpen(int recordLength, in BatchProperties properties) => IsOpenFor(properties) && _open!.Fits(recordLength);
 
     /// <summary>Whether half of the window is free.</summary>
     public bool IsHalfFree => _budget.IsHalfFree;
 
-    public SendBatch Rent(in BatchTiming timing) => _batches.Rent(0, timing);
+    public SendBatch Rent(in BatchProperties properties) => _batches.Rent(0, properties);
 
     /// <summary>The broker opened a stream with these windows, of bytes and of batches, on which nothing is sent yet; 0 batches for any number.</summary>
     public void Open(int window, long maxBatchBytes, uint batchWindow)
@@ -77,13 +77,13 @@ internal sealed class PublishQueue
 
     public bool TryAddToOpen(ReadOnlySpan<byte> body) => _plain is { } open && open.TryAdd(body);
 
-    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, int recordLength, in BatchTiming timing) =>
-        (IsOpenFor(timing) && _open!.TryAdd(body, key, headers))
-        || (TryOpenBatch(recordLength, timing) && _open!.TryAdd(body, key, headers));
+    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, int recordLength, in BatchProperties properties) =>
+        (IsOpenFor(properties) && _open!.TryAdd(body, key, headers))
+        || (TryOpenBatch(recordLength, properties) && _open!.TryAdd(body, key, headers));
 
-    public bool TryAddEncoded(ReadOnlySpan<byte> record, in BatchTiming timing) =>
-        (IsOpenFor(timing) && _open!.TryAddEncoded(record))
-        || (TryOpenBatch(record.Length, timing) && _open!.TryAddEncoded(record));
+    public bool TryAddEncoded(ReadOnlySpan<byte> record, in BatchProperties properties) =>
+        (IsOpenFor(properties) && _open!.TryAddEncoded(record))
+        || (TryOpenBatch(record.Length, properties) && _open!.TryAddEncoded(record));
 
     /// <summary>Registers who waits for the record added last.</summary>
     public void AddWaiter(PublishCompletion completion) => _open!.AddWaiter(completion);
@@ -115,7 +115,7 @@ internal sealed class PublishQueue
     }
 
     /// <summary>Whether the next batch is the short one of a message with an id.</summary>
-    public bool IsNextSmall => _sealed.TryPeek(out SendBatch? next) && next.Timing.MessageId is not null && next.Length <= SendBatchPool.SmallBatchBytes;
+    public bool IsNextSmall => _sealed.TryPeek(out SendBatch? next) && next.Properties.MessageId is not null && next.Length <= SendBatchPool.SmallBatchBytes;
 
     /// <summary>Takes the next batch for sending, numbers it, and holds its memory.</summary>
     public SendBatch Send()
@@ -235,18 +235,18 @@ internal sealed class PublishQueue
     private bool HasRoom(int bytes) => _sealed.Count < (bytes <= SendBatchPool.SmallBatchBytes ? MaxSmallSealed : MaxSealed) && _budget.HasRoom(bytes);
 
     // A message with an id has a batch of its own.
-    private bool IsOpenFor(in BatchTiming timing) => _open is not null && timing.MessageId is null && _open.Timing == timing;
+    private bool IsOpenFor(in BatchProperties properties) => _open is not null && properties.MessageId is null && _open.Properties == properties;
 
-    private bool TryOpenBatch(int recordLength, in BatchTiming timing)
+    private bool TryOpenBatch(int recordLength, in BatchProperties properties)
     {
-        int bytes = BatchLayout.Align(timing.HeaderLength + recordLength);
-        if (timing.MessageId is null)
+        int bytes = BatchLayout.Align(properties.HeaderLength + recordLength);
+        if (properties.MessageId is null)
             bytes = Math.Max(bytes, _batches.BatchBytes);
         SealOpen();
         if (!HasRoom(bytes))
             return false;
-        _open = _batches.Rent(bytes, timing);
-        _plain = timing == default ? _open : null;
+        _open = _batches.Rent(bytes, properties);
+        _plain = properties == default ? _open : null;
         _open.Charge = _open.BatchBytes;
         _open.StartedAt = StampForMeasuring();
         _budget.Queue(_open.Charge);

@@ -53,7 +53,7 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public List<ActivityLink>? Links { get; private set; }
 
     /// <summary>When its messages are due and when they expire.</summary>
-    public BatchTiming Timing { get; private set; }
+    public BatchProperties Properties { get; private set; }
 
     /// <summary>The batch's length: now while it is being filled, finally, perhaps shorter, once completed.</summary>
     public int Length => BatchLayout.Align(_recordsStart - FrameHeader.Size + (IsCompleted ? _payloadBytes : RecordBytes));
@@ -82,11 +82,11 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public bool IsRepeatable { get; set; }
 
     /// <summary>Gives an empty batch its memory and its times.</summary>
-    public void Attach(byte[] buffer, in BatchTiming timing)
+    public void Attach(byte[] buffer, in BatchProperties properties)
     {
         _buffer = buffer;
-        Timing = timing;
-        _recordsStart = FrameHeader.Size + timing.HeaderLength;
+        Properties = properties;
+        _recordsStart = FrameHeader.Size + properties.HeaderLength;
     }
 
     /// <summary>Whether a record of so many bytes can be added.</summary>
@@ -166,12 +166,12 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public void Complete(uint stream, ulong producerId, uint producerEpoch, Compressor? compressor = null)
     {
         Span<byte> batch = _buffer.AsSpan(FrameHeader.Size);
-        int headerLength = Timing.HeaderLength;
+        int headerLength = Properties.HeaderLength;
         if (!IsCompleted)
         {
             int payloadBytes = compressor?.Compress(batch.Slice(headerLength, RecordBytes)) ?? RecordBytes;
             BatchCodec codec = payloadBytes == RecordBytes ? BatchCodec.None : compressor!.Codec;
-            BatchWriter.Complete(batch, payloadBytes, Count, RecordBytes, codec, Timing, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
+            BatchWriter.Complete(batch, payloadBytes, Count, RecordBytes, codec, Properties, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
             _payloadBytes = payloadBytes;
             IsCompleted = true;
         }

@@ -33,11 +33,11 @@ internal sealed class SendBatchPool
     public long Now => UnixMicroseconds.From(_time.GetUtcNow());
 
     /// <summary>An empty batch that holds at least <paramref name="minimum"/> bytes, header included.</summary>
-    public SendBatch Rent(int minimum = 0, in BatchTiming timing = default)
+    public SendBatch Rent(int minimum = 0, in BatchProperties properties = default)
     {
         SendBatch? batch;
         byte[]? buffer = null;
-        bool isSmall = timing.MessageId is not null && minimum is > 0 and <= SmallBatchBytes;
+        bool isSmall = properties.MessageId is not null && minimum is > 0 and <= SmallBatchBytes;
         lock (_gate)
         {
             _batches.TryPop(out batch);
@@ -48,7 +48,7 @@ internal sealed class SendBatchPool
         }
         batch ??= new SendBatch(this);
         batch.Attach(buffer ?? GC.AllocateUninitializedArray<byte>(
-            FrameHeader.Size + (isSmall ? SmallBatchBytes : BatchLayout.Align(Math.Max(minimum, BatchBytes))), pinned: true), timing);
+            FrameHeader.Size + (isSmall ? SmallBatchBytes : BatchLayout.Align(Math.Max(minimum, BatchBytes))), pinned: true), properties);
         return batch;
     }
 

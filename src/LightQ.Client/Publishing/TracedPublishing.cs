@@ -10,12 +10,12 @@ namespace LightQ.Client.Publishing;
 internal static class TracedPublishing
 {
     public static ValueTask<PublishAck> PublishAsync(
-        ProducerStream stream, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing, CancellationToken cancellationToken)
+        ProducerStream stream, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties, CancellationToken cancellationToken)
     {
-        Activity? span = Start(stream, body.Length, key, ref headers, timing);
+        Activity? span = Start(stream, body.Length, key, ref headers, properties);
         try
         {
-            ValueTask<PublishAck> publishing = stream.PublishAsync(body, key, headers, timing, cancellationToken);
+            ValueTask<PublishAck> publishing = stream.PublishAsync(body, key, headers, properties, cancellationToken);
             return span is null ? publishing : EndAsync(publishing, span);
         }
         catch (LightQException e)
@@ -25,12 +25,12 @@ internal static class TracedPublishing
         }
     }
 
-    public static bool TryPublish(ProducerStream stream, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchTiming timing)
+    public static bool TryPublish(ProducerStream stream, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
-        Activity? span = Start(stream, body.Length, key, ref headers, timing);
+        Activity? span = Start(stream, body.Length, key, ref headers, properties);
         try
         {
-            return Ended(span, stream.TryPublish(body, key, headers, timing));
+            return Ended(span, stream.TryPublish(body, key, headers, properties));
         }
         catch (LightQException e)
         {
@@ -80,7 +80,7 @@ internal static class TracedPublishing
         }
         Activity? span = stream.Operations.Create.StartSpan();
         MessageHeaders? withContext = TraceContext.AddTo(headers, span ?? Activity.Current);
-        bool isAdded = (stream.Fits(PartitionRouter.RecordLength(body.Length, key, withContext), batch.Timing) && batch.TryAdd(body, key, withContext))
+        bool isAdded = (stream.Fits(PartitionRouter.RecordLength(body.Length, key, withContext), batch.Properties) && batch.TryAdd(body, key, withContext))
             || (batch.Count == 0 && batch.TryAdd(body, key, headers));
         if (isAdded && span is not null)
             batch.Link(span.Context);
@@ -88,13 +88,13 @@ internal static class TracedPublishing
     }
 
     /// <summary>Begins to publish a message, which gets the context unless it brings one.</summary>
-    private static Activity? Start(ProducerStream stream, int bodyLength, in MessageKey key, ref MessageHeaders? headers, in BatchTiming timing)
+    private static Activity? Start(ProducerStream stream, int bodyLength, in MessageKey key, ref MessageHeaders? headers, in BatchProperties properties)
     {
         if (TryGetOwnContext(headers, out ActivityContext own))
             return stream.Operations.SendCreated.StartSpan(links: [new ActivityLink(own)]);
         Activity? span = stream.Operations.Send.StartSpan();
         MessageHeaders? withContext = TraceContext.AddTo(headers, span ?? Activity.Current);
-        if (stream.Fits(PartitionRouter.RecordLength(bodyLength, key, withContext), timing))
+        if (stream.Fits(PartitionRouter.RecordLength(bodyLength, key, withContext), properties))
             headers = withContext;
         return span;
     }

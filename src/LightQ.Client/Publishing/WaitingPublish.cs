@@ -8,8 +8,8 @@ namespace LightQ.Client.Publishing;
 /// <param name="RecordLength">The record's bytes.</param>
 /// <param name="Batch">The batch, or null.</param>
 /// <param name="Completion">Who waits.</param>
-/// <param name="Timing">When the record is due and when it expires.</param>
-internal readonly record struct WaitingPublish(byte[]? Record, int RecordLength, SendBatch? Batch, PublishCompletion Completion, BatchTiming Timing = default)
+/// <param name="Properties">When the record is due and when it expires, and its id.</param>
+internal readonly record struct WaitingPublish(byte[]? Record, int RecordLength, SendBatch? Batch, PublishCompletion Completion, BatchProperties Properties = default)
 {
     /// <summary>How many messages it brings.</summary>
     public int Count => Batch?.Count ?? (Record is null ? 0 : 1);

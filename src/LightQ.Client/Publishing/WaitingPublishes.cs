@@ -30,7 +30,7 @@ internal sealed class WaitingPublishes(PublishQueue queue, FlushWaiters flushes)
             }
             else if (next.Record is not null)
             {
-                if (!queue.TryAddEncoded(next.Encoded, next.Timing))
+                if (!queue.TryAddEncoded(next.Encoded, next.Properties))
                     return;
                 queue.AddWaiter(next.Completion);
                 next.ReturnRecord();

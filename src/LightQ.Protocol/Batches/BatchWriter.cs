@@ -34,12 +34,12 @@ public static class BatchWriter
     }
 
     /// <summary>Writes a producer's header in front of a payload that is already in place, pads behind it, and computes both checksums.</summary>
-    /// <param name="batch"><see cref="BatchTiming.HeaderLength"/> bytes for the header, then the payload, then at least 7 bytes for padding.</param>
+    /// <param name="batch"><see cref="BatchProperties.HeaderLength"/> bytes for the header, then the payload, then at least 7 bytes for padding.</param>
     /// <param name="payloadBytes">Bytes of the payload: of the records, or of what the codec made of them.</param>
     /// <param name="recordCount">How many records.</param>
     /// <param name="uncompressedLength">Bytes of the records.</param>
     /// <param name="codec">How they are compressed.</param>
-    /// <param name="timing">When they are due and when they expire.</param>
+    /// <param name="properties">When they are due and when they expire, and the id of an only one.</param>
     /// <param name="origin">Who sends it.</param>
     /// <param name="timestamp">When the batch was opened, unix microseconds.</param>
     /// <returns>The batch's length in bytes.</returns>
@@ -49,14 +49,14 @@ public static class BatchWriter
         int recordCount,
         int uncompressedLength,
         BatchCodec codec,
-        in BatchTiming timing,
+        in BatchProperties properties,
         in BatchOrigin origin,
         long timestamp)
     {
-        Span<byte> header = Begin(batch, timing.HeaderLength, payloadBytes, recordCount, origin, timestamp);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)codec | timing.Flags);
+        Span<byte> header = Begin(batch, properties.HeaderLength, payloadBytes, recordCount, origin, timestamp);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)codec | properties.Flags);
         BinaryPrimitives.WriteInt32LittleEndian(header[BatchLayout.UncompressedLength..], uncompressedLength);
-        timing.Write(header[BatchLayout.HeaderSize..]);
+        properties.Write(header[BatchLayout.HeaderSize..]);
         WriteHeaderCrc(header);
         return new BatchView(batch).Length;
     }
@@ -89,7 +89,7 @@ public static class BatchWriter
         int at = BatchLayout.HeaderSize;
         for (; left[0] != BatchExtension.DueTime; left = batch[at..view.HeaderLength])
             at += 2 + left[1];
-        BatchTiming.Write(batch[at..], BatchExtension.OriginOffset, originOffset);
+        BatchProperties.Write(batch[at..], BatchExtension.OriginOffset, originOffset);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], (view.Flags & ~BatchLayout.HasDueTime) | BatchLayout.HasOrigin);
         BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.ProducerId..], 0);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);

@@ -17,13 +17,13 @@ internal static class MessageTimes
     /// <param name="index">Its place in the request, for what is said of it.</param>
     /// <param name="now">Now, in unix microseconds.</param>
     /// <exception cref="BrokerException">A time is outside its range.</exception>
-    public static BatchTiming Of(PublishedMessage message, int index, long now)
+    public static BatchProperties Of(PublishedMessage message, int index, long now)
     {
         string? id = message.MessageId.Length == 0 ? null : message.MessageId;
-        if (id is not null && !BatchTiming.IsMessageId(id))
+        if (id is not null && !BatchProperties.IsMessageId(id))
             throw new BrokerException(ErrorCode.InvalidArgument, $"messages[{index}].message_id is longer than {ProtocolLimits.MaxMessageIdBytes} bytes; allowed: 1 to so many.");
         if (message is { TimeToLive: null, Delay: null, DeliverTime: null })
-            return new BatchTiming(0, 0, id);
+            return new BatchProperties(0, 0, id);
         TimeSpan? life = message.TimeToLive is null ? null : RequestTimes.Read(message.TimeToLive, $"messages[{index}].time_to_live", ShortestTimeToLive, TimeSpan.MaxValue, "1 ms or more");
         string longest = $"{ProtocolLimits.LongestDelay.TotalDays} days";
         long due = 0;
@@ -39,7 +39,7 @@ internal static class MessageTimes
             if (due - now > ProtocolLimits.LongestDelay.TotalMicroseconds)
                 throw new BrokerException(ErrorCode.InvalidArgument, $"messages[{index}].deliver_time is {time}; allowed: at most {longest} from now.");
         }
-        return BatchTiming.Round(now, due, life) with { MessageId = id };
+        return BatchProperties.Round(now, due, life) with { MessageId = id };
     }
 
     /// <summary>Unix microseconds as protobuf has them.</summary>

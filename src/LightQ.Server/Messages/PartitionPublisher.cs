@@ -27,7 +27,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     private readonly Queue<int> _sentBatches = new(); // How many messages each has.
     private byte[] _batch = [];
     private int _recordBytes;
-    private BatchTiming _timing;
+    private BatchProperties _properties;
     private long _windowUsed;
 
     /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
@@ -51,15 +51,15 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     public ulong NextSequence { get; set; }
 
     /// <summary>Whether a message goes into the batch that is being collected; an empty one takes any, and one with an id has it for itself.</summary>
-    public bool Fits(int recordBytes, in BatchTiming timing) =>
+    public bool Fits(int recordBytes, in BatchProperties properties) =>
         _collected.Count == 0
-        || (timing.MessageId is null && timing == _timing && BatchLayout.Align(timing.HeaderLength + _recordBytes + recordBytes) <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes));
+        || (properties.MessageId is null && properties == _properties && BatchLayout.Align(properties.HeaderLength + _recordBytes + recordBytes) <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes));
 
     /// <summary>Adds a message that fits.</summary>
-    public void Add(PublishedMessage message, int recordBytes, RecordEncoder encoder, in BatchTiming timing, PendingPublish request, int index)
+    public void Add(PublishedMessage message, int recordBytes, RecordEncoder encoder, in BatchProperties properties, PendingPublish request, int index)
     {
-        _timing = timing;
-        int at = timing.HeaderLength + _recordBytes, needed = at + recordBytes + Padding;
+        _properties = properties;
+        int at = properties.HeaderLength + _recordBytes, needed = at + recordBytes + Padding;
         if (needed > _batch.Length)
             Array.Resize(ref _batch, Math.Max(needed, Math.Min(2 * _batch.Length, SharedBatchBytes)));
         encoder.Write(message, _batch.AsSpan(at, recordBytes));
@@ -74,7 +74,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         if (_collected.Count == 0)
             return;
         int length = BatchWriter.Complete(
-            _batch, _recordBytes, _collected.Count, _recordBytes, BatchCodec.None, _timing, new BatchOrigin(Opened.ProducerId, Opened.ProducerEpoch, NextSequence), _session.Now);
+            _batch, _recordBytes, _collected.Count, _recordBytes, BatchCodec.None, _properties, new BatchOrigin(Opened.ProducerId, Opened.ProducerEpoch, NextSequence), _session.Now);
         while (!TryTakeWindow(length))
             await _room.WaitAsync(cancellationToken).ConfigureAwait(false);
         NextSequence += (ulong)_collected.Count;

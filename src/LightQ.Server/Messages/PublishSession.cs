@@ -110,13 +110,13 @@ internal sealed class PublishSession : IDisposable
             throw new BrokerException(ErrorCode.InvalidArgument, "first_sequence is set, and the producer has no name; only a named producer numbers its messages.");
         long now = Now, bytes = 0;
         int[] sizes = new int[messages.Count];
-        var times = new BatchTiming[messages.Count];
+        var properties = new BatchProperties[messages.Count];
         for (int i = 0; i < sizes.Length; i++)
         {
             if (IsRouted(messages[i]))
                 _topic.GetPartition((uint)PartitionOf(messages[i])); // It may be refused.
             bytes += sizes[i] = _encoder.Measure(messages[i], i);
-            times[i] = MessageTimes.Of(messages[i], i, now);
+            properties[i] = MessageTimes.Of(messages[i], i, now);
         }
         var request = new PendingPublish(sizes.Length, bytes);
         while (!TryEnqueue(request))
@@ -128,8 +128,8 @@ internal sealed class PublishSession : IDisposable
             _publishers[_current]!.NextSequence = sequence;
         for (int i = 0; i < sizes.Length; i++)
         {
-            PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], times[i], cancellationToken).ConfigureAwait(false);
-            publisher.Add(messages[i], sizes[i], _encoder, times[i], request, i);
+            PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], properties[i], cancellationToken).ConfigureAwait(false);
+            publisher.Add(messages[i], sizes[i], _encoder, properties[i], request, i);
         }
         if (IsNamed)
             await SendAsync(cancellationToken).ConfigureAwait(false); // A batch that is sent again must be the same batch.
@@ -229,18 +229,18 @@ internal sealed class PublishSession : IDisposable
     }
 
     /// <summary>Messages without a key and an id stay with a partition until its batch is full or sent, and then go to the next.</summary>
-    private async ValueTask<PartitionPublisher> ChooseAsync(PublishedMessage message, int size, BatchTiming timing, CancellationToken cancellationToken)
+    private async ValueTask<PartitionPublisher> ChooseAsync(PublishedMessage message, int size, BatchProperties properties, CancellationToken cancellationToken)
     {
         bool isRouted = IsRouted(message);
         PartitionPublisher publisher = await PublisherOfAsync(isRouted ? PartitionOf(message) : _current).ConfigureAwait(false);
-        if (publisher.Fits(size, timing))
+        if (publisher.Fits(size, properties))
             return publisher;
         await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
         if (isRouted)
             return publisher;
         MoveOn();
         publisher = await PublisherOfAsync(_current).ConfigureAwait(false);
-        if (!publisher.Fits(size, timing))
+        if (!publisher.Fits(size, properties))
             await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
         return publisher;
     }

@@ -170,6 +170,7 @@ public sealed class MessageIdTests
     [Fact]
     public async Task While_a_window_waits_for_the_disk_other_topics_are_made_and_changed_and_who_wants_the_same_waits()
     {
+        using var mayGoOn = new ManualResetEventSlim();
         var files = new FaultyFileSystem(PlatformFileSystem.Choose());
         await using TestServer server = await TestServer.StartAsync(settings => settings with
         {
@@ -180,7 +181,6 @@ public sealed class MessageIdTests
         string directory = (await client.Topics.CreateAsync(before, Cancelled)).Id;
         var options = new ProducerOptions { AckLevel = Durability.Memory };
         await using Producer producer = await client.CreateProducerAsync("t", options, Cancelled);
-        using var mayGoOn = new ManualResetEventSlim();
         files.Before = (operation, path) =>
         {
             if (operation == "write" && path.Contains(directory, StringComparison.Ordinal))
@@ -204,6 +204,7 @@ public sealed class MessageIdTests
         }
         finally
         {
+            files.Before = static (_, _) => { };
             mayGoOn.Set();
         }
         await Task.WhenAll(first, second);

@@ -1,4 +1,3 @@
-using System.Text.Json.Serialization;
 using LightQ.Client;
 using LightQ.Protocol;
 using Microsoft.AspNetCore.Builder;
@@ -9,7 +8,7 @@ using TopicKind = LightQ.Client.TopicKind;
 namespace LightQ.IntegrationTests.Docs;
 
 /// <summary>The C# of docs/publishing.md, word for word between the markers.</summary>
-internal static partial class PublishingExamples
+internal static class PublishingExamples
 {
     public static void RunProgram(string[] args)
     {
@@ -25,16 +24,6 @@ internal static partial class PublishingExamples
             Results.Accepted(value: await orders.PublishAsync(order, key: order.Id, cancellationToken: aborted)));
         app.MapHealthChecks("/health");
         app.Run();
-        // SHOWN: end
-    }
-
-    internal static partial class Values
-    {
-        // SHOWN: values
-        public sealed record Order(string Id, decimal Price);
-
-        [JsonSerializable(typeof(Order))]
-        internal sealed partial class ShopJson : JsonSerializerContext;
         // SHOWN: end
     }
 

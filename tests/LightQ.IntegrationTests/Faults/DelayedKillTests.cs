@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;
 

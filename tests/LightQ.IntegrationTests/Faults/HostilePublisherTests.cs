@@ -139,20 +139,20 @@ public sealed class HostilePublisherTests
 
     private static byte[] Damaged(string kind, int number)
     {
-        BatchTiming timing = kind == "delayed" ? new BatchTiming(UnixMicroseconds.From(DateTimeOffset.UtcNow.AddMinutes(1)), 0) : default;
-        byte[] batch = Batch(number, timing, kind == "compressed" ? BatchCodec.Brotli : BatchCodec.None);
+        BatchProperties properties = kind == "delayed" ? new BatchProperties(UnixMicroseconds.From(DateTimeOffset.UtcNow.AddMinutes(1)), 0) : default;
+        byte[] batch = Batch(number, properties, kind == "compressed" ? BatchCodec.Brotli : BatchCodec.None);
         batch[^9] ^= 1;
         return batch;
     }
 
     private static string Text(int number) => string.Create(CultureInfo.InvariantCulture, $"message {number}");
 
-    private static byte[] Batch(int number, in BatchTiming timing = default, BatchCodec codec = BatchCodec.None, BatchOrigin? origin = null)
+    private static byte[] Batch(int number, in BatchProperties properties = default, BatchCodec codec = BatchCodec.None, BatchOrigin? origin = null)
     {
         byte[] body = Encoding.UTF8.GetBytes(Text(number));
         int length = RecordWriter.SizeOf(body.Length);
-        byte[] batch = new byte[timing.HeaderLength + length + BatchLayout.Alignment];
-        RecordWriter.Write(batch.AsSpan(timing.HeaderLength), body);
-        return batch[..BatchWriter.Complete(batch, length, 1, length, codec, timing, origin ?? new BatchOrigin(0, 0, (ulong)number), UnixMicroseconds.From(DateTimeOffset.UtcNow))];
+        byte[] batch = new byte[properties.HeaderLength + length + BatchLayout.Alignment];
+        RecordWriter.Write(batch.AsSpan(properties.HeaderLength), body);
+        return batch[..BatchWriter.Complete(batch, length, 1, length, codec, properties, origin ?? new BatchOrigin(0, 0, (ulong)number), UnixMicroseconds.From(DateTimeOffset.UtcNow))];
     }
 }

@@ -315,12 +315,12 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     [Fact]
     public async Task A_window_that_waits_for_the_disk_holds_nobody_up_and_says_when_it_gives_up()
     {
+        using var mayGoOn = new ManualResetEventSlim();
         var files = new FaultyFileSystem(PlatformFileSystem.Choose());
         await using LightQBroker broker = await OpenAsync("a", files);
         Partition partition = Create(broker, window: TimeSpan.Zero);
         ProducerStream producer = Open(broker, ack: Durability.Memory);
         string directory = partition.Topic.Id.ToString("N");
-        using var mayGoOn = new ManualResetEventSlim();
         files.Before = (operation, path) =>
         {
             if (operation == "write" && path.Contains(directory, StringComparison.Ordinal))
@@ -349,6 +349,7 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         }
         finally
         {
+            files.Before = static (_, _) => { };
             mayGoOn.Set();
         }
         await ChangeAsync(broker, 10 * Minute);
@@ -416,12 +417,12 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
 
     private static byte[] Batch(string? id, ulong sequence, ProducerOpenedFrame opened = default, int bodyBytes = 100, byte fill = 1, DateTimeOffset? dueAt = null)
     {
-        var timing = new BatchTiming(dueAt is { } due ? UnixMicroseconds.From(due) : 0, 0, id);
+        var properties = new BatchProperties(dueAt is { } due ? UnixMicroseconds.From(due) : 0, 0, id);
         byte[] body = new byte[bodyBytes];
         body.AsSpan().Fill(fill);
-        byte[] bytes = new byte[timing.HeaderLength + RecordWriter.SizeOf(bodyBytes) + 8];
-        int length = RecordWriter.Write(bytes.AsSpan(timing.HeaderLength), body);
-        return bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, timing, new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, sequence), timestamp: 1)];
+        byte[] bytes = new byte[properties.HeaderLength + RecordWriter.SizeOf(bodyBytes) + 8];
+        int length = RecordWriter.Write(bytes.AsSpan(properties.HeaderLength), body);
+        return bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, sequence), timestamp: 1)];
     }
 
     private static void Publish(ProducerStream producer, params byte[][] batches)

@@ -286,10 +286,10 @@ public sealed class DelayedCopyTests : IDisposable
     {
         byte[] body = new byte[Body];
         BinaryPrimitives.WriteInt32LittleEndian(body, _numbers++);
-        var timing = new BatchTiming(dueAt == default ? 0 : UnixMicroseconds.From(dueAt), 0);
-        byte[] bytes = new byte[timing.HeaderLength + RecordWriter.SizeOf(Body) + 8];
-        int length = RecordWriter.Write(bytes.AsSpan(timing.HeaderLength), body);
-        return bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, timing, default, timestamp: 1)];
+        var properties = new BatchProperties(dueAt == default ? 0 : UnixMicroseconds.From(dueAt), 0);
+        byte[] bytes = new byte[properties.HeaderLength + RecordWriter.SizeOf(Body) + 8];
+        int length = RecordWriter.Write(bytes.AsSpan(properties.HeaderLength), body);
+        return bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, default, timestamp: 1)];
     }
 
     /// <summary>Waits until nothing waits any more.</summary>

@@ -419,10 +419,10 @@ public sealed class SettledRetentionTests
 
     private static void PublishDelayed(Partition partition, DateTimeOffset dueAt)
     {
-        var timing = new BatchTiming(UnixMicroseconds.From(dueAt), 0);
-        byte[] bytes = new byte[timing.HeaderLength + RecordWriter.SizeOf(100) + 8];
-        int length = RecordWriter.Write(bytes.AsSpan(timing.HeaderLength), new byte[100]);
-        byte[] batch = bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, timing, default, timestamp: 1)];
+        var properties = new BatchProperties(UnixMicroseconds.From(dueAt), 0);
+        byte[] bytes = new byte[properties.HeaderLength + RecordWriter.SizeOf(100) + 8];
+        int length = RecordWriter.Write(bytes.AsSpan(properties.HeaderLength), new byte[100]);
+        byte[] batch = bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, default, timestamp: 1)];
         lock (partition.AppendLock)
             Assert.Equal(AppendResult.Appended, partition.Append(new BatchView(batch), partition.NextAppendTime(), out _));
         partition.FlushAndWake();

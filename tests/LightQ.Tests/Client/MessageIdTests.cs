@@ -104,7 +104,7 @@ public sealed class MessageIdTests
 
         SendBatch Completed(SendBatchPool from, string? id)
         {
-            SendBatch batch = from.Rent(200, new BatchTiming(0, 0, id));
+            SendBatch batch = from.Rent(200, new BatchProperties(0, 0, id));
             Assert.True(batch.TryAdd("body"u8));
             batch.BaseSequence = (ulong)_sequence++;
             batch.Complete(1, 0, 0);
@@ -116,18 +116,18 @@ public sealed class MessageIdTests
     public void A_message_with_an_id_holds_a_buffer_of_its_size_and_gives_it_back()
     {
         var pool = new SendBatchPool(64 * 1024, 10, TimeProvider.System);
-        SendBatch small = pool.Rent(200, new BatchTiming(0, 0, "a"));
+        SendBatch small = pool.Rent(200, new BatchProperties(0, 0, "a"));
         Assert.Equal(SendBatchPool.SmallBatchBytes, small.BatchBytes);
         Assert.True(small.TryAdd("body"u8));
         small.Complete(1, 0, 0);
         byte[] buffer = small.Frame.Array!;
         small.Release();
-        SendBatch next = pool.Rent(200, new BatchTiming(0, 0, "b"));
+        SendBatch next = pool.Rent(200, new BatchProperties(0, 0, "b"));
         Assert.True(next.TryAdd("body"u8));
         next.Complete(1, 0, 0);
         Assert.Same(buffer, next.Frame.Array);
         Assert.Equal(64 * 1024, pool.Rent(200).BatchBytes);
-        Assert.Equal(64 * 1024, pool.Rent(2000, new BatchTiming(0, 0, "c")).BatchBytes);
+        Assert.Equal(64 * 1024, pool.Rent(2000, new BatchProperties(0, 0, "c")).BatchBytes);
     }
 
     [Theory]

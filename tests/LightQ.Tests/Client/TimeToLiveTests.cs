@@ -30,17 +30,17 @@ public sealed class TimeToLiveTests
         var queue = new PublishQueue(64 * 1024, isRepeatable: false, time);
         queue.Open(1 << 20, 1 << 20, batchWindow: 0);
         var clock = new MessageClock(time, null);
-        BatchTiming ten = clock.Stamp(TenSeconds), none = clock.Stamp(default);
+        BatchProperties ten = clock.Stamp(TenSeconds), none = clock.Stamp(default);
         Assert.NotEqual(default, ten);
         Assert.Equal(default, none);
-        foreach (BatchTiming timing in (BatchTiming[])[ten, clock.Stamp(TenSeconds), none, none, ten])
-            Assert.True(queue.TryAdd("x"u8, default, null, 9, timing));
+        foreach (BatchProperties properties in (BatchProperties[])[ten, clock.Stamp(TenSeconds), none, none, ten])
+            Assert.True(queue.TryAdd("x"u8, default, null, 9, properties));
         Assert.False(queue.TryAddToOpen("x"u8));
-        var sent = new List<(int, BatchTiming)>();
+        var sent = new List<(int, BatchProperties)>();
         while (queue.CanSend(mayTakeOpen: true))
         {
             SendBatch batch = queue.Send();
-            sent.Add((batch.Count, batch.Timing));
+            sent.Add((batch.Count, batch.Properties));
         }
         Assert.Equal([(2, ten), (2, none), (1, ten)], sent);
 
@@ -128,11 +128,11 @@ public sealed class TimeToLiveTests
 
     private static byte[] Expiring(long offset, long expiresAt, params string[] texts)
     {
-        var timing = new BatchTiming(0, expiresAt);
+        var properties = new BatchProperties(0, expiresAt);
         var plain = new BatchView(FakeConnection.Batch(offset, [.. texts.Select(System.Text.Encoding.UTF8.GetBytes)]));
-        byte[] batch = new byte[BatchLayout.Align(timing.HeaderLength + plain.UncompressedLength)];
-        plain.Payload[..plain.UncompressedLength].CopyTo(batch.AsSpan(timing.HeaderLength));
-        BatchWriter.Complete(batch, plain.UncompressedLength, texts.Length, plain.UncompressedLength, BatchCodec.None, timing, default, 1_000_000);
+        byte[] batch = new byte[BatchLayout.Align(properties.HeaderLength + plain.UncompressedLength)];
+        plain.Payload[..plain.UncompressedLength].CopyTo(batch.AsSpan(properties.HeaderLength));
+        BatchWriter.Complete(batch, plain.UncompressedLength, texts.Length, plain.UncompressedLength, BatchCodec.None, properties, default, 1_000_000);
         BatchWriter.Stamp(batch, new BatchStamp(offset, 2_000_000, 3, 0, 0));
         return batch;
     }

@@ -30,7 +30,7 @@ internal static class BatchTargets
             Name = "batches",
             What = "batches as a broker takes them",
             Parse = Batches,
-            Seeds = [Sample.Batch(), Sample.BatchOf(5, 6), [.. Sample.Batch(), .. Sample.BatchOf(1)], Timed(new BatchTiming(Sample.Time, 0)), Timed(new BatchTiming(Sample.Time, Sample.Time + 1)), Timed(new BatchTiming(0, 9)), Timed(new BatchTiming(0, 0, "id")), Timed(new BatchTiming(Sample.Time, 9, "order-1"))],
+            Seeds = [Sample.Batch(), Sample.BatchOf(5, 6), [.. Sample.Batch(), .. Sample.BatchOf(1)], Timed(new BatchProperties(Sample.Time, 0)), Timed(new BatchProperties(Sample.Time, Sample.Time + 1)), Timed(new BatchProperties(0, 9)), Timed(new BatchProperties(0, 0, "id")), Timed(new BatchProperties(Sample.Time, 9, "order-1"))],
             Tokens = [[1, 8, 1, 0, 0, 0, 0, 0, 0, 0], [2, 8, 1, 0, 0, 0, 0, 0, 0, 0], [3, 8], [4, 2, 0xC3, 0xA4], [0xB7, 1]],
             Seal = Seals.Batches,
             Refusals = Refusals,
@@ -73,11 +73,11 @@ internal static class BatchTargets
 
     private static byte[] RecordsOf(byte[] batch) => batch[BatchLayout.HeaderSize..(BatchLayout.HeaderSize + new BatchView(batch).UncompressedLength)];
 
-    private static byte[] Timed(BatchTiming timing)
+    private static byte[] Timed(BatchProperties properties)
     {
         byte[] batch = new byte[256];
-        int length = RecordWriter.Write(batch.AsSpan(timing.HeaderLength), "later"u8);
-        return batch[..BatchWriter.Complete(batch, length, 1, length, BatchCodec.None, timing, Sample.Origin, Sample.Time)];
+        int length = RecordWriter.Write(batch.AsSpan(properties.HeaderLength), "later"u8);
+        return batch[..BatchWriter.Complete(batch, length, 1, length, BatchCodec.None, properties, Sample.Origin, Sample.Time)];
     }
 
     private static bool Records(ReadOnlySpan<byte> input)

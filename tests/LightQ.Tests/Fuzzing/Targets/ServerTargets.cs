@@ -98,8 +98,8 @@ internal static class ServerTargets
         {
             PublishedMessage message = request.Messages[i];
             byte[] record = new byte[encoder.Measure(message, i)];
-            BatchTiming timing = MessageTimes.Of(message, i, Sample.Time);
-            ThrowUnless(timing.DueAt >= 0 && timing.ExpiresAt >= 0 && timing.HeaderLength is >= BatchLayout.HeaderSize and <= BatchLayout.MaxHeaderSize, "a message's times are times");
+            BatchProperties properties = MessageTimes.Of(message, i, Sample.Time);
+            ThrowUnless(properties.DueAt >= 0 && properties.ExpiresAt >= 0 && properties.HeaderLength is >= BatchLayout.HeaderSize and <= BatchLayout.MaxHeaderSize, "a message's times are times");
             encoder.Write(message, record);
             var records = new RecordEnumerator(record, 1, 0);
             ThrowUnless(records.MoveNext() && records.Current.Body.SequenceEqual(message.Body.Span) && records.Current.Key.SequenceEqual(message.Key.Span) && records.Current.IsTombstone == message.Tombstone, "a record is its message");

@@ -21,7 +21,7 @@ public sealed class BatchExtensionTests
     [Fact]
     public void A_batch_with_both_times_has_its_golden_bytes_and_reads_as_it_was_written()
     {
-        byte[] batch = Timed(new BatchTiming(Due, Expiry));
+        byte[] batch = Timed(new BatchProperties(Due, Expiry));
         Hex.Equal(Golden, batch);
         Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
         Assert.Equal((Due, Expiry, -1L), (view.DueAt, view.ExpiresAt, view.OriginOffset));
@@ -37,7 +37,7 @@ public sealed class BatchExtensionTests
     [InlineData(0, Expiry, 106)]
     public void Times_take_room_only_where_they_are_set(long due, long expiry, int headerLength)
     {
-        byte[] batch = Timed(new BatchTiming(due, expiry));
+        byte[] batch = Timed(new BatchProperties(due, expiry));
         Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
         Assert.Equal(headerLength, view.HeaderLength);
         Assert.Equal(due, view.DueAt);
@@ -47,7 +47,7 @@ public sealed class BatchExtensionTests
     [Fact]
     public void A_stamp_keeps_the_extensions()
     {
-        byte[] batch = Timed(new BatchTiming(Due, Expiry));
+        byte[] batch = Timed(new BatchProperties(Due, Expiry));
         BatchWriter.Stamp(batch, Sample.Stamp);
         var view = new BatchView(batch);
         Assert.True(view.VerifyHeader() && view.VerifyPayload());
@@ -130,20 +130,20 @@ public sealed class BatchExtensionTests
     public void The_longest_id_fits_beside_both_times_and_a_longer_one_is_none()
     {
         string longest = new('x', ProtocolLimits.MaxMessageIdBytes);
-        byte[] batch = Timed(new BatchTiming(Due, Expiry, longest));
+        byte[] batch = Timed(new BatchProperties(Due, Expiry, longest));
         Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, Limit, out BatchView view, out _));
         Assert.Equal(longest, System.Text.Encoding.UTF8.GetString(view.MessageId));
         Assert.Equal((246, Due, Expiry), (view.HeaderLength, view.DueAt, view.ExpiresAt));
         Assert.True(view.HeaderLength <= BatchLayout.MaxHeaderSize);
-        Refused(ErrorCode.MalformedBatch, "1 to 128 bytes", Timed(new BatchTiming(0, 0, longest + "x")));
-        Assert.True(BatchTiming.IsMessageId(longest) && BatchTiming.IsMessageId(new string('ä', 64)));
-        Assert.All(["", longest + "x", new string('ä', 65), "a\ud800"], id => Assert.False(BatchTiming.IsMessageId(id)));
+        Refused(ErrorCode.MalformedBatch, "1 to 128 bytes", Timed(new BatchProperties(0, 0, longest + "x")));
+        Assert.True(BatchProperties.IsMessageId(longest) && BatchProperties.IsMessageId(new string('ä', 64)));
+        Assert.All(["", longest + "x", new string('ä', 65), "a\ud800"], id => Assert.False(BatchProperties.IsMessageId(id)));
     }
 
     [Fact]
     public void A_batch_with_an_id_has_one_record()
     {
-        byte[] batch = Timed(new BatchTiming(0, 0, "a"));
+        byte[] batch = Timed(new BatchProperties(0, 0, "a"));
         batch = Sample.WithUInt32(batch, BatchLayout.RecordCount, 2);
         Refused(ErrorCode.MalformedBatch, "one record", Sample.WithUInt32(batch, BatchLayout.OffsetSpan, 2));
     }
@@ -151,7 +151,7 @@ public sealed class BatchExtensionTests
     [Fact]
     public void The_delivery_of_a_delayed_batch_keeps_the_id()
     {
-        byte[] delivery = Timed(new BatchTiming(Due, Expiry, "order-1"));
+        byte[] delivery = Timed(new BatchProperties(Due, Expiry, "order-1"));
         BatchWriter.Stamp(delivery, Sample.Stamp);
         BatchWriter.MakeCopy(delivery, Sample.Stamp.BaseOffset);
         BatchWriter.MakeDelivery(delivery, Sample.Stamp.BaseOffset);
@@ -190,7 +190,7 @@ public sealed class BatchExtensionTests
     [InlineData(Expiry)]
     public void The_delivery_of_a_delayed_batch_names_its_origin_and_nobody_sent_it(long expiry)
     {
-        byte[] delayed = Timed(new BatchTiming(Due, expiry));
+        byte[] delayed = Timed(new BatchProperties(Due, expiry));
         BatchWriter.Stamp(delayed, Sample.Stamp);
         byte[] delivery = [.. delayed];
         BatchWriter.MakeDelivery(delivery, Sample.Stamp.BaseOffset);
@@ -212,7 +212,7 @@ public sealed class BatchExtensionTests
     [InlineData(Expiry)]
     public void A_copy_of_a_delayed_batch_is_as_long_and_names_where_it_was_published_and_so_does_its_delivery(long expiry)
     {
-        byte[] delayed = Timed(new BatchTiming(Due, expiry));
+        byte[] delayed = Timed(new BatchProperties(Due, expiry));
         BatchWriter.Stamp(delayed, Sample.Stamp);
         byte[] copy = [.. delayed];
         BatchWriter.MakeCopy(copy, Sample.Stamp.BaseOffset);
@@ -237,11 +237,11 @@ public sealed class BatchExtensionTests
         Refused(ErrorCode.NotSupported, "flags", copy);
     }
 
-    private static byte[] Timed(BatchTiming timing)
+    private static byte[] Timed(BatchProperties properties)
     {
         byte[] buffer = new byte[512];
-        int length = RecordWriter.Write(buffer.AsSpan(timing.HeaderLength), "hi"u8);
-        return buffer[..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, timing, Sample.Origin, Sample.Time)];
+        int length = RecordWriter.Write(buffer.AsSpan(properties.HeaderLength), "hi"u8);
+        return buffer[..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, properties, Sample.Origin, Sample.Time)];
     }
 
     /// <summary>A batch with these extensions, of which the check says what is expected.</summary>

@@ -28,7 +28,7 @@ internal static class ForgedBodies
         ["key"] = content => OfRecord("body"u8, content, headers: []),
         ["header"] = content => OfRecord("body"u8, key: null, HeaderOf(content)),
         ["compressed"] = content => OfPayload(content, BatchCodec.Brotli, default),
-        ["delayed"] = content => OfPayload(content, BatchCodec.None, new BatchTiming(DueAt: FarAhead, ExpiresAt: 0)),
+        ["delayed"] = content => OfPayload(content, BatchCodec.None, new BatchProperties(DueAt: FarAhead, ExpiresAt: 0)),
     };
 
     private static byte[] OfRecord(ReadOnlySpan<byte> body, byte[]? key, byte[] headers)
@@ -39,12 +39,12 @@ internal static class ForgedBodies
     }
 
     /// <summary>A batch whose payload is the bytes themselves: a broker never looks into what is compressed.</summary>
-    private static byte[] OfPayload(byte[] content, BatchCodec codec, BatchTiming timing)
+    private static byte[] OfPayload(byte[] content, BatchCodec codec, BatchProperties properties)
     {
-        int at = BatchLayout.Align(timing.HeaderLength), bytes = at - timing.HeaderLength + content.Length;
+        int at = BatchLayout.Align(properties.HeaderLength), bytes = at - properties.HeaderLength + content.Length;
         byte[] batch = new byte[at + content.Length + BatchLayout.Alignment];
         content.CopyTo(batch, at);
-        return batch[..BatchWriter.Complete(batch, bytes, 1, bytes, codec, timing, default, timestamp: 1)];
+        return batch[..BatchWriter.Complete(batch, bytes, 1, bytes, codec, properties, default, timestamp: 1)];
     }
 
     /// <summary>A header whose value begins at a multiple of 8: its name and its lengths take 8 bytes.</summary>

@@ -12,7 +12,7 @@ namespace LightQ.Protocol.Batches;
 /// <param name="DueAt">When they are due; 0 for at once.</param>
 /// <param name="ExpiresAt">When they expire; 0 for never.</param>
 /// <param name="MessageId">The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with one has one message.</param>
-public readonly record struct BatchTiming(long DueAt, long ExpiresAt, string? MessageId = null)
+public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string? MessageId = null)
 {
     // A 64th: with a time to live of 10 s a new batch begins every 156 ms for its sake.
     private const int ExpirySteps = 64;
@@ -23,10 +23,10 @@ public readonly record struct BatchTiming(long DueAt, long ExpiresAt, string? Me
     /// <param name="now">Now.</param>
     /// <param name="dueAt">When it is to be delivered; not after <paramref name="now"/> for at once.</param>
     /// <param name="timeToLive">How long it is of use, from then; null for ever.</param>
-    public static BatchTiming Round(long now, long dueAt, TimeSpan? timeToLive)
+    public static BatchProperties Round(long now, long dueAt, TimeSpan? timeToLive)
     {
         long due = dueAt > now ? RoundUp(dueAt, DueStep) : 0;
-        return new BatchTiming(due, timeToLive is { } life ? Expiry(Math.Max(now, due), life.Ticks / TimeSpan.TicksPerMicrosecond) : 0);
+        return new BatchProperties(due, timeToLive is { } life ? Expiry(Math.Max(now, due), life.Ticks / TimeSpan.TicksPerMicrosecond) : 0);
     }
 
     /// <summary>Bytes of a header that says so.</summary>
