@@ -6,7 +6,10 @@ using System.Text;
 namespace LightQ.Cli.Hosting;
 
 /// <summary>Tells systemd how the process is: ready, reloading, stopping, alive. The protocol of sd_notify(3): datagrams of assignments to the socket that NOTIFY_SOCKET names.</summary>
-/// <remarks>Microsoft.Extensions.Hosting.Systemd would go here. What cannot be sent is not: the service manager then judges by its time-outs.</remarks>
+/// <remarks>
+/// Microsoft.Extensions.Hosting.Systemd says READY and STOPPING and nothing else: no reload, no watchdog, no more time for a drain.
+/// What cannot be sent is not: the service manager then judges by its time-outs.
+/// </remarks>
 internal sealed class ServiceNotifier : IDisposable
 {
     private const string SocketVariable = "NOTIFY_SOCKET", WatchdogVariable = "WATCHDOG_USEC", WatchdogProcessVariable = "WATCHDOG_PID";
