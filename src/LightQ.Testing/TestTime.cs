@@ -2,7 +2,10 @@ namespace LightQ.Testing;
 
 /// <summary>A clock that runs as the machine's does, and can be moved forward: a test of what happens after ten minutes need not take them. Thread-safe.</summary>
 /// <remarks>
-/// It never stands still, so whatever waits for a short time goes on by itself. <see cref="Advance"/> is to the program as the sleep of a machine: the clock jumps,
+/// It runs on and jumps: it never stands still, so whatever waits for a short time goes on by itself.
+/// (FakeTimeProvider of Microsoft.Extensions.TimeProvider.Testing stands until it is moved, and heartbeats would stand
+/// with it.)
+/// <see cref="Advance"/> is to the program as the sleep of a machine: the clock jumps,
 /// and the timers it jumped over fire, once each and in their order, on the thread that calls it. When it returns they have fired; what they set off on other threads
 /// may be under way, so wait for that by its effect.
 /// </remarks>

@@ -1,6 +1,12 @@
 namespace LightQ.Tests.Shared;
 
 /// <summary>A clock that moves when told to. Its timers fire on the thread that moves it, each at its own moment.</summary>
+/// <remarks>
+/// FakeTimeProvider of Microsoft.Extensions.TimeProvider.Testing 10.11.0 does not do here. It sets the clock to the
+/// end of a jump and fires then, so a timer that is armed anew each time it fires, as housekeeping's is, is due once
+/// in a jump of a minute and not at each of its moments. And it fires what is due from within Change, on the thread
+/// and in the locks of whoever arms it.
+/// </remarks>
 internal sealed class ManualTime : TimeProvider
 {
     private readonly Lock _lock = new();
