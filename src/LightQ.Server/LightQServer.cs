@@ -10,6 +10,7 @@ using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
+using LightQ.Server.Telemetry;
 using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using LightQ.Storage.Files;
@@ -44,6 +45,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private DataListener? _listener;
     private ControlServices? _control;
     private HttpHost? _http;
+    private readonly CallSpans _spans = new();
+    private ServerMeter? _meter;
+    private OtlpExport? _otlp;
     private ServerTls? _tls;
     private CertificateWatch? _certificateWatch;
     private readonly TaskCompletionSource _hasStopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -304,10 +308,17 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _control = new ControlServices(_broker, _listener, _limits, _security, this, time, _options.ConnectionTime, _logger);
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var web = new WebEndpoints(_broker, _listener, _limits, _readiness, new Degradation(_broker, _audit, _security.Access), _security, _tls, new AdminCommands(_broker, _security));
-        _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, _readiness, loggers, cancellationToken).ConfigureAwait(false);
+        var figures = new FigureSource(_broker, _listener, _limits, _readiness,
+            new Degradation(_broker, _audit, _security.Access), _tls);
+        var web = new WebEndpoints(figures, _security, new AdminCommands(_broker, _security));
+        _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, _readiness, _spans,
+            loggers, cancellationToken).ConfigureAwait(false);
         _listener.Start();
         _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, time, _logger);
+        _meter = new ServerMeter(figures, _listener.EndPoint.Port);
+        if (_options.Otlp.Endpoint is not null)
+            _otlp = OtlpExport.Start(_options.Otlp, _meter, _spans, _listener.EndPoint.Port, _options.ConnectionTime,
+                _logger);
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)
@@ -419,6 +430,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
             }
             finally
             {
+                if (_otlp is not null)
+                    await _otlp.StopAsync().ConfigureAwait(false); // The last figures are read while there is a broker.
+                _meter?.Dispose();
+                _spans.Dispose();
                 _security?.Dispose();
                 if (_audit is not null)
                     await CloseAuditAsync(_audit).ConfigureAwait(false); // Before the directory is another broker's.

@@ -5,6 +5,7 @@ using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
+using LightQ.Server.Telemetry;
 using LightQ.Server.Tls;
 
 namespace LightQ.Server;
@@ -99,6 +100,9 @@ public sealed record LightQServerOptions
 
     /// <summary>What a server process logs.</summary>
     public LogOptions Log { get; init; } = new();
+
+    /// <summary>Where metrics and spans are sent. Default: nowhere.</summary>
+    public OtlpOptions Otlp { get; init; } = new();
 
     /// <summary>The audit log.</summary>
     public AuditOptions Audit { get; init; } = new();

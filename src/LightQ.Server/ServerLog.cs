@@ -139,4 +139,10 @@ internal static partial class ServerLog
 
     [LoggerMessage(2078, LogLevel.Warning, "The topic {Topic} has no group, so nothing of its partition {Partition} is settled and {Bytes} bytes are kept")]
     public static partial void TopicHeldByNobody(ILogger logger, string topic, uint partition, long bytes);
+
+    [LoggerMessage(2080, LogLevel.Warning, "OTLP: {What} cannot be sent to {Endpoint}. It is tried again, and not said again for an hour. {Reason}")]
+    public static partial void ExportFailed(ILogger logger, string what, string endpoint, string reason);
+
+    [LoggerMessage(2081, LogLevel.Warning, "OTLP: {What} reach {Endpoint} again")]
+    public static partial void ExportedAgain(ILogger logger, string what, string endpoint);
 }

@@ -12,6 +12,14 @@ internal static class ConfigurationLayers
     /// <summary>What environment variables begin with; two underscores separate the parts of a key.</summary>
     public const string EnvironmentPrefix = "LIGHTQ__";
 
+    /// <summary>The variables that every program with OpenTelemetry goes by, and that are settings here.</summary>
+    private static readonly (string Variable, string Key)[] Standard =
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "Otlp:Endpoint"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "Otlp:Protocol"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "Otlp:Headers"),
+    ];
+
     /// <exception cref="ServerStartException">The file cannot be read or is not JSON.</exception>
     public static IEnumerable<LayeredValue> ReadFile(string path)
     {
@@ -47,10 +55,22 @@ internal static class ConfigurationLayers
         }
     }
 
-    public static IEnumerable<LayeredValue> ReadEnvironment(IEnumerable<KeyValuePair<string, string>> variables) =>
-        from variable in variables
-        where variable.Key.StartsWith(EnvironmentPrefix, StringComparison.OrdinalIgnoreCase)
-        select new LayeredValue(variable.Key[EnvironmentPrefix.Length..].Replace("__", ":", StringComparison.Ordinal), variable.Value, "environment " + variable.Key);
+    /// <summary>Reads the environment: OpenTelemetry's variables first, so that ours win. Of the former, an empty one
+    /// is as none.</summary>
+    public static IEnumerable<LayeredValue> ReadEnvironment(IEnumerable<KeyValuePair<string, string>> variables)
+    {
+        KeyValuePair<string, string>[] all = [.. variables];
+        IEnumerable<LayeredValue> standard =
+            from variable in all
+            from name in Standard
+            where variable.Key == name.Variable && variable.Value.Length != 0
+            select new LayeredValue(name.Key, variable.Value, "environment " + variable.Key);
+        return standard.Concat(
+            from variable in all
+            where variable.Key.StartsWith(EnvironmentPrefix, StringComparison.OrdinalIgnoreCase)
+            let key = variable.Key[EnvironmentPrefix.Length..].Replace("__", ":", StringComparison.Ordinal)
+            select new LayeredValue(key, variable.Value, "environment " + variable.Key));
+    }
 
     /// <exception cref="ServerStartException">There is no such flag.</exception>
     public static IEnumerable<LayeredValue> ReadFlags(IReadOnlyDictionary<string, string> flags) => flags.Select(flag =>

@@ -23,7 +23,7 @@ internal static class ConfigurationReload
                 continue;
             if (setting.IsLive)
                 merged = setting.Apply(merged, to, "reload");
-            changes.Add(new SettingReload(setting, from, to, setting.IsLive));
+            changes.Add(new SettingReload(setting, setting.Show(from), setting.Show(to), setting.IsLive));
         }
         StartChecks.Check(merged);
         return (merged, changes);

@@ -62,7 +62,11 @@ public sealed class ServerConfiguration
             sources[setting] = value.Source;
         }
         return new ServerConfiguration(
-            options, [.. ServerSettings.All.Select(s => new ConfiguredValue(s, s.Read(options), sources.GetValueOrDefault(s, DefaultSource)))]);
+            options,
+            [
+                .. ServerSettings.All.Select(
+                    s => new ConfiguredValue(s, s.Show(s.Read(options)), sources.GetValueOrDefault(s, DefaultSource))),
+            ]);
     }
 
     /// <summary>The value is not shown: under a mistyped key it may be anything.</summary>

@@ -19,7 +19,7 @@ public sealed class ServerSetting
     internal ServerSetting(ServerSetting other)
         : this(other.Key, other.Flag, other.Description, other._apply, other._read)
     {
-        (IsLimit, IsLive) = (other.IsLimit, other.IsLive);
+        (IsLimit, IsLive, IsSecret) = (other.IsLimit, other.IsLive, other.IsSecret);
     }
 
     /// <summary>The key in a file, such as <c>DataPlane:Heartbeat</c>; in the environment it is <c>LIGHTQ__DataPlane__Heartbeat</c>.</summary>
@@ -37,11 +37,26 @@ public sealed class ServerSetting
     /// <summary>Whether a running server takes another value of it from its configuration file when it reads that again; the others need a restart.</summary>
     public bool IsLive { get; private init; }
 
+    /// <summary>Whether its value is shown nowhere: neither by <c>--print-config</c> nor in the log or an
+    /// error.</summary>
+    public bool IsSecret { get; internal init; }
+
     /// <summary>The same, taken over by a running server.</summary>
     internal ServerSetting Live() => new(this) { IsLive = true };
 
-    /// <summary>The value in some options, as text that could be given for it.</summary>
+    /// <summary>The value in some options, as text that could be given for it; also of a secret.</summary>
     public string Read(LightQServerOptions options) => _read(options);
+
+    /// <summary>A text for it as it may be shown: that of a secret says only whether there is one, and an address with
+    /// a user, who may have a password, is not repeated.</summary>
+    public string Show(string text)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        if (IsSecret)
+            return text.Length == 0 ? "(none)" : "(secret)";
+        return text.Contains("://", StringComparison.Ordinal) && text.Contains('@', StringComparison.Ordinal)
+            ? "(an address with a user)" : text;
+    }
 
     /// <summary>The options with this setting changed.</summary>
     /// <exception cref="ServerStartException">The text is not a value, or one that is not allowed.</exception>
@@ -63,5 +78,6 @@ public sealed class ServerSetting
     }
 
     private ServerStartException Refuse(string text, string source, string allowed, Exception cause) =>
-        new(ServerStartFailure.Configuration, $"{Key} is '{text}' ({source}); allowed: {allowed}.", cause, source);
+        new(ServerStartFailure.Configuration, $"{Key} is '{Show(text)}' ({source}); allowed: {allowed}.", cause,
+            source);
 }

@@ -59,6 +59,13 @@ public static class ServerSettings
         Limit(Time("Http:HeaderTimeout", null, "Time a client has to send its first bytes, and the headers of a request.", (o, v) => o with { Http = o.Http with { HeaderTimeout = v } }, o => o.Http.HeaderTimeout)),
         Limit(Time("Http:IdleTimeout", null, "How long a connection may be without a request.", (o, v) => o with { Http = o.Http with { IdleTimeout = v } }, o => o.Http.IdleTimeout)),
         Limit(Number("Http:MinBodyBytesPerSecond", null, "Bytes a second that the body of a request must come with, on average; 0 for none.", (o, v) => o with { Http = o.Http with { MinBodyBytesPerSecond = v } }, o => o.Http.MinBodyBytesPerSecond)),
+        new("Otlp:Endpoint", null,
+            "Where metrics and spans of control calls are sent by OTLP, such as http://collector:4317; also OTEL_EXPORTER_OTLP_ENDPOINT.", (o, t) => o with { Otlp = o.Otlp with { Endpoint = ReadEndpoint(t) } }, o => Write(o.Otlp.Endpoint)),
+        new("Otlp:Protocol", null, "How: grpc or http/protobuf; also OTEL_EXPORTER_OTLP_PROTOCOL.", (o, t) =>
+            o with { Otlp = o.Otlp with { Protocol = ReadProtocol(t) } }, o => Write(o.Otlp.Protocol)),
+        new("Otlp:Headers", null,
+            "What goes along, NAME=VALUE,NAME=VALUE; a secret, best given as OTEL_EXPORTER_OTLP_HEADERS.", (o, t) =>
+            o with { Otlp = o.Otlp with { Headers = t } }, o => o.Otlp.Headers) { IsSecret = true },
         Switch("Audit:IsEnabled", null, "Whether logins and changes are kept in the data directory's audit log.", (o, v) => o with { Audit = o.Audit with { IsEnabled = v } }, o => o.Audit.IsEnabled),
         Number("Audit:FileBytes", null, "Size in bytes at which a file of the audit log is closed and the next begun.", (o, v) => o with { Audit = o.Audit with { FileBytes = v } }, o => o.Audit.FileBytes).Live(),
         Number("Audit:MaxFiles", null, "Most files of the audit log; the oldest is deleted when there would be more.", (o, v) => o with { Audit = o.Audit with { MaxFiles = v } }, o => o.Audit.MaxFiles).Live(),

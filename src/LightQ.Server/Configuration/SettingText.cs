@@ -1,11 +1,14 @@
 using System.Globalization;
 using System.Net;
+using LightQ.Server.Telemetry;
 
 namespace LightQ.Server.Configuration;
 
 /// <summary>Values as text. What is refused throws a <see cref="FormatException"/> whose message says what is allowed.</summary>
 internal static class SettingText
 {
+    private const string NoEndpoint = "(none)", GrpcProtocol = "grpc", HttpProtocol = "http/protobuf";
+
     private static readonly (string Unit, double Milliseconds)[] Units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
     public static int ReadNumber(string text) =>
@@ -47,6 +50,21 @@ internal static class SettingText
         }
         throw new FormatException("a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10");
     }
+
+    public static Uri? ReadEndpoint(string text) =>
+        text is "" or NoEndpoint ? null : Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) ? uri
+            : throw new FormatException(OtlpOptions.EndpointForm);
+
+    public static OtlpProtocol ReadProtocol(string text) => text.ToLowerInvariant() switch
+    {
+        GrpcProtocol => OtlpProtocol.Grpc,
+        HttpProtocol => OtlpProtocol.HttpProtobuf,
+        _ => throw new FormatException($"{GrpcProtocol} or {HttpProtocol}"),
+    };
+
+    public static string Write(Uri? endpoint) => endpoint?.OriginalString ?? NoEndpoint;
+
+    public static string Write(OtlpProtocol protocol) => protocol == OtlpProtocol.Grpc ? GrpcProtocol : HttpProtocol;
 
     public static string Write(long value) => value.ToString(CultureInfo.InvariantCulture);
 

@@ -3,6 +3,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using LightQ.Server.Control;
 using LightQ.Server.Limits;
+using LightQ.Server.Telemetry;
 using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using Microsoft.AspNetCore.Builder;
@@ -40,7 +41,8 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Binds both ports and serves.</summary>
     /// <exception cref="ServerStartException">A port cannot be had.</exception>
     public static async Task<HttpHost> StartAsync(
-        ServerLimits limits, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, Readiness readiness, ILoggerFactory loggers, CancellationToken cancellationToken)
+        ServerLimits limits, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, Readiness readiness,
+        CallSpans spans, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
         LightQServerOptions options = limits.Options;
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
@@ -61,7 +63,8 @@ internal sealed class HttpHost : IAsyncDisposable
         {
             app.Use(PaceGate.MeterAsync);
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
-            app.Use((http, next) => http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : next(http));
+            app.Use((http, next) =>
+                http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : spans.InvokeAsync(http, next));
             control.Map(app);
             web.Map(app, dataPort, controlEnd.Port);
             await app.StartAsync(cancellationToken).ConfigureAwait(false);

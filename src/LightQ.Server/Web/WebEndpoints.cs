@@ -1,23 +1,20 @@
 using LightQ.Broker;
-using LightQ.Broker.Topics;
 using LightQ.Protocol;
-using LightQ.Server.DataPlane;
-using LightQ.Server.Hosting;
-using LightQ.Server.Limits;
 using LightQ.Server.Security;
-using LightQ.Server.Tls;
+using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.Net.Http.Headers;
 
 namespace LightQ.Server.Web;
 
 /// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no topic's failure in words, and metrics only of topics that the caller may see.</summary>
-internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, ServerLimits limits, Readiness readiness, Degradation degradation, ServerSecurity security, ServerTls? tls, AdminCommands admin)
+internal sealed class WebEndpoints(FigureSource source, ServerSecurity security, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
 
-    private readonly HostCheck _hosts = new(limits, security.Authenticator);
+    private readonly HostCheck _hosts = new(source.Limits, security.Authenticator);
 
     /// <summary>Lets a request on that goes to this broker.</summary>
     public Task CheckHost(HttpContext http, RequestDelegate next) => _hosts.InvokeAsync(http, next);
@@ -28,7 +25,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
     /// <param name="controlPort">Where they find gRPC.</param>
     public void Map(IEndpointRouteBuilder endpoints, int dataPort, int controlPort)
     {
-        new AdminEndpoint(admin, limits, dataPort, controlPort).Map(endpoints);
+        new AdminEndpoint(admin, source.Limits, dataPort, controlPort).Map(endpoints);
         Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
         Get(endpoints, "/healthz/live", http => Answer(http, StatusCodes.Status200OK, "live\n"));
         Get(endpoints, "/healthz/ready", Ready);
@@ -40,7 +37,7 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
 
         /healthz/live    200 while the process answers
         /healthz/ready   200 while the broker takes work, also when single topics have failed or the disk refuses something, which it tells; 503 with the reason when not
-        /metrics         Prometheus metrics
+        /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
         /admin           POST: create topics, join them, read their statistics, in JSON
 
         """;
@@ -48,9 +45,9 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
     /// <summary>A failed topic is one topic's trouble, and one that the disk refuses what is beside topics goes on: to take the broker out of service would take along what works.</summary>
     private Task Ready(HttpContext http)
     {
-        if (readiness.NotReadyReason is { } reason)
+        if (source.Readiness.NotReadyReason is { } reason)
             return Answer(http, StatusCodes.Status503ServiceUnavailable, reason + "\n");
-        IReadOnlyList<string> reasons = degradation.Reasons();
+        IReadOnlyList<string> reasons = source.Degradation.Reasons();
         string text = reasons.Count == 0 ? "ready\n" : $"ready, degraded: {string.Join(", ", reasons)}\n";
         return Answer(http, StatusCodes.Status200OK, text);
     }
@@ -69,12 +66,12 @@ internal sealed class WebEndpoints(LightQBroker broker, DataListener listener, S
             await Answer(http, status, e.Message + "\n").ConfigureAwait(false);
             return;
         }
-        tls?.LookForChanges();
-        http.Response.ContentType = PrometheusWriter.ContentType;
         bool Sees(string topic) => principal is not null && security.Access.Sees(principal, topic);
-        Topic[] visible = [.. broker.Topics.Where(t => Sees(t.Name)).OrderBy(t => t.Name, StringComparer.Ordinal)];
-        GroupMetrics groups = await GroupMetrics.ReadAsync(broker, visible, limits, http.RequestAborted).ConfigureAwait(false);
-        await http.Response.WriteAsync(MetricsPage.Write(broker, visible, groups, Sees, limits, listener.Count, readiness.NotReadyReason is null, degradation, tls?.Certificate)).ConfigureAwait(false);
+        FigureReading reading = await FigureReading.TakeAsync(source, Sees, http.RequestAborted).ConfigureAwait(false);
+        MetricsFormat format = MetricsPage.FormatFor(http.Request);
+        http.Response.ContentType = MetricsWriter.ContentTypeOf(format);
+        http.Response.Headers.Vary = HeaderNames.Accept;
+        await http.Response.WriteAsync(MetricsPage.Write(reading, format)).ConfigureAwait(false);
     }
 
     private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);

@@ -2,6 +2,7 @@ using System.Reflection;
 using LightQ.Client;
 using LightQ.Client.Telemetry;
 using LightQ.IntegrationTests.Docs;
+using LightQ.Server.Telemetry;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Telemetry;
@@ -29,5 +30,26 @@ public sealed class TelemetryPageTests
             Assert.Contains($"| `{instrument.Name}` | {kind} | `{instrument.Unit}` |", Page, StringComparison.Ordinal);
             Assert.Equal(LightQTelemetry.MeterName, instrument.Meter.Name);
         });
+    }
+
+    [Fact]
+    public void The_page_lists_every_figure_of_the_broker()
+    {
+        string[] rows = [.. Page.Split('\n')
+            .Where(line => line.StartsWith("| `lightq.", StringComparison.Ordinal) && line.Count(c => c == '|') == 5)];
+        Assert.Equal(Figures.OfBroker.Select(RowOf), rows);
+    }
+
+    private static string RowOf(Figure figure)
+    {
+        string kind = figure.Kind switch
+        {
+            FigureKind.Counter => "counter",
+            FigureKind.UpDownCounter => "up-down counter",
+            _ => "gauge",
+        };
+        string unit = figure.Unit.Length == 0 ? "" : $"`{figure.Unit}`";
+        string tags = string.Join(", ", figure.Tags.Select(tag => $"`{tag}`"));
+        return $"| `{figure.Name}` | {kind} | {unit} | {tags} |";
     }
 }

@@ -3,6 +3,7 @@ using System.Text.Json;
 using LightQ.Server;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
+using LightQ.Server.Telemetry;
 using LightQ.Server.Tls;
 using Microsoft.Extensions.Logging;
 using Xunit;
@@ -55,6 +56,12 @@ public sealed class ServerConfigurationTests : IDisposable
             WebPort = 3,
             RequireAuth = true,
             Audit = new AuditOptions { IsEnabled = false, FileBytes = 1_000_000, MaxFiles = 3 },
+            Otlp = new()
+            {
+                Endpoint = new Uri("http://collector:4317"),
+                Protocol = OtlpProtocol.HttpProtobuf,
+                Headers = "key=a,other=b"
+            },
             Insecure = true,
             MaxWaitingLogins = 77,
             MaxLoginsPerUser = 78,
@@ -139,6 +146,54 @@ public sealed class ServerConfigurationTests : IDisposable
     [InlineData("--none", "1", "There is no flag --none.")]
     public void A_bad_value_names_the_key_the_value_its_source_and_what_is_allowed(string flag, string value, string message) =>
         Assert.Equal(message, Refused(() => Load(new() { [flag] = value })).Message);
+
+    [Theory]
+    [InlineData("LIGHTQ__Otlp__Endpoint", "collector", "Otlp:Endpoint is 'collector' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or https://HOST:PORT, without a user.")]
+    [InlineData("LIGHTQ__Otlp__Endpoint", "ftp://collector", "Otlp:Endpoint is 'ftp://collector' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or https://HOST:PORT, without a user.")]
+    [InlineData("LIGHTQ__Otlp__Endpoint", "http://me:hush@collector", "Otlp:Endpoint is '(an address with a user)' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or https://HOST:PORT, without a user.")]
+    [InlineData("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "Otlp:Protocol is 'http/json' (environment OTEL_EXPORTER_OTLP_PROTOCOL); allowed: grpc or http/protobuf.")]
+    [InlineData("LIGHTQ__Otlp__Headers", "hush", "Otlp:Headers is '(secret)' (environment LIGHTQ__Otlp__Headers); allowed: NAME=VALUE,NAME=VALUE.")]
+    [InlineData("OTEL_EXPORTER_OTLP_HEADERS", "k=v,=hush", "Otlp:Headers is '(secret)' (environment OTEL_EXPORTER_OTLP_HEADERS); allowed: NAME=VALUE,NAME=VALUE.")]
+    public void A_bad_collector_refuses_the_start_and_a_secret_is_not_repeated(string variable, string value,
+        string message) =>
+        Assert.Equal(message, Refused(() => Load(null, new() { [variable] = value })).Message);
+
+    [Fact]
+    public void OpenTelemetrys_variables_are_settings_over_the_file_and_under_ours()
+    {
+        Write("""{ "Otlp": { "Endpoint": "http://file:1", "Protocol": "grpc", "Headers": "from=file" } }""");
+        ServerConfiguration configuration = Load(null, new()
+        {
+            ["LIGHTQ__Otlp__Endpoint"] = "http://ours:1",
+            ["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://standard:1",
+            ["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/protobuf",
+            ["OTEL_EXPORTER_OTLP_HEADERS"] = "",
+        });
+        Assert.Equal(new OtlpOptions
+        {
+            Endpoint = new Uri("http://ours:1"),
+            Protocol = OtlpProtocol.HttpProtobuf,
+            Headers = "from=file"
+        }, configuration.Options.Otlp);
+        Assert.Equal("environment OTEL_EXPORTER_OTLP_PROTOCOL", SourceOf(configuration, "Otlp:Protocol"));
+    }
+
+    [Fact]
+    public void A_secret_is_in_nothing_that_is_printed()
+    {
+        ServerConfiguration configuration = Load(null, new() { ["OTEL_EXPORTER_OTLP_HEADERS"] = "api-key=hush" });
+        Assert.Equal("api-key=hush", configuration.Options.Otlp.Headers);
+        Assert.Equal("(secret)", configuration.Values.Single(v => v.Setting.Key == "Otlp:Headers").Value);
+        Assert.Equal("(none)", Load().Values.Single(v => v.Setting.Key == "Otlp:Headers").Value);
+        (LightQServerOptions _, IReadOnlyList<SettingReload> changes) = ConfigurationReload.Merge(Load().Options,
+            configuration.Options, DateTimeOffset.UnixEpoch);
+        SettingReload change = Assert.Single(changes);
+        Assert.Equal(("Otlp:Headers", "(none)", "(secret)", false),
+            (change.Setting.Key, change.From, change.To, change.IsApplied));
+        string[] texts = [ConfigurationPrinter.ToText(configuration), ConfigurationPrinter.ToJson(configuration),
+            configuration.Options.ToString(), change.ToString()];
+        Assert.All(texts, text => Assert.DoesNotContain("hush", text, StringComparison.Ordinal));
+    }
 
     [Fact]
     public void An_unknown_key_is_named_with_its_source_but_not_its_value()
