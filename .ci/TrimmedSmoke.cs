@@ -5,10 +5,6 @@ using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
-using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 
 const int Messages = 1000;
 using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));

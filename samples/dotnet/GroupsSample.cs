@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Samples;
 
@@ -58,7 +57,7 @@ internal static class GroupsSample
             {
                 return (await letters.FetchAsync(1, Patience))[0];
             }
-            catch (LightQException e) when (e.Code == Protocol.ErrorCode.UnknownTopic)
+            catch (LightQException e) when (e.Code == ErrorCode.UnknownTopic)
             {
                 await Task.Delay(20);
             }

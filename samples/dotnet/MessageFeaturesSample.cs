@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol.Batches;
 
 namespace LightQ.Samples;
 

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Broker;
 
 /// <summary>A request that the engine refuses, with the code that both planes report.</summary>

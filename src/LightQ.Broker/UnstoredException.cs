@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using LightQ.Storage;
 
 namespace LightQ.Broker;

@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client;

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>What the producer of a host does when a newer producer of its <see cref="ProducerOptions.Name"/> has fenced it.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>A broker's announcement that it is about to end a client's connection, for example because it is being stopped.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>A consumer group as it stands.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>One reason why a consumer group, or a member of it, gets nothing at the moment.</summary>

@@ -1,6 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Client.Administration;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using WireGroup = LightQ.Protocol.Control.Group;
@@ -116,7 +115,7 @@ public sealed class GroupsClient
         return
         [
             .. response.Reasons.Select(r => new GroupReason(
-                (LightQ.Protocol.GroupHold)r.Hold, (int)r.Partition, r.HasConnectionId ? r.ConnectionId : null, r.Until?.ToDateTimeOffset(), r.Text)),
+                (LightQ.Client.GroupHold)r.Hold, (int)r.Partition, r.HasConnectionId ? r.ConnectionId : null, r.Until?.ToDateTimeOffset(), r.Text)),
         ];
     }
 

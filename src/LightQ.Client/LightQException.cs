@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>What went wrong, as a code to switch over. The SDK throws one other type of its own: <see cref="UndecodableMessageException"/>, about a body.</summary>

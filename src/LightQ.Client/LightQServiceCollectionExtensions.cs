@@ -47,7 +47,7 @@ public static class LightQServiceCollectionExtensions
 
     /// <summary>
     /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message. It always settles explicitly
-    /// (<see cref="LightQ.Protocol.SettleMode.Explicit"/>): what it had not completed when this program dies comes again. The host does not start while the broker refuses the
+    /// (<see cref="LightQ.Client.SettleMode.Explicit"/>): what it had not completed when this program dies comes again. The host does not start while the broker refuses the
     /// subscription or cannot be reached; with <see cref="LightQClientOptions.WaitForBroker"/> it starts, and the processor begins when the broker is there.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using LightQ.Client.Telemetry;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 

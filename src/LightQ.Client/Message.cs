@@ -5,7 +5,6 @@ using LightQ.Client.Consuming;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 
 namespace LightQ.Client;

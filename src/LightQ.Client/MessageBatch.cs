@@ -1,7 +1,6 @@
 using LightQ.Client.Consuming;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Frames;
 
 namespace LightQ.Client;
 

@@ -1,6 +1,5 @@
 using LightQ.Client.Filtering;
 using LightQ.Protocol;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 

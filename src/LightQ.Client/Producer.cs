@@ -1,6 +1,5 @@
 using LightQ.Client.Publishing;
 using LightQ.Client.Telemetry;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>The broker's word that messages are stored.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>A partition that the broker could not open at its start, because its files are damaged, missing, or cannot be read.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>An open subscription as the broker sees it.</summary>

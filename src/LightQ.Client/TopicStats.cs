@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client;
 
 /// <summary>A topic's figures at one moment. Counts are since the broker's start.</summary>

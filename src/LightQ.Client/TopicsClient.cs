@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using LightQ.Client.Administration;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 
 namespace LightQ.Client;

@@ -1,6 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Client.Administration;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 
 namespace LightQ.Client;

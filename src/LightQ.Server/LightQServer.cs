@@ -2,7 +2,6 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.Control;

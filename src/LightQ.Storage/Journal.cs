@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using LightQ.Storage.Backups;
 using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;

@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Reading;

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Storage;
 
 /// <summary>Offsets that a reader will not get.</summary>

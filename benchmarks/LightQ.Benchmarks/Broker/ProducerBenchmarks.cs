@@ -1,7 +1,7 @@
 using BenchmarkDotNet.Attributes;
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Producers;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 

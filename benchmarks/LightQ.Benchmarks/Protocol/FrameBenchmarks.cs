@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using BenchmarkDotNet.Attributes;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Benchmarks.Protocol;
@@ -25,7 +26,7 @@ public class FrameBenchmarks
         _large = new byte[64 * 1024];
         new FrameHeader(_large.Length, FrameType.Publish, 0, 1, 0).Write(_large);
         _reader.MaxFrameBytes = _large.Length;
-        PublishAckFrame.Write(_ack, 1, LightQ.Protocol.Durability.Fsync, _ranges);
+        PublishAckFrame.Write(_ack, 1, LightQ.Client.Durability.Fsync, _ranges);
     }
 
     /// <summary>What nobody can do without: the frame's five words, written and read.</summary>
@@ -56,7 +57,7 @@ public class FrameBenchmarks
 
     [Benchmark(Description = "encode PublishAck, 2 ranges")]
     [TimeBudget(8)]
-    public int EncodePublishAck() => PublishAckFrame.Write(_buffer, 1, LightQ.Protocol.Durability.Fsync, _ranges);
+    public int EncodePublishAck() => PublishAckFrame.Write(_buffer, 1, LightQ.Client.Durability.Fsync, _ranges);
 
     [Benchmark(Description = "read a frame of 64 KiB in place")]
     [TimeBudget(12)]

@@ -1,5 +1,5 @@
 using BenchmarkDotNet.Attributes;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 using LightQ.Storage.Segments;

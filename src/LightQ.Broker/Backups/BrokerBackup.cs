@@ -1,6 +1,5 @@
 using LightQ.Broker.Catalog;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Storage.Backups;
 using LightQ.Storage.State;
 

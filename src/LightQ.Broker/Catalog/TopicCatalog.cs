@@ -1,6 +1,5 @@
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 using LightQ.Storage.State;

@@ -1,7 +1,6 @@
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Broker.DeadLetters;

@@ -1,7 +1,6 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Broker.DeadLetters;
 

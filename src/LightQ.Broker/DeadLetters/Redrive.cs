@@ -3,7 +3,6 @@ using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 using LightQ.Storage.State;
 
 namespace LightQ.Broker.DeadLetters;

@@ -1,6 +1,5 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Groups;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 
 namespace LightQ.Broker.Groups;
 

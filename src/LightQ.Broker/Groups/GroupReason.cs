@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Broker.Groups;
 
 /// <summary>One reason why a group, or a member, gets nothing at the moment.</summary>

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using LightQ.Protocol;
 
 namespace LightQ.Broker.Groups;
 

@@ -1,5 +1,4 @@
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 
 namespace LightQ.Broker.Groups;
 

@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Storage;
 using LightQ.Storage.State;
 

@@ -1,5 +1,4 @@
 using LightQ.Broker.Scheduling;
-using LightQ.Protocol;
 
 namespace LightQ.Broker.Logs;
 

@@ -1,5 +1,4 @@
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 

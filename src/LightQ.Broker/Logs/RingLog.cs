@@ -1,5 +1,4 @@
 using LightQ.Disruptor;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;

@@ -1,6 +1,5 @@
 using System.Buffers;
 using LightQ.Disruptor;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;

@@ -1,6 +1,5 @@
 using LightQ.Broker.Scheduling;
 using LightQ.Disruptor;
-using LightQ.Protocol;
 using LightQ.Storage;
 using LightQ.Storage.Spilling;
 

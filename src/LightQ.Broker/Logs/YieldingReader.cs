@@ -226,7 +226,7 @@ internal abstract class YieldingReader : LogReader
     {
         LogCursor from = _log.SkipToEnd(this, out LogCursor end);
         _next = end;
-        gap = new LogGap(from.Offset, end.Offset - 1, Protocol.GapReason.Dropped);
+        gap = new LogGap(from.Offset, end.Offset - 1, GapReason.Dropped);
         return from.Offset != end.Offset;
     }
 

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Broker.Producers;
 
 /// <summary>What a producer stream has to tell its client.</summary>

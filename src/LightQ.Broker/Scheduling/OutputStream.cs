@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Broker.Scheduling;
 
 /// <summary>A producer stream or a subscription: something of a connection that has frames to send now and then.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Broker.Scheduling;
 
 /// <summary>Why a stream ends.</summary>

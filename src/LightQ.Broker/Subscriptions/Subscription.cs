@@ -2,7 +2,6 @@ using System.Globalization;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 

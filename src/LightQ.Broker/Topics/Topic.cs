@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;
 

@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using LightQ.Broker.Catalog;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Scheduling;
-using LightQ.Protocol;
 
 namespace LightQ.Broker.Topics;
 

@@ -4,7 +4,6 @@ using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Cli.Bench;
 

@@ -1,6 +1,5 @@
 using LightQ.Cli.Bench.Roles;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Cli.Bench;
 

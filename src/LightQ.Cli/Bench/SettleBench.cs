@@ -3,7 +3,6 @@ using System.Globalization;
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Cli.Bench;
 

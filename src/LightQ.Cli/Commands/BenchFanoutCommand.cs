@@ -3,7 +3,6 @@ using LightQ.Cli.Bench;
 using LightQ.Cli.Bench.Fanout;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Cli.Commands;
 

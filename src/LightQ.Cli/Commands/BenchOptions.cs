@@ -2,7 +2,6 @@ using System.CommandLine;
 using LightQ.Cli.Bench;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Cli.Commands;
 

@@ -28,11 +28,11 @@ internal static class CommonOptions
     /// <summary>What happens to a slow subscriber.</summary>
     public static Option<SlowPolicy> SlowPolicy() => ValueOptions.HyphenatedChoice(
         "--slow-policy",
-        Protocol.SlowPolicy.Block,
-        Protocol.SlowPolicy.DropOldest,
-        Protocol.SlowPolicy.DropNewest,
-        Protocol.SlowPolicy.Disconnect,
-        Protocol.SlowPolicy.SpillToDisk);
+        Client.SlowPolicy.Block,
+        Client.SlowPolicy.DropOldest,
+        Client.SlowPolicy.DropNewest,
+        Client.SlowPolicy.Disconnect,
+        Client.SlowPolicy.SpillToDisk);
 
     /// <summary>How long a blocking subscriber may stand still.</summary>
     public static Option<TimeSpan?> SlowTimeout() => new("--slow-timeout")

@@ -1,7 +1,6 @@
 using System.Globalization;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.Cli.Doctor;
 

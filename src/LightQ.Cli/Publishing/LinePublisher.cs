@@ -89,7 +89,7 @@ internal sealed class LinePublisher
             if (!(_isPlain ? _producer.TryPublish(line) : _producer.TryPublish(line, _options, _key, _headers)))
                 return false;
         }
-        catch (LightQException e) when (e.Code == Protocol.ErrorCode.MessageTooLarge)
+        catch (LightQException e) when (e.Code == ErrorCode.MessageTooLarge)
         {
             throw new CommandException(ExitCode.Failed, $"Line {Messages + 1} is too large: {e.Message}", e);
         }

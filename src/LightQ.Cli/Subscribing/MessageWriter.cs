@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Cli.Subscribing;
 

@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Cli.Subscribing;
 

@@ -3,7 +3,6 @@ using System.Globalization;
 using System.Net.Sockets;
 using Grpc.Core;
 using LightQ.Client.Encryption;
-using LightQ.Protocol;
 
 namespace LightQ.Client.Administration;
 

@@ -1,7 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
-using Retention = LightQ.Protocol.Retention;
 using WireRetention = LightQ.Protocol.Control.Retention;
 using WireTopicKind = LightQ.Protocol.Control.TopicKind;
 

@@ -1,5 +1,4 @@
 using System.Numerics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 

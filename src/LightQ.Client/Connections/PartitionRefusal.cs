@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client.Connections;
 
 /// <summary>What a broker answers for a partition that it could not open at its start, or whose disk has failed since, while it serves the topic's others.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates batches.</summary>

@@ -1,8 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client.Telemetry;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Consuming;
 

@@ -1,7 +1,6 @@
 using System.Threading.Tasks.Sources;
 using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Consuming;

@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;

@@ -2,7 +2,6 @@ using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using LightQ.Protocol;
 
 namespace LightQ.Client.Encryption;
 

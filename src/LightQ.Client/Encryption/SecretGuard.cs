@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using LightQ.Protocol;
 
 namespace LightQ.Client.Encryption;
 

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Text;
-using LightQ.Protocol;
 
 namespace LightQ.Client.Filtering;
 

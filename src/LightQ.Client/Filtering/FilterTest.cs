@@ -1,5 +1,3 @@
-using LightQ.Protocol.Records;
-
 namespace LightQ.Client.Filtering;
 
 /// <summary>One question about a message's headers, and which question is next.</summary>

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client.Hosting;
 
 /// <summary>The producer of a host: one after the other, if it takes over from those that fence it.</summary>

@@ -1,5 +1,4 @@
 using LightQ.Client.Connections;
-using LightQ.Protocol;
 using Microsoft.Extensions.Hosting;
 
 namespace LightQ.Client.Hosting;

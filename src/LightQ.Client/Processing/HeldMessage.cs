@@ -118,7 +118,7 @@ internal sealed class HeldMessage : IDisposable
     {
         try
         {
-            if (await Message.RenewLockAsync().ConfigureAwait(false) == Protocol.SettleOutcome.Done)
+            if (await Message.RenewLockAsync().ConfigureAwait(false) == SettleOutcome.Done)
             {
                 lock (_gate)
                 {

@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client.Publishing;
 
 /// <summary>Why a broker refused messages, for people.</summary>

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Publishing;
 

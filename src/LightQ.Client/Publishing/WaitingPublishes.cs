@@ -1,5 +1,3 @@
-using LightQ.Protocol;
-
 namespace LightQ.Client.Publishing;
 
 /// <summary>Publishes that found no room, in their order. Guarded by their producer's gate.</summary>

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Telemetry;

@@ -49,7 +49,7 @@ internal sealed class BackupsService(LightQBroker broker, AccessControl access, 
     {
         _access.DemandAdmin(principal);
         if (_access.IsLimitedToAdmin) // Restored, it would be open to whoever is back.
-            throw new BrokerException(Protocol.ErrorCode.PermissionDenied, "The catalog was repaired and is not confirmed: no backup is made of it before 'lightq server confirm-catalog'.");
+            throw new BrokerException(ErrorCode.PermissionDenied, "The catalog was repaired and is not confirmed: no backup is made of it before 'lightq server confirm-catalog'.");
         foreach (Broker.Topics.Topic topic in broker.Topics)
             _access.Demand(principal, Broker.Users.Right.Consume, topic.Name);
     }

@@ -2,7 +2,6 @@ using System.Globalization;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;

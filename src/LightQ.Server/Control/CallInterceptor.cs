@@ -2,7 +2,6 @@ using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Server.Security;
 using LightQ.Storage;
 using Microsoft.Extensions.Logging;

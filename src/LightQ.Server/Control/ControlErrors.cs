@@ -1,7 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
 using Google.Rpc;
 using Grpc.Core;
-using LightQ.Protocol;
 using Status = Grpc.Core.Status;
 
 namespace LightQ.Server.Control;

@@ -1,6 +1,5 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker.Groups;
-using LightQ.Protocol;
 using Proto = LightQ.Protocol.Control;
 
 namespace LightQ.Server.Control;

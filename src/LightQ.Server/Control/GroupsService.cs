@@ -1,7 +1,6 @@
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Groups;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;

@@ -1,5 +1,4 @@
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Server.Configuration;
 using LightQ.Server.Hosting;
 using LightQ.Server.Security;

@@ -1,7 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Configuration;
 using LightQ.Server.Hosting;

@@ -3,7 +3,6 @@ using System.Text.Json;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
 using LightQ.Storage;
 using Proto = LightQ.Protocol.Control;
 

@@ -1,5 +1,4 @@
 using System.Net;
-using LightQ.Protocol;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.DataPlane;

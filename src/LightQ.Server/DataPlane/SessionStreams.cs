@@ -2,7 +2,6 @@ using System.Diagnostics;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
 
 namespace LightQ.Server.DataPlane;
 

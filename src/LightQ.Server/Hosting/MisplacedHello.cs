@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Tls;
 using Microsoft.AspNetCore.Connections;

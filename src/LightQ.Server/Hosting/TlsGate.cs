@@ -4,7 +4,6 @@ using System.Net;
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Limits;
 using LightQ.Server.Tls;

@@ -6,7 +6,6 @@ using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
@@ -203,9 +202,9 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
             Settlement settlement = request.Settlements[i];
             Subscription subscription = _subscriptions.Find(s => s.Partition.Index == settlement.Partition)
                 ?? throw new BrokerException(ErrorCode.UnknownPartition, $"settlements[{i}] names partition {settlement.Partition}, which is not subscribed to.");
-            Protocol.SettleOutcome outcome = subscription.Settle(SettlementMapping.ToRange(settlement, i), Encoding.UTF8.GetBytes(settlement.Reason));
+            Client.SettleOutcome outcome = subscription.Settle(SettlementMapping.ToRange(settlement, i), Encoding.UTF8.GetBytes(settlement.Reason));
             settled.Outcomes.Add(SettlementMapping.ToProto(outcome));
-            isAnswered |= outcome != Protocol.SettleOutcome.Done;
+            isAnswered |= outcome != Client.SettleOutcome.Done;
         }
         if (!isAnswered)
             return;

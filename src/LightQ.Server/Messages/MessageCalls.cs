@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Server.DataPlane;
 
 namespace LightQ.Server.Messages;

@@ -1,7 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Scheduling;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;

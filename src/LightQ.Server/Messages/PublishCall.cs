@@ -1,7 +1,6 @@
 using System.Runtime.ExceptionServices;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
 

@@ -1,6 +1,5 @@
 using System.Text;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Records;
 

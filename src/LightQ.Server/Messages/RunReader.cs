@@ -7,8 +7,8 @@ using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using Delivery = LightQ.Protocol.Control.Delivery;
-using GapReason = LightQ.Protocol.GapReason;
-using SettleKind = LightQ.Protocol.Frames.SettleKind;
+using GapReason = LightQ.Client.GapReason;
+using SettleKind = LightQ.Client.SettleKind;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
 
 namespace LightQ.Server.Messages;

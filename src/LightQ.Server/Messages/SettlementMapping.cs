@@ -1,5 +1,4 @@
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Control;
@@ -40,10 +39,10 @@ internal static class SettlementMapping
         return new SettleRange((Protocol.Frames.SettleKind)settlement.Kind, settlement.DeliveryId, settlement.FirstOffset, Math.Max(1, settlement.Count), delay);
     }
 
-    public static Protocol.Control.SettleOutcome ToProto(Protocol.SettleOutcome outcome) => outcome switch
+    public static Protocol.Control.SettleOutcome ToProto(Client.SettleOutcome outcome) => outcome switch
     {
-        Protocol.SettleOutcome.Done => Protocol.Control.SettleOutcome.Done,
-        Protocol.SettleOutcome.LockExpired => Protocol.Control.SettleOutcome.LockExpired,
+        Client.SettleOutcome.Done => Protocol.Control.SettleOutcome.Done,
+        Client.SettleOutcome.LockExpired => Protocol.Control.SettleOutcome.LockExpired,
         _ => Protocol.Control.SettleOutcome.Unknown,
     };
 

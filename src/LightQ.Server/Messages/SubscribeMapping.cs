@@ -3,7 +3,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Control;
-using SettleMode = LightQ.Protocol.SettleMode;
+using SettleMode = LightQ.Client.SettleMode;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Messages;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Broker;
-using LightQ.Protocol;
 
 namespace LightQ.Server.Security;
 

@@ -6,7 +6,6 @@ using System.Security.Cryptography;
 using System.Text;
 using LightQ.Broker;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
 using LightQ.Server.Limits;
 
 namespace LightQ.Server.Security;

@@ -1,7 +1,6 @@
 using System.Collections.Frozen;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using Right = LightQ.Broker.Users.Right;
 

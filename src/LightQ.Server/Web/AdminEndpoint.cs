@@ -4,7 +4,6 @@ using System.Net.Sockets;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;

@@ -1,7 +1,6 @@
 using System.Net.Http.Headers;
 using System.Text;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Server.Control;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Http;

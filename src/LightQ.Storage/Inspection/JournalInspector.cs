@@ -1,6 +1,5 @@
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.State;

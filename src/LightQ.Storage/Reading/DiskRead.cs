@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;

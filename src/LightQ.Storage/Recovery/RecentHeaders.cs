@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;

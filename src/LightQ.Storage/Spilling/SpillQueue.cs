@@ -1,5 +1,4 @@
 using System.Buffers;
-using LightQ.Protocol;
 using LightQ.Protocol.Checksums;
 
 namespace LightQ.Storage.Spilling;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using LightQ.Disruptor;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Segments;

@@ -1,4 +1,3 @@
-using LightQ.Protocol;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;

@@ -4,7 +4,6 @@ using LightQ.Cli.Backups;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
-using LightQ.Protocol;
 using LightQ.Storage.Backups;
 using LightQ.Tests.Shared;
 using Xunit;

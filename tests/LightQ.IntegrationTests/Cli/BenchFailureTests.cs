@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
+using LightQ.Client;
 using LightQ.IntegrationTests.Faults;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;

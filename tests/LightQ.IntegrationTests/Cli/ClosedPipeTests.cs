@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;

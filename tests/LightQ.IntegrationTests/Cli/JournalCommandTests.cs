@@ -1,6 +1,5 @@
 using System.Text.Json;
 using LightQ.Client;
-using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Grpc;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;

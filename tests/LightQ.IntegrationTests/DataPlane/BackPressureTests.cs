@@ -106,7 +106,7 @@ public sealed class BackPressureTests
             () => "the subscription was not ended");
         byte[] body = await closed;
 
-        Assert.Equal(LightQ.Protocol.ErrorCode.SlowConsumer, FrameCodec.Read<ClosedFrame>(body).Code);
+        Assert.Equal(LightQ.Client.ErrorCode.SlowConsumer, FrameCodec.Read<ClosedFrame>(body).Code);
         await producer.FlushAsync(TestContext.Current.CancellationToken);
     }
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using Xunit;

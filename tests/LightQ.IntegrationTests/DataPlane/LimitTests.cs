@@ -7,7 +7,6 @@ using LightQ.Client;
 using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Tls;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;

@@ -1,6 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;

@@ -1,5 +1,5 @@
 using System.Net.Sockets;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;

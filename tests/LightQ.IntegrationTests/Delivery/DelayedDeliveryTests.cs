@@ -1,7 +1,6 @@
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol;
-using LightQ.Protocol.Batches;
 using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;

@@ -1,7 +1,6 @@
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using Xunit;

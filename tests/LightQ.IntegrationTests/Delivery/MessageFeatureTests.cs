@@ -1,8 +1,5 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
-using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 using LightQ.Tests.Shared;
 using Xunit;
 

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Records;
 using Xunit;
 

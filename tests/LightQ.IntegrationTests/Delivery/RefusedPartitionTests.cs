@@ -8,11 +8,10 @@ using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Faults;
 using LightQ.IntegrationTests.Messages;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server;
 using Xunit;
-using SettleMode = LightQ.Protocol.SettleMode;
+using SettleMode = LightQ.Client.SettleMode;
 using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Delivery;

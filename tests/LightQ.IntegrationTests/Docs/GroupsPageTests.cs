@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.IntegrationTests.Docs;
 

@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.DependencyInjection;

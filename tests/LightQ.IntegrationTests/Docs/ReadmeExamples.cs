@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server;
 using LightQ.Testing;
 using Xunit;

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Net.Http.Headers;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
 using LightQ.Storage.Segments;

@@ -3,14 +3,13 @@ using LightQ.Client;
 using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
-using SettleMode = LightQ.Protocol.SettleMode;
-using SettleOutcome = LightQ.Protocol.SettleOutcome;
+using SettleMode = LightQ.Client.SettleMode;
+using SettleOutcome = LightQ.Client.SettleOutcome;
 using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Faults;

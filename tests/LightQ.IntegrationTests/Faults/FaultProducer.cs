@@ -1,5 +1,4 @@
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.IntegrationTests.Faults;
 

@@ -1,6 +1,5 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 
 namespace LightQ.IntegrationTests.Faults;
 

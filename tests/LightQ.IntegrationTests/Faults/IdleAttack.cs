@@ -3,7 +3,6 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;
 

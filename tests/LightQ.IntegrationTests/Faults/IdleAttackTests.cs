@@ -3,7 +3,6 @@ using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;
 

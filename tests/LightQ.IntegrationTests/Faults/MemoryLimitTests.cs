@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Records;
 using LightQ.Tests.Shared;
 using Xunit;

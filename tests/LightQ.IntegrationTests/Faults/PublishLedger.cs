@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Checksums;
 
 namespace LightQ.IntegrationTests.Faults;

@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;
 

@@ -1,4 +1,4 @@
-using LightQ.Protocol;
+using LightQ.Client;
 
 namespace LightQ.IntegrationTests.Faults;
 

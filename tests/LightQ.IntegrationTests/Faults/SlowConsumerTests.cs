@@ -3,10 +3,8 @@ using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 using LightQ.Tests.Shared;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using LightQ.Broker;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Storage;
 using LightQ.Storage.Files;

@@ -1,7 +1,6 @@
 using System.Text;
 using LightQ.Client;
 using LightQ.IntegrationTests.Control;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Storage;
 using LightQ.Storage.Files;

@@ -1,4 +1,4 @@
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Storage.Recovery;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 using LightQ.Tests.Shared;

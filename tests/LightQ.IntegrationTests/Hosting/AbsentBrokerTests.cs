@@ -88,7 +88,7 @@ public sealed class AbsentBrokerTests
         using var log = new RecordedLog();
         await using WebApplication app = Build(log, new Handler(), new TopicSpec("orders") { Kind = TopicKind.Durable }, waits: false);
         LightQException refused = await Assert.ThrowsAsync<LightQException>(() => app.StartAsync(Cancel));
-        Assert.Equal(LightQ.Protocol.ErrorCode.Unavailable, refused.Code);
+        Assert.Equal(LightQ.Client.ErrorCode.Unavailable, refused.Code);
     }
 
     [Fact]

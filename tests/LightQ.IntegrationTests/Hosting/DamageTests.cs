@@ -1,7 +1,6 @@
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
-using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Hosting;

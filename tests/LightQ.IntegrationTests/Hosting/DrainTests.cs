@@ -5,7 +5,6 @@ using Grpc.Core;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;

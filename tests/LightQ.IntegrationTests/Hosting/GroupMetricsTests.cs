@@ -1,7 +1,6 @@
 using System.Globalization;
 using LightQ.Client;
 using LightQ.IntegrationTests.Docs;
-using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.Logging;
 using Xunit;

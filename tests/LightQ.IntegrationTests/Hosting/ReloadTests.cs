@@ -2,7 +2,6 @@ using System.Text.Json;
 using LightQ.Client;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Tls;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server;
 using LightQ.Server.Audit;

@@ -1,6 +1,5 @@
 using System.Net;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server;
 using LightQ.Tests.Shared;
 using Xunit;

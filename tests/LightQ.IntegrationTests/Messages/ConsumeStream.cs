@@ -1,4 +1,5 @@
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;

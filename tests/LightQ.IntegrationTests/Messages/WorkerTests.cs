@@ -209,7 +209,7 @@ public sealed class WorkerTests
         ConsumeOptions options = new()
         {
             Group = "workers",
-            SettleMode = Protocol.SettleMode.Explicit,
+            SettleMode = SettleMode.Explicit,
             OnSubscribed = _ => Interlocked.Increment(ref started),
         };
         await using IAsyncEnumerator<Message> member = client.ConsumeAsync("jobs", options).GetAsyncEnumerator(TestContext.Current.CancellationToken);

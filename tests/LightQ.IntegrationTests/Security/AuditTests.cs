@@ -2,7 +2,6 @@ using System.Text;
 using System.Text.Json;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
-using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,9 +1,9 @@
 using Google.Protobuf;
 using Grpc.Core;
 using Grpc.Net.Client;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;
 

@@ -4,7 +4,6 @@ using LightQ.Cli.Doctor;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
-using LightQ.Protocol;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
 using LightQ.Tests.Shared;

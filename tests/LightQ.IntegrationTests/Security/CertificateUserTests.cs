@@ -1,7 +1,6 @@
 using LightQ.Broker.Users;
 using LightQ.Client;
 using LightQ.IntegrationTests.Tls;
-using LightQ.Protocol;
 using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Xunit;

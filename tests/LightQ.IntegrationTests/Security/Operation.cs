@@ -1,5 +1,5 @@
 using LightQ.Broker.Users;
-using LightQ.Protocol;
+using LightQ.Client;
 
 namespace LightQ.IntegrationTests.Security;
 

@@ -1,6 +1,6 @@
 using LightQ.Broker.Users;
+using LightQ.Client;
 using LightQ.IntegrationTests.Messages;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using Right = LightQ.Broker.Users.Right;

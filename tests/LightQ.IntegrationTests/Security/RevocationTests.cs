@@ -5,7 +5,6 @@ using Grpc.Net.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Messages;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using Xunit;

@@ -1,4 +1,5 @@
 using LightQ.Broker.Topics;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Protocol;

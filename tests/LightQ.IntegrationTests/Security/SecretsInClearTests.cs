@@ -3,7 +3,6 @@ using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
-using LightQ.Protocol;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;

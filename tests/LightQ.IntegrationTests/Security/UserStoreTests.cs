@@ -1,7 +1,7 @@
 using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Storage;
 using LightQ.Storage.State;
 using Xunit;

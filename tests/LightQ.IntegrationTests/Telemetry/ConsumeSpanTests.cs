@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using LightQ.Client;
-using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Telemetry;

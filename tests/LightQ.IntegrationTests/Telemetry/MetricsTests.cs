@@ -1,6 +1,5 @@
 using System.Diagnostics.Metrics;
 using LightQ.Client;
-using LightQ.Protocol;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;
 

@@ -1,9 +1,6 @@
 using System.Diagnostics;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
-using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Telemetry;

@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,4 +1,5 @@
 using LightQ.Broker.Producers;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;

@@ -3,6 +3,7 @@ using System.Collections.Concurrent;
 using LightQ.Broker;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;

@@ -2,7 +2,7 @@ using LightQ.Broker;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;

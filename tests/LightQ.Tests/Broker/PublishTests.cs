@@ -1,7 +1,7 @@
 using LightQ.Broker.Deduplication;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using Xunit;

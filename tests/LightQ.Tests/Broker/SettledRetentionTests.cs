@@ -3,6 +3,7 @@ using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;

@@ -1,5 +1,5 @@
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using LightQ.Storage.Files;
 using LightQ.Storage.Spilling;

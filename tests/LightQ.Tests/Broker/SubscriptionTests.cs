@@ -1,5 +1,6 @@
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;

@@ -4,7 +4,6 @@ using LightQ.Cli;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server;
 using LightQ.Server.Configuration;
 using LightQ.Server.Control;

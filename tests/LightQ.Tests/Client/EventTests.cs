@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;
 

@@ -1,8 +1,7 @@
 using System.Text;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 using Xunit;
 
 namespace LightQ.Tests.Client;

@@ -1,6 +1,5 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;

@@ -1,7 +1,6 @@
 using System.Text;
 using LightQ.Client;
 using LightQ.Client.Connections;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -4,6 +4,7 @@ using System.Net;
 using LightQ.Broker;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server;

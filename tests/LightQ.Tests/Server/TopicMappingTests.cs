@@ -1,7 +1,7 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Server.Control;
 using Xunit;
 using Proto = LightQ.Protocol.Control;

@@ -195,7 +195,7 @@ public sealed class JournalTests
     [Fact]
     public async Task Background_flushing_moves_written_at_once_and_durable_with_housekeeping()
     {
-        await using var host = new JournalHost(options => options with { Flush = LightQ.Protocol.Durability.Written, ReadLevel = LightQ.Protocol.Durability.Written });
+        await using var host = new JournalHost(options => options with { Flush = LightQ.Client.Durability.Written, ReadLevel = LightQ.Client.Durability.Written });
         host.Open();
         host.Append(1);
         host.Wait(() => host.Journal.ReadableOffset == 1);

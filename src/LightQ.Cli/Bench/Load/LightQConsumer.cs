@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using LightQ.Client;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Cli.Bench.Load;
 

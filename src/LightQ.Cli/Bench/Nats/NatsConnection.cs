@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using System.Text;
+using LightQ.Client;
 using LightQ.Protocol;
 
 namespace LightQ.Cli.Bench.Nats;

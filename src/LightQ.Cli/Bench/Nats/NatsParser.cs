@@ -1,4 +1,5 @@
 using System.Buffers.Text;
+using LightQ.Client;
 using LightQ.Protocol;
 
 namespace LightQ.Cli.Bench.Nats;

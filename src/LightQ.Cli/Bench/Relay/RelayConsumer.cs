@@ -5,7 +5,6 @@ using LightQ.Client.Connections;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Cli.Bench.Relay;
 

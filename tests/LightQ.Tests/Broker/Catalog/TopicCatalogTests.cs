@@ -1,6 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Catalog;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Storage;
 using Xunit;
 

@@ -3,7 +3,7 @@ using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using LightQ.Storage.Files;

@@ -2,7 +2,7 @@ using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using Xunit;
 

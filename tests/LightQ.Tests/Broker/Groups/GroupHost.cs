@@ -6,6 +6,7 @@ using LightQ.Broker.Groups;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;

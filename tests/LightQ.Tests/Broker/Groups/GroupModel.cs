@@ -1,5 +1,5 @@
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using Xunit;
 

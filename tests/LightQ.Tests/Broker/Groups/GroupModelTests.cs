@@ -1,7 +1,7 @@
 using LightQ.Broker.Groups;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,6 +1,6 @@
 using LightQ.Broker;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
+using LightQ.Client;
 using Xunit;
 
 namespace LightQ.Tests.Broker.Users;

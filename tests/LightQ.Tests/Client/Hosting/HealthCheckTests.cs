@@ -39,7 +39,7 @@ public sealed class HealthCheckTests
         HealthCheckResult result = await CheckAsync(client, failure);
 
         Assert.Equal(failure, result.Status);
-        Assert.Equal(LightQ.Protocol.ErrorCode.Unavailable, Assert.IsType<LightQException>(result.Exception).Code);
+        Assert.Equal(LightQ.Client.ErrorCode.Unavailable, Assert.IsType<LightQException>(result.Exception).Code);
         Assert.Equal(result.Exception!.Message, result.Description);
     }
 

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Text;
 using LightQ.Client;
 using LightQ.Client.Telemetry;
-using LightQ.Protocol.Records;
 using Xunit;
 
 namespace LightQ.Tests.Client.Telemetry;

@@ -1,4 +1,4 @@
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Frames;
 using LightQ.Tests.Protocol;
 

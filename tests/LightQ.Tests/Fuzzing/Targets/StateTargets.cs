@@ -6,7 +6,7 @@ using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Storage;
 using LightQ.Storage.State;
 using static LightQ.Tests.Fuzzing.FuzzInvariantException;

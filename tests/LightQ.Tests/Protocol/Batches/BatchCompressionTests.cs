@@ -1,4 +1,5 @@
 using System.IO.Compression;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using Xunit;

@@ -1,3 +1,4 @@
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Records;
 using Xunit;

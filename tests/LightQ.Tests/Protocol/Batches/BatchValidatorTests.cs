@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Checksums;
 using Xunit;

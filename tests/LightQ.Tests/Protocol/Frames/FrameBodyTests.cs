@@ -1,3 +1,4 @@
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;

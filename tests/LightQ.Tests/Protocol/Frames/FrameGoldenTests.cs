@@ -1,4 +1,5 @@
 using System.Buffers;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;

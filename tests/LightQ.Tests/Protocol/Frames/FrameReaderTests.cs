@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Xunit;

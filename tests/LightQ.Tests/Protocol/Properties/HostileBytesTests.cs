@@ -1,5 +1,6 @@
 using System.Buffers;
 using FsCheck.Fluent;
+using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;

@@ -1,7 +1,7 @@
 using System.Buffers;
 using FsCheck;
 using FsCheck.Fluent;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;

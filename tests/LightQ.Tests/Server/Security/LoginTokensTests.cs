@@ -1,6 +1,6 @@
 using System.Globalization;
 using LightQ.Broker;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Server.Security;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using LightQ.Broker;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Server.Security;
 using Xunit;
 

@@ -1,5 +1,5 @@
 using System.Text;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Storage;
 using LightQ.Storage.Segments;
 using LightQ.Storage.State;

@@ -35,7 +35,7 @@ internal sealed class SecondLife(JournalOptions options, JournalView before, Cra
             _added.Add(new ModelBatch(bytes, 9, number, offset, offset + new BatchView(bytes).OffsetSpan, position));
         }
         journal.Signal();
-        bool flushes = Options.Flush == LightQ.Protocol.Durability.Fsync;
+        bool flushes = Options.Flush == LightQ.Client.Durability.Fsync;
         if (!SpinWait.SpinUntil(() => journal.IsIdle && (journal.WrittenOffset == journal.EndOffset || journal.Failure is not null), Limit) || journal.Failure is not null)
             throw new InvalidOperationException($"The journal in '{Options.Directory}' did not write: {journal.Failure?.Reason}", journal.Failure?.Exception);
         if (flushes)

@@ -1,4 +1,4 @@
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
 using LightQ.Storage.Inspection;

@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>Who says that a message is done. The default, <see cref="Automatic"/>, loses messages when a member of a group dies.</summary>
 public enum SettleMode : byte

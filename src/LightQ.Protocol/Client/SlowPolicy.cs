@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>What happens when a subscriber is slower than a transient topic and the ring needs the room of what it has not been sent.</summary>
 /// <remarks>A durable topic's log is the backlog of every subscriber: nobody waits there, and only retention takes something away.</remarks>

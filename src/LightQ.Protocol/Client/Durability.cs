@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>How safe a batch is; higher values are safer. As a request it is the ack level, in an ack the level reached.</summary>
 public enum Durability : byte

@@ -1,4 +1,4 @@
-namespace LightQ.Protocol.Frames;
+namespace LightQ.Client;
 
 /// <summary>What a consumer says of delivered messages.</summary>
 public enum SettleKind : byte

@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>How long a durable topic keeps its messages, beside its limits by age and size.</summary>
 public enum Retention : byte

@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>
 /// Why a request was refused. The same numbers travel in data-plane frames, in the <c>lightq-error-code</c> trailer of

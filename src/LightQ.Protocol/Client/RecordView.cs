@@ -1,4 +1,4 @@
-namespace LightQ.Protocol.Records;
+namespace LightQ.Client;
 
 /// <summary>One record, in place. Valid as long as the batch's memory.</summary>
 public readonly ref struct RecordView

@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>Why offsets do not come.</summary>
 public enum GapReason : byte

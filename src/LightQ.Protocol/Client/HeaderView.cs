@@ -1,4 +1,6 @@
-namespace LightQ.Protocol.Records;
+using LightQ.Protocol.Records;
+
+namespace LightQ.Client;
 
 /// <summary>One header of a record, in place.</summary>
 public readonly ref struct HeaderView

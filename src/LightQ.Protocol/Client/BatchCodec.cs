@@ -1,4 +1,4 @@
-namespace LightQ.Protocol.Batches;
+namespace LightQ.Client;
 
 /// <summary>How a batch's records are compressed; bits 0 to 3 of its flags.</summary>
 public enum BatchCodec

@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>What a settlement came to.</summary>
 public enum SettleOutcome : ushort

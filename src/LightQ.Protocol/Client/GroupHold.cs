@@ -1,4 +1,4 @@
-namespace LightQ.Protocol;
+namespace LightQ.Client;
 
 /// <summary>What keeps a group, or one of its members, from getting messages. The numbers are those of the control plane.</summary>
 public enum GroupHold

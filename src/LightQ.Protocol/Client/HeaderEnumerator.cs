@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
+using LightQ.Protocol;
 
-namespace LightQ.Protocol.Records;
+namespace LightQ.Client;
 
 /// <summary>Reads a record's headers one after the other, in place. Allocates nothing.</summary>
 public ref struct HeaderEnumerator

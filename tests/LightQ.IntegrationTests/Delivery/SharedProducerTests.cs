@@ -1,0 +1,166 @@
+using LightQ.Client;
+using LightQ.Client.Publishing;
+using Xunit;
+using Order = LightQ.IntegrationTests.Docs.Order;
+using ShopJson = LightQ.IntegrationTests.Docs.ShopJson;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
+
+namespace LightQ.IntegrationTests.Delivery;
+
+/// <summary>
+/// Publishing to a topic by its name, with producers that the client opens, keeps, replaces and closes.
+/// </summary>
+public sealed class SharedProducerTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly ConsumeOptions FromTheStart = new() { Start = StartPosition.Earliest };
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task Bytes_text_and_values_arrive_with_what_goes_with_them()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        await using var client = new LightQClient(server.ConnectionString);
+        var headers = new MessageHeaders { { "origin", "shop" } };
+        var order = new Order("42", 9.99m);
+
+        Assert.Equal(0, (await client.PublishAsync("orders", "span"u8, "k", headers, new PublishOptions { MessageId = "one" }, Cancel)).Offset);
+        Assert.Equal(1, (await client.PublishAsync("orders", "array"u8.ToArray(), cancellationToken: Cancel)).Offset);
+        Assert.Equal(2, (await client.PublishAsync("orders/0", new Memory<byte>("memory"u8.ToArray()), cancellationToken: Cancel)).Offset);
+        Assert.Equal(3, (await client.PublishAsync("orders", "text", key: "k", cancellationToken: Cancel)).Offset);
+        Assert.Equal(4, (await client.PublishAsync("orders", order, cancellationToken: Cancel)).Offset);
+        Assert.Equal(5, (await client.PublishAsync("orders", order, new JsonMessageSerializer<Order>(ShopJson.Default.Order), "k", headers, cancellationToken: Cancel)).Offset);
+
+        var messages = new List<Message>();
+        await foreach (Message message in client.ConsumeAsync("orders", FromTheStart, Cancel))
+        {
+            messages.Add(message.ToOwned());
+            if (messages.Count == 6)
+                break;
+        }
+        Assert.Equal(["span", "array", "memory", "text"], messages.Take(4).Select(message => message.GetText()));
+        Assert.Equal((true, "one", null), (messages[0].HasKey, messages[0].MessageId, ContentType(messages[0])));
+        Assert.Equal(("text/plain; charset=utf-8", "application/json"), (ContentType(messages[3]), ContentType(messages[4])));
+        Assert.True(messages[5].TryGetHeader("origin", out ReadOnlySpan<byte> origin) && origin.SequenceEqual("shop"u8));
+        await foreach (Message<Order> message in client.ConsumeAsync<Order>("orders", new() { Start = StartPosition.Offset(4) }, Cancel))
+        {
+            Assert.Equal(order, message.Value);
+            if (message.Raw.Offset == 5)
+                break;
+        }
+    }
+
+    [Fact]
+    public async Task Publishes_at_the_same_time_share_a_producer()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        await using var client = new LightQClient(server.ConnectionString);
+        PublishAck[] acks = await Task.WhenAll(Enumerable.Range(0, 500).Select(i => Task.Run(() => client.PublishAsync("orders", $"{i}", cancellationToken: Cancel).AsTask(), Cancel)));
+        Assert.Equal(Enumerable.Range(0, 500).Select(i => (long)i), acks.Select(ack => ack.Offset).Order());
+        Assert.Equal(1, (await client.Stats.GetTopicAsync("orders", Cancel)).PublishersCount);
+    }
+
+    [Fact]
+    public async Task A_refusal_is_not_remembered()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        Assert.Equal(ErrorCode.UnknownTopic, await RefusalAsync(client, "orders"));
+        await server.CreateTopicAsync("orders");
+        Assert.Equal(0, (await client.PublishAsync("orders", "x"u8, cancellationToken: Cancel)).Offset);
+        await Assert.ThrowsAsync<ArgumentNullException>(async () => await client.PublishAsync(null!, "x"u8, cancellationToken: Cancel));
+        await Assert.ThrowsAsync<ArgumentException>(async () => await client.PublishAsync("no topic", "x"u8, cancellationToken: Cancel));
+    }
+
+    [Fact]
+    public async Task A_topic_that_was_made_again_gets_another_producer()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        for (int i = 0; i < 3; i++)
+        {
+            await server.CreateTopicAsync("orders");
+            Assert.Equal(0, (await client.PublishAsync("orders", "x"u8, cancellationToken: Cancel)).Offset);
+            await client.Topics.DeleteAsync("orders", Cancel);
+            // The producer hears of it by itself, and then every publish asks anew.
+            await Eventually.TrueAsync(async () => await RefusalAsync(client, "orders") == ErrorCode.UnknownTopic, Patience, () => "the topic is still known");
+        }
+    }
+
+    [Fact]
+    public async Task More_topics_than_are_kept_lose_nothing()
+    {
+        const int Topics = SharedProducers.MostKept + 10;
+        await using TestServer server = await TestServer.StartAsync();
+        await using var client = new LightQClient(server.ConnectionString);
+        for (int i = 0; i < Topics; i++)
+            await server.CreateTopicAsync($"t{i}");
+        for (int round = 0; round < 2; round++)
+        {
+            PublishAck[] acks = await Task.WhenAll(Enumerable.Range(0, Topics).Select(i => client.PublishAsync($"t{i}", "x"u8, cancellationToken: Cancel).AsTask()));
+            Assert.All(acks, ack => Assert.Equal(round, ack.Offset));
+        }
+        await Eventually.TrueAsync(
+            async () => (await client.Stats.ListConnectionsAsync(Cancel)).Sum(connection => connection.PublishersCount) <= SharedProducers.MostKept,
+            Patience,
+            () => "producers that were given up are still open");
+    }
+
+    [Fact]
+    public async Task The_producers_end_with_the_client_and_their_messages_are_stored()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders", TopicKind.Durable);
+        var client = new LightQClient(server.ConnectionString);
+        await client.PublishAsync("orders", "0"u8, cancellationToken: Cancel);
+        Task<PublishAck>[] publishing = [.. Enumerable.Range(1, 100).Select(i => client.PublishAsync("orders", $"{i}", cancellationToken: Cancel).AsTask())];
+        await client.DisposeAsync();
+        Assert.Equal(100, (await Task.WhenAll(publishing)).Max(ack => ack.Offset));
+        foreach (string topic in (string[])["orders", "another"])
+            await Assert.ThrowsAsync<ObjectDisposedException>(async () => await client.PublishAsync(topic, "x"u8, cancellationToken: Cancel));
+    }
+
+    [Fact]
+    public async Task Either_token_ends_an_enumeration()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.CreateTopicAsync("orders");
+        await using var client = new LightQClient(server.ConnectionString);
+        foreach (bool isStreams in (bool[])[true, false])
+        {
+            using var streams = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+            using var own = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+            var subscribed = new TaskCompletionSource();
+            var options = new ConsumeOptions { OnSubscribed = _ => subscribed.TrySetResult() };
+            Task consuming = Task.Run(
+                async () =>
+                {
+                    await foreach (Message _ in client.ConsumeAsync("orders", options, streams.Token).WithCancellation(own.Token))
+                        Assert.Fail("there is no message");
+                },
+                Cancel);
+            await subscribed.Task.WaitAsync(Patience, Cancel);
+            await (isStreams ? streams : own).CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => consuming.WaitAsync(Patience, Cancel));
+        }
+    }
+
+    private static async Task<ErrorCode> RefusalAsync(LightQClient client, string topic)
+    {
+        try
+        {
+            await client.PublishAsync(topic, "x"u8, cancellationToken: Cancel);
+            return ErrorCode.None;
+        }
+        catch (LightQException e)
+        {
+            return e.Code;
+        }
+    }
+
+    private static string? ContentType(Message message) =>
+        message.TryGetHeader("content-type", out ReadOnlySpan<byte> value) ? System.Text.Encoding.UTF8.GetString(value) : null;
+}
