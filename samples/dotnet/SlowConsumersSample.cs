@@ -9,7 +9,7 @@ internal static class SlowConsumersSample
 
     public static async Task RunAsync(LightQClient client)
     {
-        await client.Topics.EnsureAsync(new TopicSpec("prices") { RingBytes = 1024 * 1024, MaxMessageBytes = 16 * 1024 });
+        await client.Topics.EnsureAsync(new TopicSpec("prices") { Kind = TopicKind.Transient, RingBytes = 1024 * 1024, MaxMessageBytes = 16 * 1024 });
         var missed = new List<MessageGap>();
         long received = 0;
         var options = new ConsumeOptions { Start = StartPosition.Earliest, SlowPolicy = SlowPolicy.DropOldest, CreditBytes = 64 * 1024, OnGap = missed.Add };

@@ -3,7 +3,7 @@ namespace LightQ.Client;
 /// <summary>Where a topic's messages are kept.</summary>
 public enum TopicKind
 {
-    /// <summary>What the broker takes by default, which is transient.</summary>
+    /// <summary>The broker's choice: a new topic is durable, and one that is there stays what it is.</summary>
     Default = 0,
 
     /// <summary>In a ring in the broker's memory: fastest, gone with the broker, and only as long as the ring has room.</summary>

@@ -20,7 +20,10 @@ public sealed record TopicSpec
         }
     }
 
-    /// <summary>Where its messages are kept. Cannot be changed later. Default: transient.</summary>
+    /// <summary>
+    /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that nothing is lost that somebody did not choose to lose, and
+    /// <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// </summary>
     public TopicKind Kind { get; init; }
 
     /// <summary>How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1. Ring, segments and retention are each partition's own.</summary>

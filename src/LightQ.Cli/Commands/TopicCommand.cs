@@ -13,7 +13,7 @@ internal static class TopicCommand
     public static Command Create() => new ExampleCommand(
         "topic",
         "Create, show and delete topics.",
-        "lightq topic create orders --kind durable",
+        "lightq topic create orders",
         "lightq topic list",
         "lightq topic show orders --output json")
     {
@@ -49,8 +49,8 @@ internal static class TopicCommand
         var command = new ExampleCommand(
             "ensure",
             "Create a topic if it is missing, otherwise change the given settings that may be changed.",
-            "lightq topic ensure orders --kind durable --retention-age 7d",
-            "lightq topic ensure ticks --ring 64MiB --slow-policy drop-oldest")
+            "lightq topic ensure orders --retention-age 7d",
+            "lightq topic ensure ticks --kind transient --ring 64MiB --slow-policy drop-oldest")
         {
             topic, server, output,
         };

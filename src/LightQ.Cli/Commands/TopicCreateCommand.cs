@@ -22,9 +22,9 @@ internal static class TopicCreateCommand
         var command = new ExampleCommand(
             "create",
             "Create a topic; it is an error if there is one of that name. What cannot be changed later says so below; the rest 'topic ensure' changes.",
-            "lightq topic create orders --kind durable --retention-age 7d",
+            "lightq topic create orders --retention-age 7d",
             "lightq topic create clicks --partitions 16",
-            "lightq topic create ticks --ring 64MiB --slow-policy drop-oldest",
+            "lightq topic create ticks --kind transient --ring 64MiB --slow-policy drop-oldest",
             "lightq topic create -n 1 -s file")
         {
             topic, topics, storage, server, output,
@@ -42,7 +42,10 @@ internal static class TopicCreateCommand
             await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
             string name = parsed.GetValue(topic) ?? TransferTopics.UsualName;
             TopicSpec spec = settings.Read(parsed, name);
-            spec = parsed.GetValue(storage) is { } word ? spec with { Kind = word == File ? TopicKind.Durable : TopicKind.Transient } : spec;
+            if (parsed.GetValue(storage) is { } word)
+                spec = spec with { Kind = word == File ? TopicKind.Durable : TopicKind.Transient };
+            else if (spec.Kind == TopicKind.Default && parsed.GetValue(topics) is not null)
+                spec = spec with { Kind = TopicKind.Transient }; // As the documents say of their topics.
             bool json = parsed.GetValue(output) == OutputFormat.Json;
             if (parsed.GetValue(topics) is { } count)
                 await CreateAsync(client, spec, count, json, cancellationToken);

@@ -21,7 +21,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     public override async Task<CreateTopicResponse> CreateTopic(CreateTopicRequest request, ServerCallContext context)
     {
         DemandDeadLetters(request.Settings, null, context);
-        Topic topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
+        Topic topic = broker.CreateTopic(request.Name, TopicMapping.OfNewTopic(request.Settings));
         await RaiseAsync(SecurityAction.TopicCreated, context, topic.Name).ConfigureAwait(false);
         return new CreateTopicResponse { Topic = TopicMapping.ToProto(topic) };
     }
@@ -51,7 +51,7 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
             {
                 try
                 {
-                    topic = broker.CreateTopic(request.Name, TopicMapping.Apply(request.Settings, new TopicSettings()));
+                    topic = broker.CreateTopic(request.Name, TopicMapping.OfNewTopic(request.Settings));
                     return new EnsureTopicResponse { Topic = TopicMapping.ToProto(topic), Created = true };
                 }
                 catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)

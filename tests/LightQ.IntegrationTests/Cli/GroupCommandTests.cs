@@ -15,7 +15,7 @@ public sealed class GroupCommandTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ClientName = "billing [7]" });
         await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 }, Cancelled);
-        await client.Topics.CreateAsync(new TopicSpec("quiet"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("quiet") { Kind = TopicKind.Transient }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         for (int i = 0; i < 5; i++)
             await producer.PublishAsync(BitConverter.GetBytes(i), cancellationToken: Cancelled);
@@ -72,8 +72,8 @@ public sealed class GroupCommandTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("busy"), Cancelled);
-        await client.Topics.CreateAsync(new TopicSpec("quiet"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("busy") { Kind = TopicKind.Transient }, Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("quiet") { Kind = TopicKind.Transient }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("busy", cancellationToken: Cancelled);
         using var listed = new CancellationTokenSource();
         async Task PublishAsync()

@@ -145,7 +145,7 @@ public sealed class PubSubTests
     {
         using var directory = new TemporaryDirectory();
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
-        Assert.Contains("after 5 minutes without use", (await LightQTool.RunAsync(server.Url, "topic", "create", "t")).Succeeded().Text, StringComparison.Ordinal);
+        Assert.Contains("after 5 minutes without use", (await LightQTool.RunAsync(server.Url, "topic", "create", "t", "--kind", "transient")).Succeeded().Text, StringComparison.Ordinal);
         Assert.StartsWith("Published 1 message, 5 bytes, ", (await LightQTool.RunAsync(server.Url, "pub", "t", "hello")).Succeeded().Text, StringComparison.Ordinal);
 
         ToolResult beyond = (await LightQTool.RunAsync(server.Url, "sub", "t", "--from", "500", "--idle-exit", "100ms")).Succeeded();

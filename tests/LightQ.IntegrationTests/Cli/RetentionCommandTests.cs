@@ -34,11 +34,11 @@ public sealed class RetentionCommandTests
         string[] row = unlimited.Split('\n').Select(Words).Single(w => w is ["retention", ..]);
         Assert.Equal(["retention", "for", "ever"], row);
 
-        ToolResult refused = await LightQTool.RunAsync(url, "topic", "create", "u", "--retention", "settled");
+        ToolResult refused = await LightQTool.RunAsync(url, "topic", "create", "u", "--kind", "transient", "--retention", "settled");
         Assert.Equal(ExitCode.Usage, refused.ExitCode);
         Assert.Contains("retention is settled; allowed: keep, for a transient topic.", refused.Errors, StringComparison.Ordinal);
         await using var client = new LightQClient(url);
-        LightQException error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("u") { Retention = Retention.Settled }, Cancelled));
+        LightQException error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("u") { Kind = TopicKind.Transient, Retention = Retention.Settled }, Cancelled));
         Assert.Equal(ErrorCode.InvalidArgument, error.Code);
     }
 

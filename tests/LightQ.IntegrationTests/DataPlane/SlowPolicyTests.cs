@@ -93,7 +93,7 @@ public sealed class SlowPolicyTests
     }
 
     private static Task<TopicInfo> CreateAsync(LightQClient client, SlowPolicy policy) =>
-        client.Topics.CreateAsync(new TopicSpec("t") { MaxMessageBytes = 16 * 1024, RingBytes = RingBytes, SlowPolicy = policy }, TestContext.Current.CancellationToken);
+        client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient, MaxMessageBytes = 16 * 1024, RingBytes = RingBytes, SlowPolicy = policy }, TestContext.Current.CancellationToken);
 
     private static async Task PublishAsync(LightQClient client, int messages)
     {

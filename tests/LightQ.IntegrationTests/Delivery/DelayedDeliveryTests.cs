@@ -183,7 +183,7 @@ public sealed class DelayedDeliveryTests
     {
         await using TestServer server = await TestServer.StartAsync(time: _time);
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("t"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         LightQException e = await Assert.ThrowsAsync<LightQException>(() => PublishAsync(producer, "later", 1));
         Assert.Equal(ErrorCode.NotSupported, e.Code);

@@ -105,7 +105,7 @@ public sealed class MessageFeatureTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("customers") { Partitions = 2 }, TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(new TopicSpec("customers") { Kind = TopicKind.Transient, Partitions = 2 }, TestContext.Current.CancellationToken);
         await using MessageConsumer consumer = client.CreateConsumer("customers", new() { Start = StartPosition.Earliest });
         await using Producer producer = await client.CreateProducerAsync("customers", cancellationToken: TestContext.Current.CancellationToken);
 
@@ -126,7 +126,7 @@ public sealed class MessageFeatureTests
         const int Messages = 900;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("t"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         for (int i = 0; i < Messages; i++)
             producer.TryPublish("x"u8, $"{i}", new MessageHeaders { { "region", i % 3 == 0 ? "eu-1" : "us-1" } });

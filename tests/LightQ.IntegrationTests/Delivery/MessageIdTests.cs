@@ -218,7 +218,7 @@ public sealed class MessageIdTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(
-            new TopicSpec("t") { DedupWindow = TimeSpan.FromMilliseconds(milliseconds), DedupMaxIds = ids }, Cancelled));
+            new TopicSpec("t") { Kind = TopicKind.Transient, DedupWindow = TimeSpan.FromMilliseconds(milliseconds), DedupMaxIds = ids }, Cancelled));
         Assert.Equal(ErrorCode.InvalidArgument, refused.Code);
         Assert.Contains(says, refused.Message, StringComparison.Ordinal);
     }

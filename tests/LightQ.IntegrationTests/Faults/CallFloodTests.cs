@@ -31,7 +31,7 @@ public sealed class CallFloodTests
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();
         await using LightQClient client = broker.Connect();
-        await client.Topics.CreateAsync(new TopicSpec(Healthy), Cancel);
+        await client.Topics.CreateAsync(new TopicSpec(Healthy) { Kind = TopicKind.Transient }, Cancel);
         using var load = new HealthyLoad(broker, Healthy);
         using CallFlood flood = await CallFlood.PrepareAsync(broker);
         FloodKind?[] kinds = [null, .. Enum.GetValues<FloodKind>().Cast<FloodKind?>()];

@@ -97,7 +97,7 @@ public sealed class ClockJumpTests
         foreach (int hours in new[] { 11, -11 })
         {
             clock.Set(TimeSpan.FromHours(hours));
-            TopicInfo made = await client.Topics.CreateAsync(new TopicSpec($"t{hours + 11}"), Cancel);
+            TopicInfo made = await client.Topics.CreateAsync(new TopicSpec($"t{hours + 11}") { Kind = TopicKind.Transient }, Cancel);
             Assert.Equal(DateTimeOffset.UtcNow.AddHours(hours), made.CreateTime, TimeSpan.FromHours(1));
         }
     }

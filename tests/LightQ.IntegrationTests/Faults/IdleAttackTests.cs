@@ -102,8 +102,8 @@ public sealed class IdleAttackTests
             ("DataPlane:MaxConnections", "20000"), ("DataPlane:MaxUnauthenticatedConnections", "20000"));
         await broker.StartAsync();
         await using LightQClient client = broker.Connect();
-        await client.Topics.CreateAsync(new TopicSpec(Healthy), Cancel);
-        await client.Topics.CreateAsync(new TopicSpec(IdleAttack.Topic) { SlowPolicy = SlowPolicy.DropOldest }, Cancel);
+        await client.Topics.CreateAsync(new TopicSpec(Healthy) { Kind = TopicKind.Transient }, Cancel);
+        await client.Topics.CreateAsync(new TopicSpec(IdleAttack.Topic) { Kind = TopicKind.Transient, SlowPolicy = SlowPolicy.DropOldest }, Cancel);
         return broker;
     }
 

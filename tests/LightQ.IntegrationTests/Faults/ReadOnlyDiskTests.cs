@@ -25,7 +25,7 @@ public sealed class ReadOnlyDiskTests
         await using (LightQClient client = broker.Connect())
         {
             await client.Topics.CreateAsync(topic.Spec, TestContext.Current.CancellationToken);
-            await client.Topics.CreateAsync(new TopicSpec("transient"), TestContext.Current.CancellationToken);
+            await client.Topics.CreateAsync(new TopicSpec("transient") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
             acknowledged = await PublishAcrossAsync(disk, client, topic.Ledger, run.RandomFor(0));
 
             // What is there can be read, and what needs no disk works.

@@ -28,8 +28,8 @@ public sealed class ReloadTests : IDisposable
         await using TestServer server = await StartAsync(("Broker:MaxTopics", "2"), ("Broker:JournalWriters", "2"));
         await using var client = new LightQClient(server.ConnectionString);
         for (int i = 0; i < 2; i++)
-            await client.Topics.CreateAsync(new TopicSpec($"t{i}"), Cancelled);
-        Assert.Equal(ErrorCode.ResourceExhausted, (await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("t2"), Cancelled))).Code);
+            await client.Topics.CreateAsync(new TopicSpec($"t{i}") { Kind = TopicKind.Transient }, Cancelled);
+        Assert.Equal(ErrorCode.ResourceExhausted, (await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("t2") { Kind = TopicKind.Transient }, Cancelled))).Code);
 
         Write(("Broker:MaxTopics", "3"), ("Broker:JournalWriters", "3"));
         ReloadResult result = await client.Operations.ReloadAsync(Cancelled);
@@ -38,7 +38,7 @@ public sealed class ReloadTests : IDisposable
         Assert.Null(result.Certificate);
         Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false), new ReloadedSetting("Broker:MaxTopics", "2", "3", true)], result.Settings);
         Assert.Contains(server.Log.Lines, l => l.Message == "The configuration was read again: Broker:MaxTopics 2 to 3, applied");
-        await client.Topics.CreateAsync(new TopicSpec("t2"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("t2") { Kind = TopicKind.Transient }, Cancelled);
         Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false)], (await client.Operations.ReloadAsync(Cancelled)).Settings);
         await server.Server.StopAsync();
         var lines = new List<AuditLine>();

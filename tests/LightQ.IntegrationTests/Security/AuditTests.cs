@@ -91,7 +91,7 @@ public sealed class AuditTests
         FaultRun.RequireTier("It starts processes.");
         await using TestServer server = await TestServer.StartAsync();
         await using (var client = new LightQClient(server.ConnectionString))
-            await client.Topics.EnsureAsync(new TopicSpec("orders"), TestContext.Current.CancellationToken);
+            await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
         ToolResult clean = (await LightQTool.RunAsync(null, "audit", "verify", server.Directory, "--output", "json")).Succeeded(); // The broker is running.
         string head = JsonDocument.Parse(clean.Text).RootElement.GetProperty("head").GetString()!;
         (await LightQTool.RunAsync(null, "audit", "verify", server.Directory, "--expect", head)).Succeeded();

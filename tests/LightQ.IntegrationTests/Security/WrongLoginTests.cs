@@ -83,7 +83,7 @@ public sealed class WrongLoginTests
     private static async Task<string> PrepareAsync(FaultBroker broker)
     {
         await using LightQClient admin = broker.ConnectAsAdmin();
-        await admin.Topics.CreateAsync(new TopicSpec(Healthy), Cancel);
+        await admin.Topics.CreateAsync(new TopicSpec(Healthy) { Kind = TopicKind.Transient }, Cancel);
         await admin.Users.CreateAsync(LoginAttack.User, Password, Cancel);
         await admin.Users.CreateAsync("alice", password: null, Cancel);
         await admin.Users.GrantAsync("alice", UserRight.Publish, Healthy, Cancel);

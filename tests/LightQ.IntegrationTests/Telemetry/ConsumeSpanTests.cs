@@ -83,7 +83,7 @@ public sealed class ConsumeSpanTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Transient }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         using var spans = new RecordedSpans();

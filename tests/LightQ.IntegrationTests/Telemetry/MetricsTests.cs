@@ -75,7 +75,7 @@ public sealed class MetricsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Transient }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         using var measurements = new RecordedMeasurements();
         using var spans = new RecordedSpans();

@@ -198,7 +198,7 @@ public sealed class PublishSpanTests
 
     private static async Task<Producer> OpenAsync(LightQClient client, BatchCodec codec = BatchCodec.None)
     {
-        await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
+        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Transient }, Cancelled);
         return await client.CreateProducerAsync("orders", new ProducerOptions { Compression = codec }, Cancelled);
     }
 

@@ -16,7 +16,7 @@ public sealed class TlsDeliveryTests
         await using TestServer server = await files.StartServerAsync();
         await using var client = new LightQClient(files.ClientOptions(server) with { ReceiveMode = mode });
         CancellationToken cancellation = TestContext.Current.CancellationToken;
-        await client.Topics.CreateAsync(new TopicSpec("t"), cancellation);
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, cancellation);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: cancellation);
 
         // Around what a TLS record holds (16 KiB), what a block of the broker holds (256 KiB), and what it encrypts at a time (128 KiB).
@@ -42,7 +42,7 @@ public sealed class TlsDeliveryTests
         CancellationToken cancellation = TestContext.Current.CancellationToken;
         await using (var client = new LightQClient(files.ClientOptions(server)))
         {
-            await client.Topics.CreateAsync(new TopicSpec("t"), cancellation);
+            await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, cancellation);
             await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: cancellation);
             await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(cancellation);
             Task publishing = Task.Run(
@@ -83,7 +83,7 @@ public sealed class TlsDeliveryTests
         {
             await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { Host = host });
             await client.ConnectAsync(TestContext.Current.CancellationToken);
-            await client.Topics.CreateAsync(new TopicSpec(host), TestContext.Current.CancellationToken);
+            await client.Topics.CreateAsync(new TopicSpec(host) { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
         }
     }
 

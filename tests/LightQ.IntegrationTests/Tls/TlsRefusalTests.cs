@@ -164,7 +164,7 @@ public sealed class TlsRefusalTests
         await using TestServer server = await RequireAsync(files);
         using TestCertificate own = files.Authority.IssueClient("orders");
         await using var client = new LightQClient(files.ClientOptions(server, own));
-        await client.Topics.CreateAsync(new TopicSpec("t"), TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
         await client.ConnectAsync(TestContext.Current.CancellationToken);
     }
 

@@ -19,7 +19,7 @@ public sealed class TlsReloadTests
         await using var client = new LightQClient(files.ClientOptions(server));
         var states = new List<ConnectionState>();
         client.ConnectionStateChanged += (_, e) => states.Add(e.State);
-        await client.Topics.CreateAsync(new TopicSpec("t"), TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
         string before = await ShownAsync(server.DataPort);
 

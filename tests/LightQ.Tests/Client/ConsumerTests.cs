@@ -2,7 +2,6 @@ using System.Text;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using LightQ.Protocol.Records;
 using Xunit;
 
 namespace LightQ.Tests.Client;
