@@ -1,10 +1,14 @@
 using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 
 namespace LightQ.Client;
 
-/// <summary>Values as JSON, by System.Text.Json and a source-generated contract: no reflection, so programs with it can be trimmed and compiled ahead of time.</summary>
+/// <summary>
+/// Values as JSON, by System.Text.Json: with a source-generated contract, which programs that are trimmed or compiled
+/// ahead of time need, or by reflection.
+/// </summary>
 /// <typeparam name="T">What is published and consumed.</typeparam>
 /// <remarks>Thread-safe. A thread at a time writes without allocating anything beside what the values themselves ask for.</remarks>
 /// <example>
@@ -31,6 +35,15 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
         _writerOptions = new JsonWriterOptions { Encoder = options.Encoder, Indented = options.WriteIndented, MaxDepth = options.MaxDepth, SkipValidation = true };
     }
 
+    /// <summary>Makes a serializer that finds out by reflection what to write and read.</summary>
+    /// <param name="options">How the JSON looks. Not to be changed any more.</param>
+    [RequiresUnreferencedCode(MessageSerializer.Reflection)]
+    [RequiresDynamicCode(MessageSerializer.Reflection)]
+    public JsonMessageSerializer(JsonSerializerOptions options)
+        : this(ContractOf(options))
+    {
+    }
+
     /// <summary><c>application/json</c>.</summary>
     public string ContentType => "application/json";
 
@@ -49,4 +62,13 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     /// <exception cref="JsonException">The body is not JSON, not that of such a value, or null.</exception>
     public T Deserialize(ReadOnlySpan<byte> body) =>
         JsonSerializer.Deserialize(body, _contract) ?? throw new JsonException($"The body is null, which is no {typeof(T).Name}.");
+
+    [RequiresUnreferencedCode(MessageSerializer.Reflection)]
+    [RequiresDynamicCode(MessageSerializer.Reflection)]
+    private static JsonTypeInfo<T> ContractOf(JsonSerializerOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        options.MakeReadOnly(populateMissingResolver: true);
+        return (JsonTypeInfo<T>)options.GetTypeInfo(typeof(T));
+    }
 }

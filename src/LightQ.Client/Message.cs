@@ -12,7 +12,12 @@ namespace LightQ.Client;
 /// <summary>A received message: body, key, headers and where it lies in the topic.</summary>
 /// <remarks>
 /// A small view over the received bytes; nothing is copied. It and all memory it hands out are valid until the enumerator
-/// moves to the next message; <see cref="ToOwned"/> makes one that stays valid.
+/// moves to the next message; <see cref="ToOwned"/> makes one that stays valid. Offset, partition and settlement stay
+/// valid in any case. A program that is compiled for
+/// debugging gets messages that throw an <see cref="InvalidOperationException"/> when they are read too late; the
+/// switch <c>LightQ.Client.CheckMessageUse</c>
+/// (<see cref="AppContext"/>, or a <c>RuntimeHostConfigurationOption</c> of the project) asks for them, or for none, in
+/// any program.
 /// </remarks>
 public readonly struct Message
 {
@@ -44,16 +49,37 @@ public readonly struct Message
     public ReadOnlySpan<byte> BodySpan => new(_memory, BodyStart, BodyLength);
 
     /// <summary>The key; empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Key => new(_memory, _record + RecordLayout.FixedSize, KeyLength);
+    public ReadOnlyMemory<byte> Key => HasKey ? new(_memory, _record + RecordLayout.FixedSize, KeyField) : default;
 
     /// <summary>Whether there is a key; it may be empty.</summary>
-    public bool HasKey => KeyField != RecordLayout.NoKey;
+    public bool HasKey
+    {
+        get
+        {
+            ThrowIfOver();
+            return KeyField != RecordLayout.NoKey;
+        }
+    }
 
     /// <summary>Whether the message says that its key's last value is gone.</summary>
-    public bool IsTombstone => BodyField == RecordLayout.Tombstone;
+    public bool IsTombstone
+    {
+        get
+        {
+            ThrowIfOver();
+            return BodyField == RecordLayout.Tombstone;
+        }
+    }
 
     /// <summary>The headers, one by one, in place.</summary>
-    public HeaderEnumerator Headers => new(HeaderBytes);
+    public HeaderEnumerator Headers
+    {
+        get
+        {
+            ThrowIfOver();
+            return new(HeaderBytes);
+        }
+    }
 
     /// <summary>When the producer opened the message's batch, by the producer's clock.</summary>
     public DateTimeOffset Timestamp => UnixMicroseconds.ToTime(BatchHeader.Timestamp);
@@ -85,9 +111,10 @@ public readonly struct Message
 
     private int HeadersLength => BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_record + 6));
 
-    private int KeyLength => HasKey ? KeyField : 0;
+    private int KeyLength => KeyField != RecordLayout.NoKey ? KeyField : 0;
 
-    private int BodyLength => IsTombstone ? 0 : (int)BodyField;
+    // A tombstone, and what is over, have lengths that are negative here, so the usual body costs one comparison.
+    private int BodyLength => (int)BodyField is >= 0 and var length ? length : MessageUse.LengthOf(BodyField);
 
     private int BodyStart => _record + RecordLayout.FixedSize + KeyLength + HeadersLength;
 
@@ -139,11 +166,14 @@ public readonly struct Message
     public string GetText() => Encoding.UTF8.GetString(BodySpan);
 
     /// <summary>
-    /// Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>. Returns at once: the broker hears of it with
-    /// what is sent next or within 20 ms, many messages as one. It hears nothing if the connection on which the message came has ended meanwhile.
+    /// Queues what says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>. Returns at
+    /// once and promises nothing: the broker hears of it with
+    /// what is sent next or within 20 ms, many messages as one. It hears nothing if the connection on which the message
+    /// came has ended meanwhile, and then the message
+    /// comes again; <see cref="CompleteAsync"/> waits until the broker has taken it, and says whether it did.
     /// </summary>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
-    public void Complete() => _lock.Complete(Offset, 1);
+    public void QueueCompletion() => _lock.Complete(Offset, 1);
 
     /// <summary>Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
@@ -204,5 +234,76 @@ public readonly struct Message
         header.CopyTo(copy);
         _memory.AsSpan(_record, length).CopyTo(copy.AsSpan(header.Length));
         return new Message(copy, header.Length, 0, Offset, Partition, _lock);
+    }
+
+    /// <summary>A message that no broker has delivered, for tests of what handles messages. It stays valid.</summary>
+    /// <param name="body">The body; copied.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">The headers, or null; copied.</param>
+    /// <param name="offset">Its number in its partition.</param>
+    /// <param name="partition">The partition.</param>
+    /// <param name="timestamp">When it was published and appended; null (the default) for now.</param>
+    /// <param name="messageId">Its id; null (the default) for none.</param>
+    /// <param name="isTombstone">Whether it says that its key's last value is gone; it then has no body.</param>
+    /// <param name="deliveryCount">
+    /// How often it was delivered to its group; 0 (the default), as without explicit settlement, up to 65,535.
+    /// </param>
+    /// <param name="settle">
+    /// Told what the handler says of the message, and answers in the broker's place. Null (the default): with a
+    /// <paramref name="deliveryCount"/> every settlement is done; without one settling throws, as it does on a subscription without explicit settlement.
+    /// </param>
+    /// <exception cref="ArgumentException">The id is none.</exception>
+    /// <example>
+    /// <code>
+    /// var said = new List&lt;MessageSettlement&gt;();
+    /// Message message = Message.Create("no order"u8, key: "42", deliveryCount: 3, settle: settlement =&gt;
+    /// {
+    ///     said.Add(settlement);
+    ///     return SettleOutcome.Done;
+    /// });
+    /// await new Billing().HandleAsync(new ProcessMessageEventArgs(message, "orders", "billing", default));
+    /// Assert.Equal(SettleKind.DeadLetter, said.Single().Kind);
+    /// </code>
+    /// </example>
+    public static Message Create(
+        ReadOnlySpan<byte> body,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        long offset = 0,
+        int partition = 0,
+        DateTimeOffset? timestamp = null,
+        string? messageId = null,
+        bool isTombstone = false,
+        int deliveryCount = 0,
+        Func<MessageSettlement, SettleOutcome>? settle = null)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        ArgumentOutOfRangeException.ThrowIfNegative(partition);
+        ArgumentOutOfRangeException.ThrowIfNegative(deliveryCount);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(deliveryCount, ushort.MaxValue);
+        if (isTombstone)
+        {
+            body = default;
+            key = key.Bury();
+        }
+        DateTimeOffset time = timestamp ?? TimeProvider.System.GetUtcNow();
+        byte[] memory = MadeMessage.Write(body, key, headers, offset, time, messageId, out int record);
+        DeliveryLock deliveryLock = settle is null && deliveryCount == 0 ? default : MadeMessage.Lock(deliveryCount, settle);
+        return new Message(memory, record, 0, offset, partition, deliveryLock);
+    }
+
+    /// <summary>
+    /// The message is over: who reads it from now on is told so. Only for a copy that nobody else reads.
+    /// </summary>
+    internal void End()
+    {
+        if (_memory is not null)
+            MessageUse.End(_memory.AsSpan(_record));
+    }
+
+    private void ThrowIfOver()
+    {
+        if (BodyField == MessageUse.Over)
+            MessageUse.LengthOf(MessageUse.Over);
     }
 }

@@ -53,9 +53,12 @@ public readonly struct MessageBatch
 
     private BatchView View => new(new ReadOnlySpan<byte>(_memory, _start, _length));
 
-    /// <summary>Says that all its messages are done; see <see cref="Message.Complete"/>.</summary>
+    /// <summary>
+    /// Queues what says that all its messages are done, and promises nothing; see <see
+    /// cref="Message.QueueCompletion"/>.
+    /// </summary>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
-    public void Complete() => _lock.Complete(BaseOffset, Count);
+    public void QueueCompletion() => _lock.Complete(BaseOffset, Count);
 
     /// <summary>Says that all its messages are done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>

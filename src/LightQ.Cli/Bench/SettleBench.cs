@@ -96,7 +96,7 @@ internal sealed class SettleBench(BenchSettings settings, long messages, Command
         {
             left -= batch.Count;
             if (options.SettleMode == SettleMode.Explicit && left > 0)
-                batch.Complete();
+                batch.QueueCompletion();
             if (left > 0)
                 continue;
             if (options.SettleMode == SettleMode.Explicit)
@@ -118,11 +118,11 @@ internal sealed class SettleBench(BenchSettings settings, long messages, Command
                 continue;
             // From the end: no message touches the one that was settled before it from behind, so none can travel with it.
             for (int i = filled - 1; i > 0; i--)
-                window[i].Complete();
+                window[i].QueueCompletion();
             filled = 0;
             if (taken < messages)
             {
-                window[0].Complete();
+                window[0].QueueCompletion();
                 continue;
             }
             Check(await window[0].CompleteAsync(cancellationToken));

@@ -31,7 +31,8 @@ internal readonly record struct DeliveryLock(Settlements? Settlements, uint Deli
     {
         Settlements settlements = Settlement;
         var range = new SettleRange(kind, DeliveryId, first, (uint)count, delay);
-        return Instruments.OperationDuration.Enabled || Instruments.Source.HasListeners()
+        bool isObserved = Instruments.OperationDuration.Enabled || Instruments.Source.HasListeners();
+        return isObserved && settlements.Answer is null
             ? SettleObservedAsync(settlements, range, reason, headers, cancellationToken)
             : settlements.SettleAsync(range, reason, cancellationToken);
     }

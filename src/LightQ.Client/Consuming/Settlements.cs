@@ -9,10 +9,11 @@ namespace LightQ.Client.Consuming;
 /// <summary>What the consumer of one subscription says of its messages, on the connection they came on. Another connection's are another object.</summary>
 /// <remarks>
 /// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other messages with the same offsets.
-/// The range that waits to be sent is the outbox's to guard.
+/// The range that waits to be sent is the outbox's to guard. Without an outbox it is of a message that no broker has
+/// delivered, and <see cref="Answer"/> is there.
 /// </remarks>
 [SuppressMessage("Design", "CA1001", Justification = "A source without a timer or a wait handle holds nothing but memory.")]
-internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
+internal sealed class Settlements(Outbox? outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
@@ -26,6 +27,9 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
 
     /// <summary>What spans and measurements say of it.</summary>
     public ConsumeOperations Operations { get; } = operations;
+
+    /// <summary>Answers in the place of a broker; null where there is one.</summary>
+    public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
 
     /// <summary>What was completed and not yet sent; no messages when there is nothing. Guarded by the outbox.</summary>
     public SettleRange Waiting { get; set; }
@@ -56,6 +60,11 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
     /// <summary>Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.</summary>
     public void Complete(uint deliveryId, long first, int count)
     {
+        if (outbox is null)
+        {
+            Answer!(new MessageSettlement(SettleKind.Complete, first, null, ""));
+            return;
+        }
         outbox.Settle(this, deliveryId, first, (uint)count);
         LetGo((uint)count);
     }
@@ -65,6 +74,11 @@ internal sealed class Settlements(Outbox outbox, uint stream, string topic, bool
     public async ValueTask<SettleOutcome> SettleAsync(SettleRange range, string reason, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
+        if (outbox is null)
+        {
+            TimeSpan? delay = range.DelayMilliseconds == 0 ? null : TimeSpan.FromMilliseconds(range.DelayMilliseconds);
+            return Answer!(new MessageSettlement(range.Kind, range.FirstOffset, delay, reason));
+        }
         var answered = new TaskCompletionSource<SettleOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         uint tag;
         lock (_gate)

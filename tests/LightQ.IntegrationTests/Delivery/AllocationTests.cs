@@ -113,7 +113,7 @@ public sealed class AllocationTests
             {
                 Assert.True(await messages.MoveNextAsync());
                 if (settle == SettleMode.Explicit)
-                    messages.Current.Complete();
+                    messages.Current.QueueCompletion();
             }
         }
     }

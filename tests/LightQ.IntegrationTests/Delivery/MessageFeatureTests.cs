@@ -138,7 +138,7 @@ public sealed class MessageFeatureTests
             Assert.NotEqual(0, message.Offset % 3);
             if (++seen < Messages * 2 / 3)
             {
-                message.Complete();
+                message.QueueCompletion();
                 continue;
             }
             await message.CompleteAsync(Cancelled);

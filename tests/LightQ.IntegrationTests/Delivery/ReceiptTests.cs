@@ -39,7 +39,7 @@ public sealed class ReceiptTests
                 // The last one is waited for, so that all before it have arrived, too.
                 if (++taken < Messages)
                 {
-                    message.Complete();
+                    message.QueueCompletion();
                     continue;
                 }
                 await message.CompleteAsync(Cancelled);

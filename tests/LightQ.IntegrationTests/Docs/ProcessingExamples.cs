@@ -52,7 +52,7 @@ internal sealed class ProcessingExamples(LightQClient client)
         IReadOnlyList<Message> orders = await consumer.FetchAsync(maxMessages: 100, maxWait: TimeSpan.FromSeconds(5));
         await ArchiveAsync(orders);
         foreach (Message order in orders)
-            order.Complete();
+            order.QueueCompletion();
         // SHOWN: end
     }
 

@@ -68,7 +68,7 @@ public sealed class PoisonMessageTests
                 if (message.Offset % PoisonEvery == 0)
                     await message.AbandonAsync(cancellationToken: until);
                 else
-                    message.Complete();
+                    message.QueueCompletion();
             }
         }
         catch (OperationCanceledException) when (until.IsCancellationRequested)

@@ -169,7 +169,7 @@ public sealed class PositionTests
             {
                 lowest[group] = Math.Min(lowest[group], message.Offset);
                 if (options.SettleMode == SettleMode.Explicit)
-                    message.Complete();
+                    message.QueueCompletion();
             }
         }
         catch (OperationCanceledException) when (until.IsCancellationRequested)

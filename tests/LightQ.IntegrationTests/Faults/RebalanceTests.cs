@@ -86,7 +86,7 @@ public sealed class RebalanceTests
             await foreach (Message message in client.ConsumeAsync(Topic, Membership).WithCancellation(until))
             {
                 account.Process(member, message);
-                message.Complete();
+                message.QueueCompletion();
                 if (--messages == 0)
                     return;
             }

@@ -93,7 +93,7 @@ public sealed class SettledKillTests
             await foreach (Message message in client.ConsumeAsync("t", options).WithCancellation(until))
             {
                 seen[BitConverter.ToInt32(message.BodySpan)] = 0;
-                message.Complete();
+                message.QueueCompletion();
             }
         }
         catch (OperationCanceledException) when (until.IsCancellationRequested)

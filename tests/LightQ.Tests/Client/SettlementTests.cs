@@ -29,7 +29,7 @@ public sealed class SettlementTests
         Assert.True(await first);
         for (int i = 0; i < Messages; i++)
         {
-            messages.Current.Complete();
+            messages.Current.QueueCompletion();
             if (i < Messages - 1)
                 Assert.True(await messages.MoveNextAsync());
         }
@@ -64,9 +64,9 @@ public sealed class SettlementTests
             long first = 40 + (4 * round);
             if (round > 0)
                 await TakeAsync(first, "a", "b");
-            batches.Current.Complete();
+            batches.Current.QueueCompletion();
             await TakeAsync(first + 2, "c", "d");
-            batches.Current.Complete();
+            batches.Current.QueueCompletion();
 
             time.Advance(TimeSpan.FromMilliseconds(20));
 
@@ -118,12 +118,12 @@ public sealed class SettlementTests
         using FakeConnection next = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await next.SubscribeAsync(nextOffset: 42);
         Assert.Equal(SettleMode.Explicit, subscribe.As<SubscribeFrame>().SettleMode);
-        batches.Current.Complete(); // Nobody hears of it.
+        batches.Current.QueueCompletion(); // Nobody hears of it.
         Assert.Equal(ErrorCode.Closed, (await Assert.ThrowsAsync<LightQException>(async () => await batches.Current.CompleteAsync(Cancel))).Code);
 
         await next.DeliverAsync(subscribe.Header.Stream, Text(42, "c"));
         Assert.True(await batches.MoveNextAsync());
-        batches.Current.Complete();
+        batches.Current.QueueCompletion();
         Assert.Equal([new SettleRange(SettleKind.Complete, 0, 42, 1)], Read(await next.ReadAsync(FrameType.Settle)));
     }
 
@@ -153,7 +153,7 @@ public sealed class SettlementTests
         using FakeConnection c = connection;
         await using IAsyncEnumerator<MessageBatch> b = batches;
 
-        Assert.Contains("SettleMode", Assert.Throws<InvalidOperationException>(() => batches.Current.Complete()).Message, StringComparison.Ordinal);
+        Assert.Contains("SettleMode", Assert.Throws<InvalidOperationException>(() => batches.Current.QueueCompletion()).Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await batches.Current.CompleteAsync(Cancel));
     }
 

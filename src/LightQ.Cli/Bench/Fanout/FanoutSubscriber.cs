@@ -51,7 +51,7 @@ internal sealed class FanoutSubscriber : IAsyncDisposable
             await foreach (Message message in _client.ConsumeAsync(topic, options))
             {
                 Ledger.Take(reader, message.BodySpan);
-                message.Complete();
+                message.QueueCompletion();
             }
         }
         catch (Exception e)
