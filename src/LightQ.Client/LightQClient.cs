@@ -1,3 +1,6 @@
+using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 using LightQ.Client.Administration;
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
@@ -17,8 +20,7 @@ namespace LightQ.Client;
 /// <example>
 /// <code>
 /// await using var client = new LightQClient("lightq://localhost");
-/// await using Producer producer = await client.CreateProducerAsync("orders");
-/// await producer.PublishAsync("hello"u8);
+/// await client.PublishAsync("orders", "hello"u8);
 ///
 /// await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }))
 ///     Console.WriteLine($"{message.Offset}: {message.GetText()}");
@@ -29,6 +31,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private readonly BrokerLink _link;
     private readonly ControlChannel _control;
     private readonly ClientEvents _events;
+    private readonly SharedProducers _producers;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
     /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</param>
@@ -52,6 +55,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         _events = new ClientEvents(this, logger);
         _link = new BrokerLink(options, _events, logger);
         _control = new ControlChannel(options);
+        _producers = new SharedProducers((topic, cancelled) => CreateProducerAsync(topic, null, cancelled));
         Topics = new TopicsClient(_control);
         Stats = new StatsClient(_control);
         Groups = new GroupsClient(_control);
@@ -155,6 +159,129 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <exception cref="LightQException">There is no connection and none can be made, or it ended before the answer came.</exception>
     public Task<TimeSpan> PingAsync(CancellationToken cancellationToken = default) => _link.PingAsync(cancellationToken);
 
+    /// <summary>
+    /// Publishes a message and waits for its ack, with a producer that the client opens when a topic is first published
+    /// to, and keeps.
+    /// </summary>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="body">The body; copied before the method returns.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">The headers, or null.</param>
+    /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
+    /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
+    /// <returns>
+    /// Completes, on the thread pool, when the message is as safe as the topic's ack level says. Waits for room when
+    /// the producer's window is full. Await it once.
+    /// </returns>
+    /// <remarks>
+    /// The producer is anonymous and has the default <see cref="ProducerOptions"/>; what <see cref="Producer"/> says of
+    /// order, windows and errors holds here. A producer that has failed for good, because
+    /// its topic was deleted or a right taken away, is replaced by the next publish. The producers of 64 topics are
+    /// kept; for another, the one that was used longest ago is closed once its messages
+    /// have their acks. For a name of its own, batches, or publishing without waiting, make a <see cref="Producer"/>.
+    /// </remarks>
+    /// <exception cref="ArgumentException">The name is none.</exception>
+    /// <exception cref="LightQException">
+    /// The topic is unknown, the right is missing, the message was refused, or its outcome is unknown.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The client is disposed.</exception>
+    [OverloadResolutionPriority(2)]
+    public ValueTask<PublishAck> PublishAsync(
+        string topic,
+        ReadOnlyMemory<byte> body,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default) =>
+        _producers.PublishAsync(topic, body.Span, key, headers, options, cancellationToken);
+
+    /// <inheritdoc cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>
+    [OverloadResolutionPriority(1)]
+    public ValueTask<PublishAck> PublishAsync(
+        string topic,
+        ReadOnlySpan<byte> body,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default) =>
+        _producers.PublishAsync(topic, body, key, headers, options, cancellationToken);
+
+    /// <summary>
+    /// Publishes a value and waits for its ack, with a producer that the client opens when a topic is first published
+    /// to, and keeps.
+    /// </summary>
+    /// <typeparam name="T">What is published.</typeparam>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="value">The value; serialized before the method returns.</param>
+    /// <param name="serializer">Makes the body, and says its content type.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">
+    /// The headers, or null. A content type of their own goes in place of the serializer's.
+    /// </param>
+    /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
+    /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
+    /// <returns>
+    /// As for
+    /// <see cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>,
+    /// as are remarks and errors.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing
+    /// is published.
+    /// </exception>
+    public ValueTask<PublishAck> PublishAsync<T>(
+        string topic,
+        T value,
+        IMessageSerializer<T> serializer,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(serializer);
+        var body = new ArrayBufferWriter<byte>();
+        serializer.Serialize(value, body);
+        headers = MessageHeaders.WithContentType(headers, serializer.ContentType);
+        return _producers.PublishAsync(topic, body.WrittenSpan, key, headers, options, cancellationToken);
+    }
+
+    /// <summary>
+    /// The same with <see cref="MessageSerializer.Default{T}"/>: text as UTF-8, any other value as JSON, by reflection.
+    /// </summary>
+    /// <typeparam name="T">What is published.</typeparam>
+    /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
+    /// <param name="value">The value; serialized before the method returns.</param>
+    /// <param name="key">The key, or default for none.</param>
+    /// <param name="headers">
+    /// The headers, or null. A content type of their own goes in place of the serializer's.
+    /// </param>
+    /// <param name="options">When the message is delivered, how long it is of use, and its id.</param>
+    /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
+    /// <returns>
+    /// As for
+    /// <see cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>,
+    /// as are remarks and errors.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing
+    /// is published.
+    /// </exception>
+    /// <example>
+    /// <code>
+    /// await client.PublishAsync("orders", new Order("42", 9.99m), key: "42");
+    /// </code>
+    /// </example>
+    [RequiresUnreferencedCode(MessageSerializer.Reflection)]
+    [RequiresDynamicCode(MessageSerializer.Reflection)]
+    public ValueTask<PublishAck> PublishAsync<T>(
+        string topic,
+        T value,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default) =>
+        PublishAsync(topic, value, MessageSerializer.Default<T>(), key, headers, options, cancellationToken);
+
     /// <summary>Opens a producer.</summary>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
@@ -184,37 +311,93 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Consumes messages, one by one.</summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <param name="cancellationToken">
+    /// Ends every enumeration, with an <see cref="OperationCanceledException"/>; so does the token that
+    /// <c>WithCancellation</c> gives one.
+    /// </param>
     /// <returns>
     /// The messages in the order of their offsets within a partition, as they arrive among several, without an end. Each enumeration is a subscription of its own, opened by its first
-    /// step and closed when the loop is left. A message is valid until the next one. Cancel with <c>WithCancellation</c>.
+    /// step and closed when the loop is left. A message is valid until the next one.
     /// </returns>
     /// <exception cref="LightQException">From the enumeration: the topic is unknown, the right is missing, the broker ended the subscription or cannot be reached.</exception>
     /// <example>
     /// <code>
-    /// await foreach (Message message in client.ConsumeAsync("orders").WithCancellation(stopping))
+    /// await foreach (Message message in client.ConsumeAsync("orders", cancellationToken: stopping))
     ///     Handle(message.Key, message.Body);
     /// </code>
     /// </example>
-    public IAsyncEnumerable<Message> ConsumeAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
+    public IAsyncEnumerable<Message> ConsumeAsync(
+        string topic,
+        ConsumeOptions? options = null,
+        CancellationToken cancellationToken = default) =>
+        Consume(topic, options, cancellationToken);
 
     /// <summary>Consumes messages, one by one, with the values that their bodies stand for.</summary>
     /// <typeparam name="T">What was published.</typeparam>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="serializer">Reads the bodies.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
-    /// <returns>As for <see cref="ConsumeAsync(string, ConsumeOptions?)"/>. A body that is no such value does not end the enumeration: it throws where its <see cref="Message{T}.Value"/> is asked for.</returns>
-    /// <exception cref="LightQException">As for <see cref="ConsumeAsync(string, ConsumeOptions?)"/>.</exception>
-    public IAsyncEnumerable<Message<T>> ConsumeAsync<T>(string topic, IMessageSerializer<T> serializer, ConsumeOptions? options = null)
+    /// <param name="cancellationToken">
+    /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
+    /// </param>
+    /// <returns>
+    /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>. A body that is no such value does
+    /// not end the enumeration: it throws where its <see cref="Message{T}.Value"/> is asked for.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.
+    /// </exception>
+    public IAsyncEnumerable<Message<T>> ConsumeAsync<T>(
+        string topic,
+        IMessageSerializer<T> serializer,
+        ConsumeOptions? options = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(serializer);
-        return new TypedStream<T>(Consume(topic, options), AddressArgument.Parse(topic, null).Topic, serializer);
+        ConsumeStream messages = Consume(topic, options, cancellationToken);
+        return new TypedStream<T>(messages, AddressArgument.Parse(topic, null).Topic, serializer);
     }
+
+    /// <summary>
+    /// The same with <see cref="MessageSerializer.Default{T}"/>: text as UTF-8, any other value as JSON, by reflection.
+    /// </summary>
+    /// <typeparam name="T">What was published.</typeparam>
+    /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <param name="cancellationToken">
+    /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
+    /// </param>
+    /// <returns>
+    /// As for <see cref="ConsumeAsync{T}(string, IMessageSerializer{T}, ConsumeOptions?, CancellationToken)"/>.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.
+    /// </exception>
+    /// <example>
+    /// <code>
+    /// await foreach (Message&lt;Order&gt; order in client.ConsumeAsync&lt;Order&gt;("orders"))
+    ///     Handle(order.Value);
+    /// </code>
+    /// </example>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(MessageSerializer.Reflection)]
+    [RequiresDynamicCode(MessageSerializer.Reflection)]
+    public IAsyncEnumerable<Message<T>> ConsumeAsync<T>(
+        string topic,
+        ConsumeOptions? options = null,
+        CancellationToken cancellationToken = default) =>
+        ConsumeAsync(topic, MessageSerializer.Default<T>(), options, cancellationToken);
 
     /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
+    /// <param name="cancellationToken">
+    /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
+    /// </param>
     /// <returns>The batches in the order of their offsets within a partition, as they arrive among several, without an end. A batch is valid until the next one.</returns>
-    /// <exception cref="LightQException">As for <see cref="ConsumeAsync(string, ConsumeOptions?)"/>.</exception>
+    /// <exception cref="LightQException">
+    /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.
+    /// </exception>
     /// <example>
     /// <code>
     /// await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders"))
@@ -224,7 +407,11 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// }
     /// </code>
     /// </example>
-    public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(string topic, ConsumeOptions? options = null) => Consume(topic, options);
+    public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(
+        string topic,
+        ConsumeOptions? options = null,
+        CancellationToken cancellationToken = default) =>
+        Consume(topic, options, cancellationToken);
 
     /// <summary>
     /// Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet. It always settles explicitly
@@ -240,11 +427,17 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <exception cref="ArgumentException">The name is none, or the options contradict each other.</exception>
-    public MessageConsumer CreateConsumer(string topic, ConsumeOptions? options = null) => new(Consume(topic, options), Options.TimeProvider);
+    public MessageConsumer CreateConsumer(string topic, ConsumeOptions? options = null) =>
+        new(Consume(topic, options, default), Options.TimeProvider);
 
-    /// <summary>Closes the connection. Publishes under way fail with <see cref="ErrorCode.Closed"/>, enumerations end with it; dispose producers before.</summary>
+    /// <summary>
+    /// Closes the client's own producers, which waits up to 5 s for their messages under way, and then the connection.
+    /// Publishes still under way fail with <see cref="ErrorCode.Closed"/>, enumerations end with
+    /// it; dispose producers of your own before.
+    /// </summary>
     public async ValueTask DisposeAsync()
     {
+        await _producers.DisposeAsync().ConfigureAwait(false);
         await _link.DisposeAsync().ConfigureAwait(false);
         _control.Dispose();
     }
@@ -252,7 +445,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>The same, blocking until the connection's threads have ended. Prefer <see cref="DisposeAsync"/>.</summary>
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
-    private ConsumeStream Consume(string topic, ConsumeOptions? options)
+    private ConsumeStream Consume(string topic, ConsumeOptions? options, CancellationToken cancellationToken)
     {
         options ??= new ConsumeOptions();
         TopicAddress address = AddressArgument.Parse(topic, options.Partition);
@@ -261,7 +454,7 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
             throw new ArgumentException("A subscription starts at the committed position only as a member of a group.", nameof(options));
         if (options.MaxInFlight != 0 && (options.Group is null || options.SettleMode != SettleMode.Explicit))
             throw new ArgumentException($"{nameof(ConsumeOptions.MaxInFlight)} is for members of a group with {nameof(SettleMode)}.{nameof(SettleMode.Explicit)}.", nameof(options));
-        return new ConsumeStream(cancellationToken => SubscribeAsync(address.Topic, options, cancellationToken));
+        return new ConsumeStream(cancelled => SubscribeAsync(address.Topic, options, cancelled), cancellationToken);
     }
 
     private async Task<Consumer> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)

@@ -35,7 +35,10 @@ public sealed class MessageConsumer : IAsyncDisposable
     /// <param name="cancellationToken">Ends the wait: with what was taken by then, or an <see cref="OperationCanceledException"/> when nothing was. Nothing is lost by it.</param>
     /// <returns>The messages in the order of their offsets within a partition; none when none came in time. They are copies of their own, and may be kept.</returns>
     /// <exception cref="InvalidOperationException">Another fetch is under way.</exception>
-    /// <exception cref="LightQException">As for <see cref="LightQClient.ConsumeAsync(string, ConsumeOptions?)"/>; what was taken before the error came is returned first.</exception>
+    /// <exception cref="LightQException">
+    /// As for <see cref="LightQClient.ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>; what was taken
+    /// before the error came is returned first.
+    /// </exception>
     public async Task<IReadOnlyList<Message>> FetchAsync(int maxMessages, TimeSpan maxWait, TimeSpan fillWait = default, CancellationToken cancellationToken = default)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(maxMessages, 1);

@@ -65,6 +65,9 @@ public sealed class Producer : IAsyncDisposable
     /// <summary>Why it, or a partition of it, takes no messages, as far as is known.</summary>
     internal LightQException? Failure => _router is null ? _stream.Failure : _router.Failure;
 
+    /// <summary>Whether it, or a partition of it, takes no messages for good: another producer may.</summary>
+    internal bool IsBroken => _router is null ? _stream.IsBroken : _router.IsBroken;
+
     /// <summary>The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.</summary>
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">It is no key.</exception>

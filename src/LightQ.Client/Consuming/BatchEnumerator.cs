@@ -1,8 +1,11 @@
 namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates batches.</summary>
-internal sealed class BatchEnumerator(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
-    : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<MessageBatch>
+internal sealed class BatchEnumerator(
+    Func<CancellationToken, Task<Consumer>> subscribe,
+    CancellationToken all,
+    CancellationToken cancellationToken)
+    : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
     public MessageBatch Current => Batch;
 

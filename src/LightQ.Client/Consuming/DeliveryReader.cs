@@ -12,6 +12,7 @@ namespace LightQ.Client.Consuming;
 internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem
 {
     private readonly CancellationToken _cancellationToken;
+    private readonly CancellationTokenSource? _either;
     private readonly Func<CancellationToken, Task<Consumer>> _subscribe;
     private ManualResetValueTaskSourceCore<bool> _core;
     private CancellationTokenRegistration _registration;
@@ -26,10 +27,18 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private int _runEnd;
     private bool _isDisposed;
 
-    protected DeliveryReader(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
+    /// <param name="subscribe">Opens the subscription.</param>
+    /// <param name="all">Ends every enumeration of the stream.</param>
+    /// <param name="cancellationToken">Ends this one.</param>
+    protected DeliveryReader(
+        Func<CancellationToken, Task<Consumer>> subscribe,
+        CancellationToken all,
+        CancellationToken cancellationToken)
     {
         _subscribe = subscribe;
-        _cancellationToken = cancellationToken;
+        if (all.CanBeCanceled && cancellationToken.CanBeCanceled && all != cancellationToken)
+            _either = CancellationTokenSource.CreateLinkedTokenSource(all, cancellationToken);
+        _cancellationToken = _either?.Token ?? (all.CanBeCanceled ? all : cancellationToken);
     }
 
     /// <summary>The memory that holds the batch at hand, inflated if it came compressed.</summary>
@@ -65,6 +74,7 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             return;
         _isDisposed = true;
         await _registration.DisposeAsync().ConfigureAwait(false);
+        _either?.Dispose();
         EndRun();
         _consumer?.Close();
     }

@@ -6,8 +6,11 @@ using LightQ.Protocol.Records;
 namespace LightQ.Client.Consuming;
 
 /// <summary>Enumerates messages; within a batch every step is synchronous and a few nanoseconds long.</summary>
-internal sealed class MessageEnumerator(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken cancellationToken)
-    : DeliveryReader(subscribe, cancellationToken), IAsyncEnumerator<Message>
+internal sealed class MessageEnumerator(
+    Func<CancellationToken, Task<Consumer>> subscribe,
+    CancellationToken all,
+    CancellationToken cancellationToken)
+    : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<Message>
 {
     private byte[] _memory = [];
     private int _record;

@@ -21,6 +21,9 @@ internal sealed class PartitionRouter
     /// <summary>Why one of the partitions takes no messages; null when all do.</summary>
     public LightQException? Failure => Array.Find(_streams, static s => s.Failure is not null)?.Failure;
 
+    /// <summary>Whether one of the partitions takes no messages for good.</summary>
+    public bool IsBroken => Array.Exists(_streams, static s => s.IsBroken);
+
     /// <summary>The partition of a key.</summary>
     public int PartitionOf(in MessageKey key) => key.PartitionOf(_streams.Length);
 

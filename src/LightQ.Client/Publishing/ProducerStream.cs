@@ -72,6 +72,9 @@ internal sealed class ProducerStream : ClientStream
     /// <summary>Why it takes no messages, as far as is known: for good, or, of one of several partitions, until a later connection opens it.</summary>
     public LightQException? Failure => Volatile.Read(ref _fault) ?? Volatile.Read(ref _refusal);
 
+    /// <summary>Whether it takes no messages for good.</summary>
+    public bool IsBroken => Volatile.Read(ref _fault) is not null;
+
     public override bool HasUnanswered
     {
         get
