@@ -17,7 +17,7 @@ internal static class HostingSample
         builder.Services.AddLightQ(client.Options.ToString());
         builder.Services.AddSingleton<Ledger>();
         builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing", new JsonMessageSerializer<Order>(OrderJson.Default.Order));
-        builder.Services.AddHealthChecks().AddCheck<LightQHealthCheck>("lightq");
+        builder.Services.AddHealthChecks().AddLightQ();
         using IHost host = builder.Build();
         await host.StartAsync();
 

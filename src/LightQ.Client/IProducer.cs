@@ -24,7 +24,10 @@ public interface IProducer<T>
     /// <param name="options">When the message is delivered and how long it is of use.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>As for <see cref="Producer{T}.PublishAsync"/>.</returns>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown; <see cref="LightQ.Client.ErrorCode.Closed"/>: the host stops.</exception>
+    /// <exception cref="LightQException">
+    /// The message was refused, or its outcome is unknown; <see cref="LightQ.Client.ErrorCode.Closed"/>: the host
+    /// stops.
+    /// </exception>
     ValueTask<PublishAck> PublishAsync(T value, MessageKey key = default, MessageHeaders? headers = null, PublishOptions options = default, CancellationToken cancellationToken = default);
 
     /// <summary>The producer underneath, once it is open: to publish batches, or without waiting for acks. The host disposes it.</summary>

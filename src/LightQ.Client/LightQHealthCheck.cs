@@ -11,7 +11,7 @@ namespace LightQ.Client;
 /// <remarks>Waits for <see cref="LightQClientOptions.ConnectTimeout"/> at most. Thread-safe.</remarks>
 /// <example>
 /// <code>
-/// builder.Services.AddHealthChecks().AddCheck&lt;LightQHealthCheck&gt;("lightq");
+/// builder.Services.AddHealthChecks().AddLightQ();
 /// </code>
 /// </example>
 public sealed class LightQHealthCheck : IHealthCheck

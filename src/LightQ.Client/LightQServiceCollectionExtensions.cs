@@ -23,7 +23,7 @@ public static class LightQServiceCollectionExtensions
     /// </code>
     /// </example>
     public static IServiceCollection AddLightQ(this IServiceCollection services, string connectionString, Func<LightQClientOptions, LightQClientOptions>? configure = null) =>
-        AddClient(services, LightQClientOptions.Parse(connectionString), configure);
+        AddClient(services, null, LightQClientOptions.Parse(connectionString), configure);
 
     /// <summary>The same, with options from the application's configuration.</summary>
     /// <param name="services">Where to register.</param>
@@ -42,12 +42,59 @@ public static class LightQServiceCollectionExtensions
     public static IServiceCollection AddLightQ(this IServiceCollection services, IConfigurationSection section, Func<LightQClientOptions, LightQClientOptions>? configure = null)
     {
         ArgumentNullException.ThrowIfNull(section);
-        return AddClient(services, ClientSection.Read(section), configure);
+        return AddClient(services, null, ClientSection.Read(section), configure);
+    }
+
+    /// <summary>
+    /// Registers a client with a key, beside others: for several brokers. It is asked for with
+    /// <c>[FromKeyedServices("audit")] LightQClient</c>.
+    /// </summary>
+    /// <param name="services">Where to register.</param>
+    /// <param name="serviceKey">The key.</param>
+    /// <param name="connectionString">
+    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.
+    /// </param>
+    /// <param name="configure">Changes the options further; null for no change.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    /// <exception cref="ArgumentException">The string is not of that form.</exception>
+    public static IServiceCollection AddKeyedLightQ(
+        this IServiceCollection services,
+        object serviceKey,
+        string connectionString,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(serviceKey);
+        return AddClient(services, serviceKey, LightQClientOptions.Parse(connectionString), configure);
+    }
+
+    /// <summary>The same, with options from the application's configuration.</summary>
+    /// <param name="services">Where to register.</param>
+    /// <param name="serviceKey">The key.</param>
+    /// <param name="section">
+    /// As for
+    /// <see cref="AddLightQ(IServiceCollection, IConfigurationSection, Func{LightQClientOptions, LightQClientOptions}?)"/>.
+    /// </param>
+    /// <param name="configure">Changes the options further; null for no change.</param>
+    /// <returns><paramref name="services"/>.</returns>
+    /// <exception cref="ArgumentException">
+    /// There is nothing in the section, a key is unknown, or a value is not allowed; the message names key, value and
+    /// what is allowed.
+    /// </exception>
+    public static IServiceCollection AddKeyedLightQ(
+        this IServiceCollection services,
+        object serviceKey,
+        IConfigurationSection section,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(serviceKey);
+        ArgumentNullException.ThrowIfNull(section);
+        return AddClient(services, serviceKey, ClientSection.Read(section), configure);
     }
 
     /// <summary>
     /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message. It always settles explicitly
-    /// (<see cref="LightQ.Client.SettleMode.Explicit"/>): what it had not completed when this program dies comes again. The host does not start while the broker refuses the
+    /// (<see cref="LightQ.Client.SettleMode.Explicit"/>): what it had not completed when this program dies comes again.
+    /// The host does not start while the broker refuses the
     /// subscription or cannot be reached; with <see cref="LightQClientOptions.WaitForBroker"/> it starts, and the processor begins when the broker is there.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
@@ -56,18 +103,22 @@ public static class LightQServiceCollectionExtensions
     /// <param name="group">The group to be a member of.</param>
     /// <param name="options">How the processor works; null for the defaults.</param>
     /// <param name="configure">Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>; without, failures are logged.</param>
+    /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     public static IServiceCollection AddLightQProcessor<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
         this IServiceCollection services,
         string topic,
         string group,
         ProcessorOptions? options = null,
-        Action<IServiceProvider, LightQProcessor>? configure = null)
+        Action<IServiceProvider, LightQProcessor>? configure = null,
+        object? clientKey = null)
         where THandler : class, IMessageHandler
     {
         ArgumentNullException.ThrowIfNull(services);
         services.TryAddScoped<THandler>();
-        return AddProcessor(services, new ProcessorRegistration(topic, group, options, static (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args), configure));
+        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle =
+            static (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args);
+        return AddProcessor(services, new ProcessorRegistration(topic, group, options, handle, configure, clientKey));
     }
 
     /// <summary>The same, for a handler of values.</summary>
@@ -79,6 +130,7 @@ public static class LightQServiceCollectionExtensions
     /// <param name="serializer">Reads the bodies.</param>
     /// <param name="options">How the processor works; null for the defaults.</param>
     /// <param name="configure">Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>; without, failures are logged.</param>
+    /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     public static IServiceCollection AddLightQProcessor<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, T>(
         this IServiceCollection services,
@@ -86,15 +138,16 @@ public static class LightQServiceCollectionExtensions
         string group,
         IMessageSerializer<T> serializer,
         ProcessorOptions? options = null,
-        Action<IServiceProvider, LightQProcessor>? configure = null)
+        Action<IServiceProvider, LightQProcessor>? configure = null,
+        object? clientKey = null)
         where THandler : class, IMessageHandler<T>
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(serializer);
         services.TryAddScoped<THandler>();
-        return AddProcessor(
-            services,
-            new ProcessorRegistration(topic, group, options, (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args), configure));
+        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle =
+            (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args);
+        return AddProcessor(services, new ProcessorRegistration(topic, group, options, handle, configure, clientKey));
     }
 
     /// <summary>
@@ -108,6 +161,7 @@ public static class LightQServiceCollectionExtensions
     /// <param name="serializer">Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="whenFenced">What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.</param>
+    /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="InvalidOperationException">There is a producer of such values already: use <see cref="AddKeyedLightQProducer"/>.</exception>
     /// <example>
@@ -119,10 +173,16 @@ public static class LightQServiceCollectionExtensions
     /// </code>
     /// </example>
     public static IServiceCollection AddLightQProducer<T>(
-        this IServiceCollection services, string topic, IMessageSerializer<T>? serializer = null, ProducerOptions? options = null, FencedAction whenFenced = FencedAction.Fail)
+        this IServiceCollection services,
+        string topic,
+        IMessageSerializer<T>? serializer = null,
+        ProducerOptions? options = null,
+        FencedAction whenFenced = FencedAction.Fail,
+        object? clientKey = null)
     {
-        var registration = ProducerRegistration<T>.Of(services, null, topic, serializer, options, whenFenced);
-        return AddStart(services)
+        ProducerRegistration<T> registration =
+            ProducerRegistration<T>.Of(services, null, topic, serializer, options, whenFenced, clientKey);
+        return AddStart(services, clientKey)
             .AddSingleton<IProducer<T>>(registration.Make)
             .AddSingleton<IHostedProducer>(provider => (HostedProducer<T>)provider.GetRequiredService<IProducer<T>>());
     }
@@ -135,14 +195,22 @@ public static class LightQServiceCollectionExtensions
     /// <param name="serializer">Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="whenFenced">What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.</param>
+    /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="InvalidOperationException">There is a producer of such values with that key already.</exception>
     public static IServiceCollection AddKeyedLightQProducer<T>(
-        this IServiceCollection services, object serviceKey, string topic, IMessageSerializer<T>? serializer = null, ProducerOptions? options = null, FencedAction whenFenced = FencedAction.Fail)
+        this IServiceCollection services,
+        object serviceKey,
+        string topic,
+        IMessageSerializer<T>? serializer = null,
+        ProducerOptions? options = null,
+        FencedAction whenFenced = FencedAction.Fail,
+        object? clientKey = null)
     {
         ArgumentNullException.ThrowIfNull(serviceKey);
-        var registration = ProducerRegistration<T>.Of(services, serviceKey, topic, serializer, options, whenFenced);
-        return AddStart(services)
+        ProducerRegistration<T> registration =
+            ProducerRegistration<T>.Of(services, serviceKey, topic, serializer, options, whenFenced, clientKey);
+        return AddStart(services, clientKey)
             .AddKeyedSingleton<IProducer<T>>(serviceKey, (provider, _) => registration.Make(provider))
             .AddSingleton<IHostedProducer>(provider => (HostedProducer<T>)provider.GetRequiredKeyedService<IProducer<T>>(serviceKey));
     }
@@ -154,35 +222,50 @@ public static class LightQServiceCollectionExtensions
     /// </summary>
     /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
     /// <param name="topic">The topic as it should be; see <see cref="TopicsClient.EnsureAsync"/>.</param>
+    /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
-    public static IServiceCollection AddLightQTopic(this IServiceCollection services, TopicSpec topic)
+    public static IServiceCollection AddLightQTopic(
+        this IServiceCollection services,
+        TopicSpec topic,
+        object? clientKey = null)
     {
         ArgumentNullException.ThrowIfNull(topic);
-        return AddStart(services).AddSingleton(new TopicRegistration(topic));
+        return AddStart(services, clientKey).AddSingleton(new TopicRegistration(topic, clientKey));
     }
 
-    private static IServiceCollection AddClient(IServiceCollection services, LightQClientOptions options, Func<LightQClientOptions, LightQClientOptions>? configure)
+    private static IServiceCollection AddClient(
+        IServiceCollection services,
+        object? key,
+        LightQClientOptions options,
+        Func<LightQClientOptions, LightQClientOptions>? configure)
     {
         ArgumentNullException.ThrowIfNull(services);
         options = configure?.Invoke(options) ?? options;
-        return services.AddSingleton(provider => new LightQClient(
+        return services.Add(key, provider => new LightQClient(
             options.LoggerFactory is null ? options with { LoggerFactory = provider.GetService<ILoggerFactory>() } : options));
     }
 
-    /// <summary>Once, whatever it is for.</summary>
-    private static IServiceCollection AddStart(IServiceCollection services)
+    /// <summary>Once for each client, whatever it is for.</summary>
+    private static IServiceCollection AddStart(IServiceCollection services, object? clientKey)
     {
         ArgumentNullException.ThrowIfNull(services);
-        services.TryAddSingleton(provider => new StartService(provider.GetRequiredService<LightQClient>(), provider.GetServices<TopicRegistration>(), provider.GetServices<IHostedProducer>()));
-        services.TryAddSingleton(provider => new LightQHealthCheck(provider.GetRequiredService<LightQClient>(), provider.GetRequiredService<StartService>()));
-        services.TryAddEnumerable(ServiceDescriptor.Singleton<IHostedService, StartService>(provider => provider.GetRequiredService<StartService>()));
-        return services;
+        if (services.Any(s => s.ServiceType == typeof(StartService) && Equals(s.ServiceKey, clientKey)))
+            return services;
+        return services
+            .Add(clientKey, provider => new StartService(
+                provider.Of<LightQClient>(clientKey),
+                provider.GetServices<TopicRegistration>().Where(topic => Equals(topic.ClientKey, clientKey)),
+                provider.GetServices<IHostedProducer>().Where(producer => Equals(producer.ClientKey, clientKey))))
+            .Add(clientKey, provider => new LightQHealthCheck(
+                provider.Of<LightQClient>(clientKey), provider.Of<StartService>(clientKey)))
+            .AddSingleton<IHostedService>(provider => provider.Of<StartService>(clientKey));
     }
 
     // Not AddHostedService, which takes a type once: an application may have many processors.
     private static IServiceCollection AddProcessor(IServiceCollection services, ProcessorRegistration registration)
     {
         AddressArgument.Parse(registration.Topic, null);
-        return AddStart(services).AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));
+        return AddStart(services, registration.ClientKey)
+            .AddSingleton<IHostedService>(provider => new ProcessorService(provider, registration));
     }
 }

@@ -52,7 +52,10 @@ public sealed class OperationsClient
 
     /// <summary>Has the broker read its configuration file and certificates again. What can be is in force when this returns; the rest needs a restart.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The right is missing, the broker has no configuration file to read (<see cref="ErrorCode.NotSupported"/>), or it cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// The right is missing, the broker has no configuration file to read (<see cref="ErrorCode.NotSupported"/>), or it
+    /// cannot be reached.
+    /// </exception>
     public async Task<ReloadResult> ReloadAsync(CancellationToken cancellationToken = default)
     {
         ReloadResponse response = await _calls.ReloadAsync(new ReloadRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);

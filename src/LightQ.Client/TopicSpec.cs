@@ -21,7 +21,8 @@ public sealed record TopicSpec
     }
 
     /// <summary>
-    /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that nothing is lost that somebody did not choose to lose, and
+    /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that nothing is lost
+    /// that somebody did not choose to lose, and
     /// <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public TopicKind Kind { get; init; }

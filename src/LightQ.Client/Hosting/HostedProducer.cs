@@ -10,6 +10,8 @@ internal sealed class HostedProducer<T>(LightQClient client, string topic, IMess
 
     public string Topic => topic;
 
+    public object? ClientKey { get; init; }
+
     public LightQException? Failure
     {
         get

@@ -5,6 +5,9 @@ internal interface IHostedProducer
 {
     string Topic { get; }
 
+    /// <summary>The key of its client; null for the one without.</summary>
+    object? ClientKey { get; }
+
     /// <summary>Why it takes no messages, as far as is known; null while it does, or is being opened.</summary>
     LightQException? Failure { get; }
 

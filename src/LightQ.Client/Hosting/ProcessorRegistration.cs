@@ -6,9 +6,11 @@ namespace LightQ.Client.Hosting;
 /// <param name="Options">How it works.</param>
 /// <param name="Handle">Handles a message, with the services of its scope.</param>
 /// <param name="Configure">Changes the processor before it begins.</param>
+/// <param name="ClientKey">The key of the client; null for the one without.</param>
 internal sealed record ProcessorRegistration(
     string Topic,
     string Group,
     ProcessorOptions? Options,
     Func<IServiceProvider, ProcessMessageEventArgs, Task> Handle,
-    Action<IServiceProvider, LightQProcessor>? Configure);
+    Action<IServiceProvider, LightQProcessor>? Configure,
+    object? ClientKey);

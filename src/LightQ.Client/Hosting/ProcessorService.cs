@@ -13,8 +13,8 @@ internal sealed class ProcessorService : BackgroundService
     /// <param name="registration">What to process and how.</param>
     public ProcessorService(IServiceProvider services, ProcessorRegistration registration)
     {
-        _start = services.GetRequiredService<StartService>();
-        _processor = services.GetRequiredService<LightQClient>().CreateProcessor(registration.Topic, registration.Group, registration.Options);
+        _start = services.Of<StartService>(registration.ClientKey);
+        _processor = services.Of<LightQClient>(registration.ClientKey).CreateProcessor(registration.Topic, registration.Group, registration.Options);
         var scopes = services.GetRequiredService<IServiceScopeFactory>();
         _processor.ProcessMessageAsync += async args =>
         {

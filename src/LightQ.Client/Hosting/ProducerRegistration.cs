@@ -8,11 +8,23 @@ namespace LightQ.Client.Hosting;
 /// <param name="Serializer">Makes the bodies; null for the one that is registered.</param>
 /// <param name="Options">How it sends.</param>
 /// <param name="WhenFenced">What to do when it is fenced.</param>
-internal sealed record ProducerRegistration<T>(string Topic, IMessageSerializer<T>? Serializer, ProducerOptions? Options, FencedAction WhenFenced)
+/// <param name="ClientKey">The key of the client; null for the one without.</param>
+internal sealed record ProducerRegistration<T>(
+    string Topic,
+    IMessageSerializer<T>? Serializer,
+    ProducerOptions? Options,
+    FencedAction WhenFenced,
+    object? ClientKey)
 {
     /// <exception cref="InvalidOperationException">There is one already.</exception>
     public static ProducerRegistration<T> Of(
-        IServiceCollection services, object? key, string topic, IMessageSerializer<T>? serializer, ProducerOptions? options, FencedAction whenFenced)
+        IServiceCollection services,
+        object? key,
+        string topic,
+        IMessageSerializer<T>? serializer,
+        ProducerOptions? options,
+        FencedAction whenFenced,
+        object? clientKey)
     {
         ArgumentNullException.ThrowIfNull(services);
         AddressArgument.Parse(topic, options?.Partition);
@@ -26,16 +38,19 @@ internal sealed record ProducerRegistration<T>(string Topic, IMessageSerializer<
                 ? $"There is a producer of {typeof(T).Name} already; give each a key with AddKeyedLightQProducer."
                 : $"There is a producer of {typeof(T).Name} with the key '{key}' already.");
         }
-        return new ProducerRegistration<T>(topic, serializer, options, whenFenced);
+        return new ProducerRegistration<T>(topic, serializer, options, whenFenced, clientKey);
     }
 
     /// <summary>Makes it; opens nothing yet.</summary>
     public HostedProducer<T> Make(IServiceProvider services) =>
         new(
-            services.GetRequiredService<LightQClient>(),
+            services.Of<LightQClient>(ClientKey),
             Topic,
             Serializer ?? services.GetService<IMessageSerializer<T>>()
                 ?? throw new InvalidOperationException($"The producer of {Topic} has no serializer: give one to AddLightQProducer, or register an IMessageSerializer<{typeof(T).Name}>."),
             Options,
-            WhenFenced);
+            WhenFenced)
+        {
+            ClientKey = ClientKey,
+        };
 }

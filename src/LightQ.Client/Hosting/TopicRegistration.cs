@@ -2,4 +2,5 @@ namespace LightQ.Client.Hosting;
 
 /// <summary>A topic that a host sees to.</summary>
 /// <param name="Spec">The topic as it should be.</param>
-internal sealed record TopicRegistration(TopicSpec Spec);
+/// <param name="ClientKey">The key of the client; null for the one without.</param>
+internal sealed record TopicRegistration(TopicSpec Spec, object? ClientKey);

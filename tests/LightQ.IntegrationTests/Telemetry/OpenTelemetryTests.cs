@@ -19,11 +19,12 @@ public sealed class OpenTelemetryTests
         var traces = new KeepingExporter<Activity>();
         var metrics = new KeepingExporter<Metric>();
         using TracerProvider tracing = Sdk.CreateTracerProviderBuilder()
-            .AddSource(LightQTelemetry.ActivitySourceName, RecordedSpans.Application.Name)
+            .AddLightQInstrumentation()
+            .AddSource(RecordedSpans.Application.Name)
             .AddProcessor(new SimpleActivityExportProcessor(traces))
             .Build();
         using MeterProvider metering = Sdk.CreateMeterProviderBuilder()
-            .AddMeter(LightQTelemetry.MeterName)
+            .AddLightQInstrumentation()
             .AddReader(new BaseExportingMetricReader(metrics))
             .Build();
         await using TestServer server = await TestServer.StartAsync();

@@ -21,7 +21,8 @@ public sealed class DependencyTests
             "LightQ.Broker", "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Server.Reflection", "Grpc.StatusProto",
             "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
         ],
-        ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions"],
+        ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],
+        ["LightQ.OpenTelemetry"] = ["LightQ.Client", "OpenTelemetry.Api"],
         ["LightQ.Cli"] = ["LightQ.Client", "LightQ.Server", "Spectre.Console", "System.CommandLine"],
         ["LightQ.Testing"] = ["LightQ.Server", "LightQ.Client"],
     };
@@ -70,7 +71,7 @@ public sealed class DependencyTests
         Assert.Contains(Protobuf, assemblies);
         Assert.DoesNotContain(assemblies, name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal));
         string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
-        string[] extensions = ["Configuration.Abstractions", "DependencyInjection.Abstractions", "Diagnostics.Abstractions", "Diagnostics.HealthChecks.Abstractions", "FileProviders.Abstractions",
+        string[] extensions = ["Configuration.Abstractions", "DependencyInjection.Abstractions", "Diagnostics.Abstractions", "Diagnostics.HealthChecks", "Diagnostics.HealthChecks.Abstractions", "FileProviders.Abstractions",
             "Hosting.Abstractions", "Logging.Abstractions", "Options", "Primitives"];
         string[] packages = [Protobuf, "Grpc.Core.Api", "Grpc.Net.Client", "Grpc.Net.Common", .. extensions.Select(name => $"Microsoft.Extensions.{name}")];
         Assert.DoesNotContain(assemblies, name => !IsOurs(name) && !packages.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll")));
