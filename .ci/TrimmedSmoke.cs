@@ -4,6 +4,7 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using System.Text;
+using System.Text.Json.Serialization;
 using LightQ.Client;
 
 const int Messages = 1000;
@@ -37,6 +38,27 @@ await using (Producer producer = await client.CreateProducerAsync(topic, new Pro
     for (int i = Messages / 2; i < Messages; i++)
         await producer.PublishAsync(Encoding.UTF8.GetBytes($"message {i}").AsSpan(), $"key {i}", headers, cancelled);
 }
+
+var json = new JsonMessageSerializer<SmokeOrder>(SmokeJson.Default.SmokeOrder);
+string values = topic + ".values";
+await client.Topics.EnsureAsync(new TopicSpec(values), cancelled);
+await client.PublishAsync(values, "bytes"u8, key: "42", cancellationToken: cancelled);
+PublishAck value = await client.PublishAsync(values, new SmokeOrder("42", 999), json, cancellationToken: cancelled);
+Require(value.Durability == Durability.Fsync, $"a topic that does not say its kind acknowledges as {value.Durability}");
+var fromThere = new ConsumeOptions { Start = StartPosition.Offset(value.Offset) };
+await foreach (Message<SmokeOrder> order in client.ConsumeAsync(values, json, fromThere, cancelled))
+{
+    Require(order.Value == new SmokeOrder("42", 999), $"the value came as {order.Value}");
+    break;
+}
+MessageSettlement said = default;
+Message made = Message.Create("made"u8, "42", deliveryCount: 2, settle: settlement =>
+{
+    said = settlement;
+    return SettleOutcome.Done;
+});
+Require(await made.DeadLetterAsync("tried", cancelled) == SettleOutcome.Done, "a message that was made is not settled");
+Require(said is { Kind: SettleKind.DeadLetter, Reason: "tried" } && made.GetText() == "made", $"{said} of {made.GetText()}");
 
 int received = 0;
 await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, new() { Start = StartPosition.Earliest, Filter = MessageFilter.Parse("kind = 'smoke'") }).WithCancellation(cancelled))
@@ -108,3 +130,8 @@ static void Require(bool condition, string otherwise)
     if (!condition)
         throw new InvalidOperationException(otherwise);
 }
+
+internal sealed record SmokeOrder(string Id, int Cents);
+
+[JsonSerializable(typeof(SmokeOrder))]
+internal sealed partial class SmokeJson : JsonSerializerContext;

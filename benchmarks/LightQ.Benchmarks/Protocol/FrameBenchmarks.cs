@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using BenchmarkDotNet.Attributes;
-using LightQ.Client;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Benchmarks.Protocol;

@@ -40,7 +40,8 @@ internal sealed class TopicSettingOptions
         _deadLetters.Description = "Where messages go that were given up. Default: the topic's name and .dead.";
         _dedupWindow.Description = "How long the ids of messages are remembered, so that one that is published again with the same id is not stored again, for example 2m; none: not at all, as a new topic without it. 1s to 7d.";
         _dedupIds.Description = "How many ids each partition remembers at most; of more the oldest are forgotten. Default 100000, 48 bytes of memory each.";
-        _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. Default: durable, but transient for the topics of -n. {Lasting}";
+        _kind.Description = $"transient: in memory, and dropped {TopicView.RestText}; durable: in a journal on disk. "
+            + $"Default: durable, but transient for the topics of -n. {Lasting}";
         _partitions.Description = $"How many partitions, 1 to {ProtocolLimits.MaxPartitions}. Messages with the same key are in one, in their order; ring, segments and retention are of each. Default: 1. {Lasting}";
         _ack.Description = "How safe a message is before it is acknowledged. Default: memory for transient, fsync for durable topics.";
         _read.Description = $"How safe a message is before consumers see it. Durable topics: fsync, the default, or written; transient ones: memory. {Lasting}";

@@ -18,12 +18,12 @@ internal static class MadeMessage
         string? messageId,
         out int record)
     {
-        if (messageId is not null && !BatchTiming.IsMessageId(messageId))
+        if (messageId is not null && !BatchProperties.IsMessageId(messageId))
         {
             string limits = $"A message id has 1 to {ProtocolLimits.MaxMessageIdBytes} bytes in UTF-8.";
             throw new ArgumentException(limits, nameof(messageId));
         }
-        var timing = new BatchTiming(0, 0, messageId);
+        var timing = new BatchProperties(0, 0, messageId);
         long microseconds = UnixMicroseconds.From(time);
         record = timing.HeaderLength;
         byte[] batch = new byte[BatchLayout.Align(record + PartitionRouter.RecordLength(body.Length, key, headers))];

@@ -2,6 +2,7 @@ using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Users;
+using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
 using Right = LightQ.Broker.Users.Right;

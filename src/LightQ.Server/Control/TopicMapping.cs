@@ -41,9 +41,12 @@ internal static class TopicMapping
         ? current
         : Fields.Where(f => f.IsSet(requested)).Aggregate(current, (settings, field) => field.Apply(settings, requested));
 
-    /// <summary>What a request asks of a topic that it makes. One that does not say where its messages live is durable.</summary>
+    /// <summary>
+    /// What a request asks of a topic that it makes. One that does not say where its messages live is durable.
+    /// </summary>
     /// <exception cref="BrokerException">A value is outside its range.</exception>
-    public static TopicSettings OfNewTopic(Proto.TopicSettings? requested) => Apply(requested, new TopicSettings { Kind = TopicKind.Durable });
+    public static TopicSettings OfNewTopic(Proto.TopicSettings? requested) =>
+        Apply(requested, new TopicSettings { Kind = TopicKind.Durable });
 
     /// <summary>What differs, field by field.</summary>
     public static IEnumerable<(TopicSettingField Field, SettingChange Change)> Compare(TopicSettings before, TopicSettings after) =>

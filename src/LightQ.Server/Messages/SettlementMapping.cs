@@ -36,7 +36,7 @@ internal static class SettlementMapping
             // 0 leaves it to the topic: zero is the shortest there is.
             delay = Math.Max(1, (uint)RequestTimes.Read(settlement.Delay, $"{name}.delay", TimeSpan.Zero, TimeSpan.FromMilliseconds(uint.MaxValue), "0 to 49 days").TotalMilliseconds);
         }
-        return new SettleRange((Protocol.Frames.SettleKind)settlement.Kind, settlement.DeliveryId, settlement.FirstOffset, Math.Max(1, settlement.Count), delay);
+        return new SettleRange((Client.SettleKind)settlement.Kind, settlement.DeliveryId, settlement.FirstOffset, Math.Max(1, settlement.Count), delay);
     }
 
     public static Protocol.Control.SettleOutcome ToProto(Client.SettleOutcome outcome) => outcome switch

@@ -13,7 +13,17 @@ internal static class HostingExamples
         // SHOWN: registration
         builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
         builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing", new JsonMessageSerializer<Order>(ShopJson.Default.Order), new() { MaxConcurrency = 8 });
-        builder.Services.AddHealthChecks().AddCheck<LightQHealthCheck>("lightq");
+        builder.Services.AddHealthChecks().AddLightQ();
+        // SHOWN: end
+    }
+
+    public static void RegisterTwo(IHostApplicationBuilder builder)
+    {
+        // SHOWN: several
+        builder.AddLightQClient("queue").AddKeyedLightQClient("audit");
+        builder.Services.AddLightQTopic(new TopicSpec("entries"), clientKey: "audit");
+        builder.Services.AddKeyedLightQProducer("audit", "entries", MessageSerializer.Text, clientKey: "audit");
+        builder.Services.AddHealthChecks().AddLightQ().AddLightQ(clientKey: "audit");
         // SHOWN: end
     }
 }

@@ -16,7 +16,7 @@ internal static class PublishingExamples
         builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
         builder.Services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable });
         builder.Services.AddLightQProducer("orders", new JsonMessageSerializer<Order>(ShopJson.Default.Order));
-        builder.Services.AddHealthChecks().AddCheck<LightQHealthCheck>("lightq");
+        builder.Services.AddHealthChecks().AddLightQ();
 
         var app = builder.Build();
         app.MapPost("/orders", async (Order order, IProducer<Order> orders, CancellationToken aborted) =>

@@ -19,12 +19,12 @@ internal sealed class ReadmeExamples
         await using LightQServer server = await LightQServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
 
-        await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable });
+        await client.Topics.EnsureAsync(new TopicSpec("orders"));               // on the disk, unless it says otherwise
 
-        await using Producer producer = await client.CreateProducerAsync("orders");
-        PublishAck ack = await producer.PublishAsync("first"u8, key: "42");     // waits until it is on the disk
+        PublishAck ack = await client.PublishAsync("orders", "first"u8, key: "42"); // waits until it is there
         Console.WriteLine($"offset {ack.Offset}, safe as {ack.Durability}");
 
+        await using Producer producer = await client.CreateProducerAsync("orders"); // for many messages
         for (int i = 0; i < 1000; i++)
         {
             while (!producer.TryPublish("another"u8))                           // waits for nothing; false: the window is full
