@@ -2,6 +2,7 @@ using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
+using LightQ.Storage;
 
 namespace LightQ.Broker.Deduplication;
 
@@ -108,7 +109,7 @@ internal sealed class DedupWindow
     }
 
     /// <summary>What is remembered of an id instead of the id.</summary>
-    public static UInt128 KeyOf(ReadOnlySpan<byte> id) => MessageIdHash.Compute(Secret, id);
+    public static UInt128 KeyOf(ReadOnlySpan<byte> id) => SipHash.Compute128(Secret, id);
 
     private bool IsOver(in Entry entry, long now) => now - entry.Time >= _micros;
 
