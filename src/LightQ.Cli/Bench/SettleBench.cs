@@ -92,7 +92,7 @@ internal sealed class SettleBench(BenchSettings settings, long messages, Command
     private async Task SettleBatchesAsync(LightQClient client, ConsumeOptions options, CancellationToken cancellationToken)
     {
         long left = messages;
-        await foreach (MessageBatch batch in client.ConsumeBatchesAsync(Topic, options).WithCancellation(cancellationToken))
+        await foreach (MessageBatch batch in client.ConsumeBatchesAsync(Topic, options, cancellationToken))
         {
             left -= batch.Count;
             if (options.SettleMode == SettleMode.Explicit && left > 0)
@@ -110,7 +110,7 @@ internal sealed class SettleBench(BenchSettings settings, long messages, Command
         var window = new Message[shuffled ? WindowSize : 1];
         long taken = 0;
         int filled = 0;
-        await foreach (Message message in client.ConsumeAsync(Topic, options).WithCancellation(cancellationToken))
+        await foreach (Message message in client.ConsumeAsync(Topic, options, cancellationToken))
         {
             taken++;
             window[filled++] = message; // To settle it later, not to read it.

@@ -145,7 +145,7 @@ internal sealed record SubscribeJob
         }
 
         client.PartitionRefused += (_, _) => Answered();
-        await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options).GetAsyncEnumerator(ended.Token);
+        await using IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync(Topic, options, ended.Token).GetAsyncEnumerator(ended.Token);
         while (writer.Written < Count)
         {
             ValueTask<bool> next = batches.MoveNextAsync();

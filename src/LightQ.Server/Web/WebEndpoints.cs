@@ -1,8 +1,4 @@
 using LightQ.Broker;
-using LightQ.Protocol;
-using LightQ.Server.DataPlane;
-using LightQ.Server.Hosting;
-using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Builder;

@@ -164,7 +164,7 @@ public sealed class BackupTests
     {
         try
         {
-            await foreach (Message message in client.ConsumeAsync("orders", GroupOptions).WithCancellation(stop))
+            await foreach (Message message in client.ConsumeAsync("orders", GroupOptions, stop))
             {
                 settled[(message.Partition, message.Offset)] = true; // Before: the broker may know of it when this does not.
                 await message.CompleteAsync(Cancelled);

@@ -19,7 +19,7 @@ public sealed class GroupCommandTests
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         for (int i = 0; i < 5; i++)
             await producer.PublishAsync(BitConverter.GetBytes(i), cancellationToken: Cancelled);
-        await using IAsyncEnumerator<Message> orders = client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit, MaxInFlight = 1 }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> orders = client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit, MaxInFlight = 1 }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await orders.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await orders.Current.DeadLetterAsync("no", Cancelled));
         await Eventually.TrueAsync(async () => (await client.Groups.GetAsync("orders", "billing", Cancelled)).DeadLettered == 1, TimeSpan.FromSeconds(30), () => "nothing is given up");

@@ -62,7 +62,7 @@ public sealed class JournalCommandTests
             var gaps = new List<MessageGap>();
             var options = new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add };
             var bodies = new List<string>();
-            await foreach (Message message in client.ConsumeAsync("orders", options).WithCancellation(Cancelled))
+            await foreach (Message message in client.ConsumeAsync("orders", options, Cancelled))
             {
                 bodies.Add(message.GetText());
                 if (message.Offset == Messages - 1)

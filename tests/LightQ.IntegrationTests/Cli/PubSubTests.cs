@@ -164,7 +164,7 @@ public sealed class PubSubTests
         await server.CreateTopicAsync("t", isDurable ? Broker.Topics.TopicKind.Durable : Broker.Topics.TopicKind.Transient);
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
-        await using IAsyncEnumerator<Message> automatic = client.ConsumeAsync("t", new ConsumeOptions { Group = "g" }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> automatic = client.ConsumeAsync("t", new ConsumeOptions { Group = "g" }, Cancelled).GetAsyncEnumerator(Cancelled);
         ValueTask<bool> first = automatic.MoveNextAsync();
         await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         Assert.True(await first);

@@ -2,7 +2,6 @@ using System.Text.Json;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;
@@ -112,7 +111,7 @@ public sealed class RetentionCommandTests
         Assert.Equal("Start its consumers; if it is no longer needed, lightq group delete t idle.", finding.Fix);
 
         var options = new ConsumeOptions { Group = "idle", SettleMode = SettleMode.Explicit };
-        await using IAsyncEnumerator<Message> back = client.ConsumeAsync("t", options).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> back = client.ConsumeAsync("t", options, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await back.MoveNextAsync());
         Assert.Equal(CheckResult.Ok, (await RetentionChecks.RunAsync(client, Cancelled)).Result);
     }

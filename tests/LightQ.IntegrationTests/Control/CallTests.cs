@@ -111,7 +111,7 @@ public sealed class CallTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control
-            .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "t" }).GetAsyncEnumerator(Cancel);
+            .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "t" }, cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
         using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> reflection =
             server.Control.Duplex<ServerReflectionRequest, ServerReflectionResponse>("ServerReflectionInfo");
@@ -130,7 +130,7 @@ public sealed class CallTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         IAsyncEnumerator<HealthCheckResponse> watch = server.Control
-            .StreamAsync<HealthCheckRequest, HealthCheckResponse>("Watch", new() { Service = "lightq.control.v1.Topics" }).GetAsyncEnumerator(Cancel);
+            .StreamAsync<HealthCheckRequest, HealthCheckResponse>("Watch", new() { Service = "lightq.control.v1.Topics" }, cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
         Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, watch.Current.Status);
         Task stopping = server.Server.StopAsync();

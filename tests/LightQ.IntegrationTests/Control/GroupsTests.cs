@@ -14,7 +14,7 @@ public sealed class GroupsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await WithJobsAsync(server, 3);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
 
         GroupInfo listed = Assert.Single(await client.Groups.ListAsync("jobs", Cancelled));
@@ -33,7 +33,7 @@ public sealed class GroupsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await WithJobsAsync(server, 2);
-        await using (IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled))
+        await using (IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled))
         {
             Assert.True(await jobs.MoveNextAsync());
             Assert.Equal(ErrorCode.GroupInUse, (await Assert.ThrowsAsync<LightQException>(() => client.Groups.DeleteAsync("jobs", "workers", Cancelled))).Code);
@@ -62,7 +62,7 @@ public sealed class GroupsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await WithJobsAsync(server, 2);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await jobs.Current.DeadLetterAsync("no", Cancelled));
         Assert.True(await jobs.MoveNextAsync());
@@ -84,7 +84,7 @@ public sealed class GroupsTests
         await using TestServer server = await TestServer.StartAsync();
         await using (LightQClient client = await WithJobsAsync(server, 2))
         {
-            await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled);
+            await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled);
             Assert.True(await jobs.MoveNextAsync());
             Assert.Equal(SettleOutcome.Done, await jobs.Current.CompleteAsync(Cancelled));
             await client.Groups.PauseAsync("jobs", "workers", Cancelled);

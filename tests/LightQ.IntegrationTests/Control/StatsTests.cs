@@ -68,7 +68,7 @@ public sealed class StatsTests
         foreach (Duration? interval in new[] { null, new Duration() })
         {
             await using IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control
-                .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "orders", Interval = interval })
+                .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "orders", Interval = interval }, cancellationToken: TestContext.Current.CancellationToken)
                 .GetAsyncEnumerator(TestContext.Current.CancellationToken);
             Assert.True(await watch.MoveNextAsync());
         }

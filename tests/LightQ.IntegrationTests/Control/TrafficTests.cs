@@ -62,7 +62,7 @@ public sealed class TrafficTests
         await server.RestartAsync();
         await using var reader = new LightQClient(server.ConnectionString);
         int next = 0;
-        await foreach (Message message in reader.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }).WithCancellation(TestContext.Current.CancellationToken))
+        await foreach (Message message in reader.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken))
         {
             Assert.Equal(next, message.Offset);
             Assert.Equal(next, BitConverter.ToInt32(message.BodySpan));

@@ -32,7 +32,7 @@ public sealed class BackPressureTests
         await FillAsync(stuck);
 
         // On the same connection: the full topic must not stand in the way of publishing and consuming another.
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("free", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("free", new ConsumeOptions { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         for (int i = 0; i < 100; i++)
         {
             await free.PublishAsync(BitConverter.GetBytes(i), cancellationToken: TestContext.Current.CancellationToken);

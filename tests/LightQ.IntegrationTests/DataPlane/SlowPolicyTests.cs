@@ -40,7 +40,7 @@ public sealed class SlowPolicyTests
         await CreateAsync(client, SlowPolicy.Disconnect); // The topic's default holds.
         var subscribed = new TaskCompletionSource();
         var options = new ConsumeOptions { CreditBytes = 1024, Start = StartPosition.Earliest, OnSubscribed = _ => subscribed.TrySetResult() };
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("t", options).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("t", options, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         ValueTask<bool> first = messages.MoveNextAsync();
         await subscribed.Task.WaitAsync(Patience, TestContext.Current.CancellationToken);
         await PublishAsync(client, 200);

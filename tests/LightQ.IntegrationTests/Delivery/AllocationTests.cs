@@ -45,7 +45,7 @@ public sealed class AllocationTests
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
         await using IAsyncEnumerator<MessageBatch> batches =
-            client.ConsumeBatchesAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+            client.ConsumeBatchesAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled).GetAsyncEnumerator(Cancelled);
         using BatchBuilder batch = producer.CreateBatch();
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
@@ -91,7 +91,7 @@ public sealed class AllocationTests
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
         await using IAsyncEnumerator<Message> messages =
-            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = settle, Group = group }).GetAsyncEnumerator(Cancelled);
+            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = settle, Group = group }, Cancelled).GetAsyncEnumerator(Cancelled);
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
 

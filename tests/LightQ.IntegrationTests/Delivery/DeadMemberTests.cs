@@ -21,7 +21,7 @@ public sealed class DeadMemberTests
         await PublishAsync(server);
         await using (var dying = new LightQClient(server.ConnectionString))
         {
-            await using IAsyncEnumerator<Message> messages = dying.ConsumeAsync("orders", new() { Group = "billing" }).GetAsyncEnumerator(Cancel);
+            await using IAsyncEnumerator<Message> messages = dying.ConsumeAsync("orders", new() { Group = "billing" }, Cancel).GetAsyncEnumerator(Cancel);
             Assert.True(await messages.MoveNextAsync());
             await Eventually.TrueAsync(() => Committed(server) == Messages, Patience, () => $"{Committed(server)} of {Messages} count as done");
         }

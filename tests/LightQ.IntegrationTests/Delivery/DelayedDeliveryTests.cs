@@ -58,7 +58,7 @@ public sealed class DelayedDeliveryTests
             file.WriteByte((byte)'L');
         }
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }).GetAsyncEnumerator(Cancelled);
+        await using var messages = client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }, Cancelled).GetAsyncEnumerator(Cancelled);
         _time.Advance(TimeSpan.FromSeconds(7));
 
         Assert.True(await messages.MoveNextAsync());

@@ -126,7 +126,7 @@ public sealed class DurableTopicTests
         using var patience = new CancellationTokenSource(Patience);
         var options = new ConsumeOptions { Start = StartPosition.Offset(2), OnGap = g => gap = g };
 
-        await foreach (Message message in client.ConsumeAsync("t", options).WithCancellation(patience.Token))
+        await foreach (Message message in client.ConsumeAsync("t", options, patience.Token))
         {
             Assert.Equal(6, message.Offset);
             break;

@@ -66,14 +66,14 @@ public sealed class GroupTests
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await producer.PublishAsync("a"u8.ToArray(), cancellationToken: Cancelled);
         var doomed = new LightQClient(server.ConnectionString);
-        IAsyncEnumerator<Message> first = doomed.ConsumeAsync("jobs", Explicit()).GetAsyncEnumerator(Cancelled);
+        IAsyncEnumerator<Message> first = doomed.ConsumeAsync("jobs", Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await first.MoveNextAsync());
         Message held = first.Current.ToOwned();
         Assert.InRange(held.LockedUntil, DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddSeconds(30));
 
         await doomed.DisposeAsync();
 
-        await using IAsyncEnumerator<Message> second = client.ConsumeAsync("jobs", Explicit()).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> second = client.ConsumeAsync("jobs", Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await second.MoveNextAsync());
         Assert.Equal("a", second.Current.GetText());
         Assert.Equal(SettleOutcome.LockExpired, await held.CompleteAsync(Cancelled));
@@ -91,7 +91,7 @@ public sealed class GroupTests
         var headers = new MessageHeaders();
         headers.Add("type", "order");
         await producer.PublishAsync("poison"u8.ToArray(), "42", headers, Cancelled);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Explicit()).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
 
         Assert.True(await jobs.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await jobs.Current.RenewLockAsync(Cancelled));
@@ -118,7 +118,7 @@ public sealed class GroupTests
         await client.Topics.CreateAsync(new TopicSpec(name) { Kind = TopicKind.Durable }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync(name, cancellationToken: Cancelled);
         await producer.PublishAsync("poison"u8.ToArray(), cancellationToken: Cancelled);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync(name, Explicit()).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync(name, Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
 
         Assert.Equal(SettleOutcome.Done, await jobs.Current.DeadLetterAsync("no such customer", Cancelled));
@@ -137,7 +137,7 @@ public sealed class GroupTests
         for (int i = 0; i < 10; i++)
             Assert.True(batch.TryAdd(BitConverter.GetBytes(i)));
         await producer.PublishAsync(batch, Cancelled);
-        await using IAsyncEnumerator<MessageBatch> jobs = client.ConsumeBatchesAsync("jobs", Explicit() with { MaxInFlight = 4 }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<MessageBatch> jobs = client.ConsumeBatchesAsync("jobs", Explicit() with { MaxInFlight = 4 }, Cancelled).GetAsyncEnumerator(Cancelled);
         var seen = new List<int>();
         foreach (int count in (int[])[4, 4, 2])
         {
@@ -150,7 +150,7 @@ public sealed class GroupTests
 
         Assert.Equal(Enumerable.Range(0, 10), seen);
         int all = 0;
-        await foreach (Message message in client.ConsumeAsync("jobs", new() { Start = StartPosition.Earliest }).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("jobs", new() { Start = StartPosition.Earliest }, Cancelled))
         {
             Assert.Equal(all++, BitConverter.ToInt32(message.BodySpan));
             if (all == 10)

@@ -133,7 +133,7 @@ public sealed class MessageFeatureTests
         await producer.FlushAsync(Cancelled);
         var options = new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit, Filter = MessageFilter.Parse("region ^= 'us'") };
         int seen = 0;
-        await foreach (Message message in client.ConsumeAsync("t", options).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("t", options, Cancelled))
         {
             Assert.NotEqual(0, message.Offset % 3);
             if (++seen < Messages * 2 / 3)

@@ -51,7 +51,7 @@ public sealed class MessageIdTests
         TopicStats stats = await client.Stats.GetTopicAsync("t", Cancelled);
         Assert.Equal((300, 301, 301), (stats.RememberedIds, stats.Duplicates, stats.EndOffset));
         var ids = new List<string?>();
-        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
         {
             Assert.Equal(message.MessageId ?? "plain", message.GetText());
             Assert.Equal((message.MessageId, message.AppendTime), (message.ToOwned().MessageId, message.ToOwned().AppendTime));
@@ -119,7 +119,7 @@ public sealed class MessageIdTests
         await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable, DedupWindow = Window }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await PublishAsync(producer, "job-1");
-        await using var messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using var messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await messages.Current.DeadLetterAsync("no", Cancelled));
         await Eventually.TrueAsync(async () => (await client.Groups.GetAsync("jobs", "workers", Cancelled)).Lag == 0, TimeSpan.FromSeconds(20), () => "the group does not get there");

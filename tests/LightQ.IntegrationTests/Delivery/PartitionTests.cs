@@ -125,7 +125,7 @@ public sealed class PartitionTests
         LightQException all = await Assert.ThrowsAsync<LightQException>(() => ConsumeAsync(client, "t", 1, new ConsumeOptions { Start = StartPosition.Offset(8) }));
         Assert.Equal(ErrorCode.InvalidArgument, all.Code);
         Assert.Contains("needs one of them", all.Message, StringComparison.Ordinal);
-        Assert.Throws<ArgumentException>(() => client.ConsumeAsync("t/3", new ConsumeOptions { Partition = 2 }));
+        Assert.Throws<ArgumentException>(() => client.ConsumeAsync("t/3", new ConsumeOptions { Partition = 2 }, Cancelled));
         await Assert.ThrowsAsync<ArgumentException>(() => client.CreateProducerAsync("t/x", cancellationToken: Cancelled));
     }
 
@@ -150,7 +150,7 @@ public sealed class PartitionTests
 
         int before = 0;
         var options = new ConsumeOptions { Start = StartPosition.Earliest, CreditBytes = 256 * 1024 };
-        await foreach (Message message in client.ConsumeAsync("t", options).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("t", options, Cancelled))
         {
             if (message.Partition == 3)
                 break;

@@ -56,7 +56,7 @@ public sealed class ReceiptTests
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         await producer.PublishAsync("x"u8.ToArray(), cancellationToken: Cancelled);
-        await using var messages = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using var messages = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
 
         Assert.Equal(SettleOutcome.Done, await messages.Current.CompleteAsync(Cancelled));
@@ -71,7 +71,7 @@ public sealed class ReceiptTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         await using var client = new LightQClient(server.ConnectionString);
-        await using var messages = client.ConsumeAsync("t", new() { Group = "g", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using var messages = client.ConsumeAsync("t", new() { Group = "g", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
 
         LightQException refused = await Assert.ThrowsAsync<LightQException>(async () => await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled));
 

@@ -45,7 +45,7 @@ public sealed class SerializationPageTests
         await producer.PublishAsync(new Order("42", 9.99m), cancellationToken: Cancel);
 
         var options = new ConsumeOptions { Start = StartPosition.Earliest, Filter = MessageFilter.Parse("content-type = 'application/json'") };
-        await foreach (Message message in client.ConsumeAsync("orders", options).WithCancellation(Cancel))
+        await foreach (Message message in client.ConsumeAsync("orders", options, Cancel))
         {
             Assert.Equal(1, message.Offset);
             Assert.True(message.TryGetHeader("content-type", out ReadOnlySpan<byte> value));
@@ -69,7 +69,7 @@ public sealed class SerializationPageTests
         await producer.Raw.PublishAsync("odd"u8, cancellationToken: Cancel);
         await producer.PublishAsync(new Order("42", 9.99m), cancellationToken: Cancel);
 
-        await using var letters = client.ConsumeAsync("given-up", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancel);
+        await using var letters = client.ConsumeAsync("given-up", new ConsumeOptions { Start = StartPosition.Earliest }, Cancel).GetAsyncEnumerator(Cancel);
         Assert.True(await letters.MoveNextAsync());
         Assert.Equal("odd", letters.Current.GetText());
         await Eventually.TrueAsync(() => !examples.Billed.IsEmpty, TimeSpan.FromSeconds(30), () => "nothing was billed");

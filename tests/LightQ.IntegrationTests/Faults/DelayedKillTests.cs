@@ -51,7 +51,7 @@ public sealed class DelayedKillTests
         Assert.True(start > 0, "Retention removed nothing: there was nothing to be copied out of its way.");
 
         var delivered = new List<int>();
-        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Latest, GapAction = GapAction.Throw }).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Latest, GapAction = GapAction.Throw }, Cancelled))
         {
             delivered.Add(int.Parse(message.GetText(), CultureInfo.InvariantCulture));
             if (delivered.Count == next)

@@ -55,7 +55,7 @@ public sealed class FailedTopicTests
         await using var client = new LightQClient(server.ConnectionString);
         await CreateAsync(client, partitions: 1);
         await PublishAsync(client, "one", "two");
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", Settling).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", Settling, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Message first = messages.Current.ToOwned();
         Assert.True(await messages.MoveNextAsync());
@@ -81,7 +81,7 @@ public sealed class FailedTopicTests
         client.PartitionRefused += (_, e) => refused.TrySetResult(e);
         await CreateAsync(client, partitions: 2);
         using ConsumeStream call = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 5, Earliest = true });
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled).GetAsyncEnumerator(Cancelled);
         await FailAsync(server, client, partition: 0);
         await using Producer healthy = await client.CreateProducerAsync("orders", new ProducerOptions { Partition = 1 }, Cancelled);
         await healthy.PublishAsync("one"u8, cancellationToken: Cancelled);

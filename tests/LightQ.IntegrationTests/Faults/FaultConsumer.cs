@@ -59,7 +59,7 @@ internal sealed class FaultConsumer(string topic, PublishLedger ledger, string? 
         var had = (long[])_next.Clone();
         try
         {
-            await foreach (Message message in client.ConsumeAsync(topic, new ConsumeOptions { Group = group, Start = start, OnGap = OnGap }).WithCancellation(stop))
+            await foreach (Message message in client.ConsumeAsync(topic, new ConsumeOptions { Group = group, Start = start, OnGap = OnGap }, stop))
             {
                 if (group is not null || message.Offset >= had[message.Partition])
                     OnMessage(message);

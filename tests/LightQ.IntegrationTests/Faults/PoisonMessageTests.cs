@@ -62,7 +62,7 @@ public sealed class PoisonMessageTests
     {
         try
         {
-            await foreach (Message message in client.ConsumeAsync(Topic, new() { Group = "workers", SettleMode = SettleMode.Explicit, MaxInFlight = 64 }).WithCancellation(until))
+            await foreach (Message message in client.ConsumeAsync(Topic, new() { Group = "workers", SettleMode = SettleMode.Explicit, MaxInFlight = 64 }, until))
             {
                 Assert.Equal(deliveries.AddOrUpdate(message.Offset, 1, (_, n) => n + 1), message.DeliveryCount);
                 if (message.Offset % PoisonEvery == 0)

@@ -102,7 +102,7 @@ public sealed class PositionTests
             end += count;
             for (int g = 0; g < Groups.Length; g++)
             {
-                await foreach (Message message in client.ConsumeAsync(Topic, Groups[g]).WithCancellation(TestContext.Current.CancellationToken))
+                await foreach (Message message in client.ConsumeAsync(Topic, Groups[g], TestContext.Current.CancellationToken))
                 {
                     Assert.True(message.Offset >= expected[g], $"{message.Offset} came again, the position was {expected[g]}; seed {run.Seed}");
                     if (Groups[g].SettleMode == SettleMode.Explicit)
@@ -165,7 +165,7 @@ public sealed class PositionTests
         await using LightQClient client = broker.Connect();
         try
         {
-            await foreach (Message message in client.ConsumeAsync(Topic, options).WithCancellation(until))
+            await foreach (Message message in client.ConsumeAsync(Topic, options, until))
             {
                 lowest[group] = Math.Min(lowest[group], message.Offset);
                 if (options.SettleMode == SettleMode.Explicit)

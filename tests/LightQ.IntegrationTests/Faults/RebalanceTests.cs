@@ -83,7 +83,7 @@ public sealed class RebalanceTests
         object member = new();
         try
         {
-            await foreach (Message message in client.ConsumeAsync(Topic, Membership).WithCancellation(until))
+            await foreach (Message message in client.ConsumeAsync(Topic, Membership, until))
             {
                 account.Process(member, message);
                 message.QueueCompletion();

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -90,7 +89,7 @@ public sealed class SettledKillTests
         var options = new ConsumeOptions { Group = group, SettleMode = SettleMode.Explicit, GapAction = GapAction.Throw };
         try
         {
-            await foreach (Message message in client.ConsumeAsync("t", options).WithCancellation(until))
+            await foreach (Message message in client.ConsumeAsync("t", options, until))
             {
                 seen[BitConverter.ToInt32(message.BodySpan)] = 0;
                 message.QueueCompletion();

@@ -83,7 +83,7 @@ public sealed partial class ResetTests
     {
         await using var client = new LightQClient(server.Url);
         await client.Topics.CreateAsync(new TopicSpec(Topic) { Kind = LightQ.Client.TopicKind.Durable }, Cancel);
-        await client.Topics.CreateAsync(new TopicSpec("acks") { Kind = TopicKind.Transient }, Cancel);
+        await client.Topics.CreateAsync(new TopicSpec("acks") { Kind = LightQ.Client.TopicKind.Transient }, Cancel);
         await using Producer producer = await client.CreateProducerAsync(Topic, cancellationToken: Cancel);
         for (int i = 0; i < 20; i++)
             await producer.PublishAsync(new byte[256 * 1024], cancellationToken: Cancel);

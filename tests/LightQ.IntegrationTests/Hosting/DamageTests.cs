@@ -46,7 +46,7 @@ public sealed class DamageTests
             Assert.Equal((Damaged, Damaged, "00000000000000000001.seg", bytes), (range.FirstOffset, range.LastOffset, range.File, range.Bytes));
             var gaps = new List<MessageGap>();
             var read = new List<string>();
-            await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }).WithCancellation(Cancelled))
+            await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }, Cancelled))
             {
                 read.Add(message.GetText());
                 if (message.Offset == Messages - 1)
@@ -90,7 +90,7 @@ public sealed class DamageTests
             Assert.Equal(Messages, (await producer.PublishAsync("behind it"u8.ToArray(), cancellationToken: Cancelled)).Offset);
             var gaps = new List<MessageGap>();
             var read = new List<long>();
-            await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }).WithCancellation(Cancelled))
+            await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }, Cancelled))
             {
                 read.Add(message.Offset);
                 if (message.Offset == Messages)

@@ -99,7 +99,7 @@ public sealed class DrainTests
         await using var reader = new LightQClient(server.ConnectionString);
         Client.TopicStats stats = await reader.Stats.GetTopicAsync("orders", Cancelled);
         var found = new List<int>();
-        await foreach (Message message in reader.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }))
+        await foreach (Message message in reader.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
         {
             found.Add(BitConverter.ToInt32(message.BodySpan));
             if (message.Offset == stats.EndOffset - 1)
@@ -146,7 +146,7 @@ public sealed class DrainTests
         await using (var client = new LightQClient(server.ConnectionString))
         {
             await PublishAsync(client, "jobs", 3);
-            await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+            await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
             Assert.True(await messages.MoveNextAsync());
             var watch = Stopwatch.StartNew();
             await server.Server.DrainAsync(TimeSpan.FromMilliseconds(700), Cancelled);
@@ -164,7 +164,7 @@ public sealed class DrainTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, "jobs", 3);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         await using var operator_ = new LightQClient(server.ConnectionString);
         var told = new List<Client.StopProgress>();

@@ -27,7 +27,7 @@ public sealed class GroupMetricsTests
         await using TestServer server = await TestServer.StartAsync(time: _time);
         await using (LightQClient client = await WithJobsAsync(server, 1))
         {
-            await using (IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = mode }).GetAsyncEnumerator(Cancelled))
+            await using (IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = mode }, Cancelled).GetAsyncEnumerator(Cancelled))
             {
                 Assert.True(await jobs.MoveNextAsync());
                 if (mode == SettleMode.Explicit)
@@ -63,7 +63,7 @@ public sealed class GroupMetricsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await WithJobsAsync(server, 3);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
         Assert.Equal((1, 1, 1, 0), (await ValueAsync(server, "lightq_group_in_flight_messages"), await ValueAsync(server, "lightq_group_members"), await ValueAsync(server, "lightq_group_delivered_total"), await ValueAsync(server, "lightq_group_redelivered_total")));
 
@@ -91,7 +91,7 @@ public sealed class GroupMetricsTests
     {
         await using TestServer server = await TestServer.StartAsync(time: _time);
         await using LightQClient client = await WithJobsAsync(server, 1, _time);
-        await using (IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled))
+        await using (IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled))
         {
             Assert.True(await jobs.MoveNextAsync());
             Assert.Equal(SettleOutcome.Done, await jobs.Current.CompleteAsync(Cancelled));
@@ -117,7 +117,7 @@ public sealed class GroupMetricsTests
         await using LightQClient client = await WithJobsAsync(server, 1);
         foreach (char group in "acb")
         {
-            await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker with { Group = $"{group}" }).GetAsyncEnumerator(Cancelled);
+            await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker with { Group = $"{group}" }, Cancelled).GetAsyncEnumerator(Cancelled);
             Assert.True(await jobs.MoveNextAsync());
         }
         string page = "";
@@ -148,7 +148,7 @@ public sealed class GroupMetricsTests
         await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable, Partitions = 4 }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await producer.PublishAsync("x"u8.ToArray(), cancellationToken: Cancelled);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Worker, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
 
         GroupInfo group = await client.Groups.GetAsync("jobs", "workers", Cancelled);

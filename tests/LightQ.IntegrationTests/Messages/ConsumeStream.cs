@@ -1,5 +1,4 @@
 using Grpc.Core;
-using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;

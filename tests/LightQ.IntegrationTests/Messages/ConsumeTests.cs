@@ -1,6 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.Protocol.Batches;
@@ -8,6 +8,9 @@ using LightQ.Protocol.Control;
 using LightQ.Protocol.Records;
 using Xunit;
 using FrameType = LightQ.Protocol.Frames.FrameType;
+using GapReason = LightQ.Protocol.Control.GapReason;
+using SettleKind = LightQ.Protocol.Control.SettleKind;
+using SettleOutcome = LightQ.Protocol.Control.SettleOutcome;
 using Subscription = LightQ.Protocol.Control.Subscription;
 using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;

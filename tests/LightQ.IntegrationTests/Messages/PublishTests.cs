@@ -42,7 +42,7 @@ public sealed class PublishTests
         Assert.Equal(DurabilityLevel.Fsync, published.Durability);
 
         await using var client = new LightQClient(server.ConnectionString);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal(("first", "42", "shop"), (messages.Current.GetText(), Encoding.UTF8.GetString(messages.Current.Key.Span), HeaderOf(messages.Current, "origin")));
         Assert.Equal("text/plain", HeaderOf(messages.Current, WellKnownHeader.ContentType));

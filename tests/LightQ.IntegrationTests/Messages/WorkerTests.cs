@@ -4,7 +4,10 @@ using Grpc.Core;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
+using GroupHold = LightQ.Protocol.Control.GroupHold;
 using GroupReason = LightQ.Protocol.Control.GroupReason;
+using SettleKind = LightQ.Protocol.Control.SettleKind;
+using SettleOutcome = LightQ.Protocol.Control.SettleOutcome;
 using Topic = LightQ.Broker.Topics.Topic;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 using TopicSettings = LightQ.Broker.Topics.TopicSettings;
@@ -212,7 +215,7 @@ public sealed class WorkerTests
             SettleMode = SettleMode.Explicit,
             OnSubscribed = _ => Interlocked.Increment(ref started),
         };
-        await using IAsyncEnumerator<Message> member = client.ConsumeAsync("jobs", options).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> member = client.ConsumeAsync("jobs", options, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
         ValueTask<bool> moving = member.MoveNextAsync();
         await Eventually.TrueAsync(() => Volatile.Read(ref started) == 4, TimeSpan.FromSeconds(30), () => "not subscribed");
         Group group = (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "jobs", Group = "workers" })).Group;

@@ -4,6 +4,7 @@ using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using Right = LightQ.Broker.Users.Right;
+using StopProgress = LightQ.Protocol.Control.StopProgress;
 
 namespace LightQ.IntegrationTests.Security;
 

@@ -68,7 +68,7 @@ public sealed class RevocationTests
         await consume.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders.eu" } });
         await consume.ReadAsync();
         IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
-            "WatchTopicStats", new() { Topic = "orders.eu", Interval = Google.Protobuf.WellKnownTypes.Duration.FromTimeSpan(TimeSpan.FromHours(1)) }, caller.Token).GetAsyncEnumerator(Cancel);
+            "WatchTopicStats", new() { Topic = "orders.eu", Interval = Google.Protobuf.WellKnownTypes.Duration.FromTimeSpan(TimeSpan.FromHours(1)) }, caller.Token, Cancel).GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
 
         switch (how)
@@ -176,7 +176,7 @@ public sealed class RevocationTests
         await using TestServer server = await StartAsync();
         Caller caller = Caller.Create(server, "alice", (Right.Consume, "orders.eu"));
         await using var client = new LightQClient(new LightQClientOptions { DataPort = server.DataPort, ControlPort = server.ControlPort, Token = caller.Token });
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders.eu").GetAsyncEnumerator(Cancel);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders.eu", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         Task<bool> waiting = messages.MoveNextAsync().AsTask();
         await Eventually.TrueAsync(() => server.Broker.GetTopic("orders.eu").Partitions[0].Subscriptions.Length == 1, Limit, () => "not subscribed");
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Consume, "orders.eu"));

@@ -18,7 +18,7 @@ public sealed class ConsumeSpanTests
         await using var client = new LightQClient(server.ConnectionString);
         using var spans = new RecordedSpans();
         await PublishAsync(client, "one", "two", "three");
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Message first = messages.Current.ToOwned();
         Assert.True(first.TryGetTraceContext(out ActivityContext published));
@@ -65,12 +65,12 @@ public sealed class ConsumeSpanTests
         using var spans = new RecordedSpans();
         await PublishAsync(client, "one");
         await client.Topics.CreateAsync(new TopicSpec("orders.dead") { Kind = TopicKind.Durable }, Cancelled);
-        await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled))
         {
             await message.DeadLetterAsync("no price", Cancelled);
             break;
         }
-        await foreach (Message letter in client.ConsumeAsync("orders.dead", new ConsumeOptions { Start = StartPosition.Earliest }).WithCancellation(Cancelled))
+        await foreach (Message letter in client.ConsumeAsync("orders.dead", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
         {
             Assert.True(letter.TryGetTraceContext(out ActivityContext context));
             Assert.Equal(Assert.Single(spans.Named("create orders")).Context.SpanId, context.SpanId);
@@ -88,7 +88,7 @@ public sealed class ConsumeSpanTests
         await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         using var spans = new RecordedSpans();
         await using IAsyncEnumerator<MessageBatch> batches =
-            client.ConsumeBatchesAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+            client.ConsumeBatchesAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await batches.MoveNextAsync());
         Activity application = RecordedSpans.Application.StartActivity("loop")!;
         ValueTask<bool> next = batches.MoveNextAsync();

@@ -34,7 +34,7 @@ public sealed class MetricsTests
             await producer.PublishAsync(batch, Cancelled);
         }
         int received = 0;
-        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }).WithCancellation(Cancelled))
+        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled))
         {
             await batch.CompleteAsync(Cancelled);
             if ((received += batch.Count) == Messages + 1)

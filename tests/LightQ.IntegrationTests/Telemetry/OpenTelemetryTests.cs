@@ -36,7 +36,7 @@ public sealed class OpenTelemetryTests
             using Activity? order = RecordedSpans.Application.StartActivity("order");
             await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         }
-        await foreach (Message message in consumer.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }).WithCancellation(Cancelled))
+        await foreach (Message message in consumer.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled))
         {
             Assert.True(message.TryGetTraceContext(out ActivityContext context));
             using (RecordedSpans.Application.StartActivity("bill", ActivityKind.Consumer, context))

@@ -2,8 +2,6 @@ using System.Globalization;
 using System.Text;
 using LightQ.Client;
 using LightQ.IntegrationTests.Faults;
-using LightQ.Protocol;
-using LightQ.Server;
 using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Http;
 using Xunit;

@@ -48,7 +48,7 @@ public sealed class PublishSpanTests
             },
             new SortedDictionary<string, object?>(send.TagObjects.ToDictionary()));
 
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", FromTheStart).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", FromTheStart, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Message message = messages.Current;
         Assert.True(message.TryGetTraceContext(out ActivityContext context));
@@ -87,7 +87,7 @@ public sealed class PublishSpanTests
         Assert.Equal(created.Select(span => span.Context), sent.SelectMany(span => span.Links).Select(link => link.Context));
 
         var carried = new List<ActivitySpanId>();
-        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders", FromTheStart).WithCancellation(Cancelled))
+        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders", FromTheStart, Cancelled))
         {
             foreach (RecordView record in batch)
             {
@@ -169,7 +169,7 @@ public sealed class PublishSpanTests
         Activity failed = Assert.Single(spans.Named("send orders"), span => span.Status == ActivityStatusCode.Error);
         Assert.Equal(("MessageTooLarge", refused.Message), (failed.GetTagItem("error.type"), failed.StatusDescription));
         var carried = new List<bool>();
-        await foreach (Message message in client.ConsumeAsync("orders", FromTheStart).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("orders", FromTheStart, Cancelled))
         {
             if (message.Body.Length < largest - 59)
                 continue;
@@ -189,7 +189,7 @@ public sealed class PublishSpanTests
         await using Producer producer = await OpenAsync(client);
         using Activity application = new Activity("order").Start();
         await producer.PublishAsync("x"u8, cancellationToken: Cancelled);
-        await foreach (Message message in client.ConsumeAsync("orders", FromTheStart).WithCancellation(Cancelled))
+        await foreach (Message message in client.ConsumeAsync("orders", FromTheStart, Cancelled))
         {
             Assert.False(message.Headers.MoveNext());
             break;

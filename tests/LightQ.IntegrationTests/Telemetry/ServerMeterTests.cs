@@ -26,7 +26,7 @@ public sealed class ServerMeterTests
             await using (Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled))
                 await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
             var options = new ConsumeOptions { Group = "billing" };
-            await foreach (Message message in client.ConsumeAsync("orders", options).WithCancellation(Cancelled))
+            await foreach (Message message in client.ConsumeAsync("orders", options, Cancelled))
                 break;
         }
         await server.ConnectionsAsync(0);

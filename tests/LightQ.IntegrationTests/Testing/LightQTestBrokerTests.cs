@@ -75,7 +75,7 @@ public sealed class LightQTestBrokerTests
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Stop);
         for (int i = 0; i < Jobs; i++)
             await producer.PublishAsync("job"u8, cancellationToken: Stop);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", Worker).GetAsyncEnumerator(Stop);
+        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", Worker, Stop).GetAsyncEnumerator(Stop);
         Assert.True(await messages.MoveNextAsync());
         Message first = messages.Current;
         Assert.Equal(1, first.DeliveryCount);

@@ -21,7 +21,7 @@ public sealed class TlsDeliveryTests
 
         // Around what a TLS record holds (16 KiB), what a block of the broker holds (256 KiB), and what it encrypts at a time (128 KiB).
         int[] sizes = [0, 1, 100, 16_000, 16_384, 16_385, 65_536, 131_072, 140_000, 262_144, 300_000, 1_000_000, 7];
-        await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(cancellation);
+        await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }, cancellation).GetAsyncEnumerator(cancellation);
         foreach (int size in sizes)
         {
             byte[] body = new byte[size];
@@ -44,7 +44,7 @@ public sealed class TlsDeliveryTests
         {
             await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, cancellation);
             await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: cancellation);
-            await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(cancellation);
+            await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }, cancellation).GetAsyncEnumerator(cancellation);
             Task publishing = Task.Run(
                 async () =>
                 {

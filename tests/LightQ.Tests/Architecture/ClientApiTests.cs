@@ -18,14 +18,14 @@ public sealed class ClientApiTests
         Type[] named = [.. Exported.SelectMany(Named).Where(type => type.Assembly.GetName().Name!.StartsWith("LightQ.", StringComparison.Ordinal)).Distinct()];
         Assert.Contains(typeof(ErrorCode), named);
         Assert.Contains(typeof(RecordView), named);
-        Assert.Empty(named.Where(type => type.Namespace != "LightQ.Client").Select(type => type.FullName));
+        Assert.All(named, type => Assert.Equal("LightQ.Client", type.Namespace));
     }
 
     [Fact]
     public void What_the_client_and_the_protocol_share_has_one_name()
     {
         HashSet<string> client = [.. Exported.Select(type => type.FullName!)];
-        Assert.Empty(typeof(ErrorCode).Assembly.GetExportedTypes().Select(type => type.FullName!).Where(client.Contains));
+        Assert.DoesNotContain(typeof(ErrorCode).Assembly.GetExportedTypes(), type => client.Contains(type.FullName!));
         Assert.NotSame(typeof(LightQClient).Assembly, typeof(ErrorCode).Assembly);
     }
 

@@ -13,6 +13,7 @@ using LightQ.Storage.Files;
 using LightQ.Tests.Broker.Groups;
 using LightQ.Tests.Shared;
 using Xunit;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

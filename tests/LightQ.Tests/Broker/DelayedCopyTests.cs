@@ -12,6 +12,7 @@ using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

@@ -11,6 +11,7 @@ using LightQ.Tests.Broker.Groups;
 using LightQ.Tests.Storage;
 using Xunit;
 using Partition = LightQ.Broker.Topics.Partition;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

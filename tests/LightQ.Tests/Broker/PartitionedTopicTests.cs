@@ -11,6 +11,7 @@ using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

@@ -8,6 +8,7 @@ using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using LightQ.Storage;
 using Xunit;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

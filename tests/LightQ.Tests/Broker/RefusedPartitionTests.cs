@@ -9,6 +9,7 @@ using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
 using Xunit;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

@@ -9,6 +9,7 @@ using LightQ.Protocol.Frames;
 using LightQ.Storage;
 using LightQ.Tests.Storage;
 using Xunit;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 

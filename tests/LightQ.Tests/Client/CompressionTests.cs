@@ -133,7 +133,7 @@ public sealed class CompressionTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -152,7 +152,7 @@ public sealed class CompressionTests
         Assert.Equal(["0a1", "1a2", "2b", "3c1", "4c2"], seen);
         Assert.Equal(("a1", DateTimeOffset.UnixEpoch.AddSeconds(2)), (owned.GetText(), owned.AppendTime));
 
-        await using var whole = client.ConsumeBatchesAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var whole = client.ConsumeBatchesAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         moved = whole.MoveNextAsync();
         (subscribe, _) = await connection.SubscribeAsync();
         await connection.DeliverAsync(subscribe.Header.Stream, batches);
@@ -176,7 +176,7 @@ public sealed class CompressionTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();

@@ -18,7 +18,7 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Scheduling = scheduling }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Scheduling = scheduling }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, uint credit) = await connection.SubscribeAsync(nextOffset: 40);
@@ -49,7 +49,7 @@ public sealed class ConsumerTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var options = new ConsumeOptions { Start = StartPosition.Offset(11) };
-        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> message = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(11);
@@ -57,7 +57,7 @@ public sealed class ConsumerTests
         Assert.True(await message);
         Assert.Equal((11, "wanted"), (messages.Current.Offset, messages.Current.GetText()));
 
-        await using var batches = client.ConsumeBatchesAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var batches = client.ConsumeBatchesAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> batch = batches.MoveNextAsync();
         (subscribe, _) = await connection.SubscribeAsync(11);
         await connection.DeliverAsync(subscribe.Header.Stream, Text(10, "before", "wanted"));
@@ -71,7 +71,7 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var batches = client.ConsumeBatchesAsync("orders", new ConsumeOptions { CreditBytes = 4096 }).GetAsyncEnumerator(Cancel);
+        await using var batches = client.ConsumeBatchesAsync("orders", new ConsumeOptions { CreditBytes = 4096 }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = batches.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, uint credit) = await connection.SubscribeAsync();
@@ -95,7 +95,7 @@ public sealed class ConsumerTests
         var seen = new List<string>();
         client.GapDetected += (_, gap) => seen.Add($"event {gap.FirstOffset}-{gap.LastOffset}");
         var options = new ConsumeOptions { OnGap = gap => seen.Add($"gap {gap.FirstOffset}-{gap.LastOffset} {gap.Reason}") };
-        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -118,7 +118,7 @@ public sealed class ConsumerTests
         await using var client = new LightQClient(broker.Options);
         MessageGap? gap = null;
         var options = new ConsumeOptions { OnGap = g => gap = g };
-        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -139,7 +139,7 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { GapAction = GapAction.Throw }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { GapAction = GapAction.Throw }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -171,7 +171,7 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -201,7 +201,7 @@ public sealed class ConsumerTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var options = new ConsumeOptions { OnSubscribed = _ => throw new InvalidOperationException("mine") };
-        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         await connection.SubscribeAsync();
@@ -217,7 +217,7 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -247,7 +247,7 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
-        await using var batches = client.ConsumeBatchesAsync("orders", new ConsumeOptions { VerifyChecksums = false }).GetAsyncEnumerator(Cancel);
+        await using var batches = client.ConsumeBatchesAsync("orders", new ConsumeOptions { VerifyChecksums = false }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = batches.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -288,7 +288,7 @@ public sealed class ConsumerTests
 
     private static async Task ConsumeAllAsync(LightQClient client, CancellationToken cancellationToken)
     {
-        await foreach (Message _ in client.ConsumeAsync("orders").WithCancellation(cancellationToken))
+        await foreach (Message _ in client.ConsumeAsync("orders", cancellationToken: cancellationToken))
         {
         }
     }

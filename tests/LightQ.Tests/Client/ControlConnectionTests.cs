@@ -2,7 +2,6 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using LightQ.Client;
-using LightQ.Protocol;
 using Xunit;
 
 namespace LightQ.Tests.Client;

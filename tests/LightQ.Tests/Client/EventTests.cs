@@ -73,7 +73,7 @@ public sealed class EventTests
         await using var client = new LightQClient(broker.Options);
         var told = new TaskCompletionSource<SlowConsumerEventArgs>(TaskCreationOptions.RunContinuationsAsynchronously);
         client.SlowConsumerDetected += (_, slow) => told.SetResult(slow);
-        await using var messages = client.ConsumeAsync("orders/3", new ConsumeOptions { Group = group }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders/3", new ConsumeOptions { Group = group }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -96,7 +96,7 @@ public sealed class EventTests
         await using var client = new LightQClient(broker.Options);
         int told = 0;
         client.SlowConsumerDetected += (_, _) => told++;
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -117,7 +117,7 @@ public sealed class EventTests
         client.ConnectionStateChanged += (_, _) => throw new InvalidOperationException("state");
         client.GoingAway += (_, _) => throw new InvalidOperationException("going");
         client.SlowConsumerDetected += (_, _) => throw new InvalidOperationException("slow");
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         await connection.SubscribeAsync();
@@ -141,7 +141,7 @@ public sealed class EventTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         client.GapDetected += (_, gap) => throw new InvalidOperationException($"gap {gap.FirstOffset}");
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();

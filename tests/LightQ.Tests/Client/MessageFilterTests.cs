@@ -110,7 +110,7 @@ public sealed class MessageFilterTests
         var time = new Shared.ManualTime();
         await using var client = new LightQClient(broker.Options with { TimeProvider = time });
         var options = new ConsumeOptions { Filter = MessageFilter.Parse("type = 'b'"), SettleMode = SettleMode.Explicit };
-        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -130,7 +130,7 @@ public sealed class MessageFilterTests
             settled.AddRange(Ranges(await connection.ReadAsync(FrameType.Settle)));
         Assert.Equal([(0, 1), (2, 3), (6, 1)], settled);
 
-        await using var whole = client.ConsumeBatchesAsync("orders", options with { SettleMode = SettleMode.Automatic }).GetAsyncEnumerator(Cancel);
+        await using var whole = client.ConsumeBatchesAsync("orders", options with { SettleMode = SettleMode.Automatic }, Cancel).GetAsyncEnumerator(Cancel);
         moved = whole.MoveNextAsync();
         (subscribe, _) = await connection.SubscribeAsync();
         await connection.DeliverAsync(subscribe.Header.Stream, batches);

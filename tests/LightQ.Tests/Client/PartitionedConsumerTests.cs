@@ -18,7 +18,7 @@ public sealed class PartitionedConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         uint[] streams = await SubscribeEachAsync(connection, 3);
@@ -46,7 +46,7 @@ public sealed class PartitionedConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using (FakeConnection connection = await broker.AcceptAsync())
         {

@@ -138,7 +138,7 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(20);
@@ -168,7 +168,7 @@ public sealed class ReconnectTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(20);
@@ -207,7 +207,7 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders").GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(0);
@@ -227,7 +227,7 @@ public sealed class ReconnectTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Offset(7), OnGap = gaps.Add }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Offset(7), OnGap = gaps.Add }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         await connection.SubscribeAsync(20);
@@ -249,7 +249,7 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g", Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g", Start = StartPosition.Earliest }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(0);
@@ -379,7 +379,7 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(new LightQClientOptions { DataPort = broker.Options.DataPort, ReceiveMode = mode });
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g" }).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g" }, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();

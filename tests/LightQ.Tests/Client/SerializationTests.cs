@@ -82,7 +82,7 @@ public sealed class SerializationTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var orders = client.ConsumeAsync("orders/2", Json).GetAsyncEnumerator(Cancel);
+        await using var orders = client.ConsumeAsync("orders/2", Json, cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = orders.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(40);

@@ -20,7 +20,7 @@ public sealed class SettlementTests
         const int Messages = 1000;
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
-        var messages = client.ConsumeAsync("orders", Explicit).GetAsyncEnumerator(Cancel);
+        var messages = client.ConsumeAsync("orders", Explicit, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();

@@ -99,7 +99,7 @@ public sealed class TimeToLiveTests
         await using var client = new LightQClient(broker.Options with { TimeProvider = time });
         var gaps = new List<MessageGap>();
         var options = new ConsumeOptions { OnGap = gaps.Add, GapAction = GapAction.Throw, SettleMode = SettleMode.Explicit };
-        await using var messages = client.ConsumeAsync("orders", options).GetAsyncEnumerator(Cancel);
+        await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();

@@ -1,6 +1,5 @@
 using Grpc.Core;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Server.Control;
 using Xunit;
 

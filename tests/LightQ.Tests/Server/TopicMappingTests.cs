@@ -5,6 +5,7 @@ using LightQ.Client;
 using LightQ.Server.Control;
 using Xunit;
 using Proto = LightQ.Protocol.Control;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Server;
 

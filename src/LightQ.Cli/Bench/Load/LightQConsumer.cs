@@ -58,7 +58,7 @@ internal sealed class LightQConsumer : ILoadConsumer, IRoundTrip
 
     private async Task ConsumeBatchesAsync(DeliveryCheck check, CancellationToken cancellationToken)
     {
-        await foreach (MessageBatch batch in _client.ConsumeBatchesAsync(_topic, _options).WithCancellation(cancellationToken))
+        await foreach (MessageBatch batch in _client.ConsumeBatchesAsync(_topic, _options, cancellationToken))
         {
             Take(check, batch);
             if (check.IsComplete)
@@ -68,7 +68,7 @@ internal sealed class LightQConsumer : ILoadConsumer, IRoundTrip
 
     private async Task ConsumeMessagesAsync(DeliveryCheck check, CancellationToken cancellationToken)
     {
-        await foreach (Message message in _client.ConsumeAsync(_topic, _options).WithCancellation(cancellationToken))
+        await foreach (Message message in _client.ConsumeAsync(_topic, _options, cancellationToken))
         {
             check.Take(message.BodySpan);
             if (check.IsComplete)

@@ -39,7 +39,7 @@ internal sealed class ScaleConsumer(LightQClient client, string topic)
             GapAction = GapAction.Throw,
             OnSubscribed = OnSubscribed,
         };
-        await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, options).WithCancellation(stop))
+        await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, options, stop))
         {
             for (int i = 0; i < batch.Count; i++)
                 Ledger.Take(batch.BaseOffset - _first + i);

@@ -7,7 +7,6 @@ using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Client;
-using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
@@ -16,6 +15,7 @@ using LightQ.Storage.Files;
 using LightQ.Tests.Shared;
 using Xunit;
 using Partition = LightQ.Broker.Topics.Partition;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker.Groups;
 

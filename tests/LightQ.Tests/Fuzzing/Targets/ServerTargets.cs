@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;

@@ -10,6 +10,7 @@ using LightQ.Client;
 using LightQ.Storage;
 using LightQ.Storage.State;
 using static LightQ.Tests.Fuzzing.FuzzInvariantException;
+using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Fuzzing.Targets;
 
