@@ -1,4 +1,4 @@
-using System.Text;
+using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
@@ -61,16 +61,6 @@ public sealed class ExplicitGroup : Group
         {
             lock (Gate)
                 return Math.Max(0, _next);
-        }
-    }
-
-    /// <summary>Whether a member waits for the disk.</summary>
-    internal bool IsReading
-    {
-        get
-        {
-            lock (Gate)
-                return _reading is not null;
         }
     }
 
@@ -147,6 +137,32 @@ public sealed class ExplicitGroup : Group
             member.Reader.Park();
     }
 
+    /// <summary>A member takes nothing more for now: nobody must wait for what it has begun to read.</summary>
+    internal void Pause(ExplicitMember member)
+    {
+        lock (Gate)
+        {
+            if (_reading != member)
+                return;
+            _reading = null;
+        }
+        WakeMembers();
+    }
+
+    /// <summary>A member hands back what nobody has seen: it comes at once, and the delivery does not count.</summary>
+    internal void HandBack(ExplicitMember member, in SettleRange range)
+    {
+        lock (Gate)
+        {
+            if (!member.TryFind(range.DeliveryId, out Lease lease) || !lease.IsOpen(range.FirstOffset, range.Count))
+                return; // Its lock has run out.
+            ushort deliveries = lease.Deliveries;
+            Close(lease, range.FirstOffset, range.Count);
+            Return(range.FirstOffset, (int)range.Count, (ushort)(deliveries - 1), notBefore: 0);
+        }
+        WakeMembers();
+    }
+
     /// <summary>Takes what a member says of its messages.</summary>
     internal SettleOutcome Settle(ExplicitMember member, in SettleRange range, ReadOnlySpan<byte> reasonUtf8)
     {
@@ -169,7 +185,6 @@ public sealed class ExplicitGroup : Group
             wasFull = member.Room <= 0 || _unsettled.IsOverfull;
             ushort deliveries = lease.Deliveries;
             Close(lease, range.FirstOffset, range.Count);
-            IsDirty = true;
             switch (range.Kind)
             {
                 case SettleKind.Complete:
@@ -182,7 +197,7 @@ public sealed class ExplicitGroup : Group
                     wake = delay == 0;
                     break;
                 default:
-                    GiveUp(range.FirstOffset, (int)range.Count, deliveries, ReasonOf(reasonUtf8));
+                    GiveUp(range.FirstOffset, (int)range.Count, deliveries, DeadLetter.ReasonOf(reasonUtf8));
                     break;
             }
             wake |= HasHandedOver(member) || Partition.Failure is not null;
@@ -287,12 +302,6 @@ public sealed class ExplicitGroup : Group
 
     private protected override bool Holds(GroupMember member) => ((ExplicitMember)member).InFlight > 0;
 
-    private static string ReasonOf(ReadOnlySpan<byte> reasonUtf8)
-    {
-        string reason = Encoding.UTF8.GetString(reasonUtf8);
-        return reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength];
-    }
-
     private ReadResult TakeLocked(ExplicitMember member, out LentRun run, out LogGap gap, out GroupDelivery delivery)
     {
         (run, delivery) = (default, default);
@@ -314,7 +323,7 @@ public sealed class ExplicitGroup : Group
             if (member.LastBatch.First <= wanted.First && wanted.First < member.LastBatch.End)
             {
                 delivery = Lend(member, isAgain, wanted, member.LastBatch.End, now);
-                run = RangeOf(delivery, default);
+                run = LentRun.Of(delivery, default);
                 return ReadResult.Run;
             }
             member.Reader.MoveTo(new LogCursor(wanted.First, wanted.First));
@@ -325,7 +334,7 @@ public sealed class ExplicitGroup : Group
                 {
                     member.LastBatch = (found.Start.Offset, found.End.Offset);
                     delivery = Lend(member, isAgain, wanted, found.End.Offset, now);
-                    run = RangeOf(delivery, found.Memory);
+                    run = LentRun.Of(delivery, found.Memory);
                     return ReadResult.Run;
                 }
                 result = ReadResult.Gap;
@@ -399,17 +408,12 @@ public sealed class ExplicitGroup : Group
         return new GroupDelivery(wanted.First, (uint)count, lease.Id, deliveries, (uint)(time / 1000));
     }
 
-    private static LentRun RangeOf(in GroupDelivery delivery, ReadOnlyMemory<byte> batch)
-    {
-        long end = delivery.FirstOffset + delivery.Count;
-        return new LentRun(batch, new LogCursor(delivery.FirstOffset, delivery.FirstOffset), new LogCursor(end, end));
-    }
-
     private long LockMicroseconds(ExplicitMember member) => member.LockMicroseconds != 0 ? member.LockMicroseconds : Settings.LockMicroseconds;
 
     /// <summary>Takes open messages out of a lease, which ends with its last.</summary>
     private void Close(Lease lease, long first, uint count)
     {
+        IsDirty = true;
         lease.Close(first, count);
         lease.Member.Closed(lease, count);
         if (lease.Open == 0)
@@ -431,7 +435,7 @@ public sealed class ExplicitGroup : Group
         int most = Settings.MaxDeliveries;
         if (most != 0 && deliveries >= most)
         {
-            string why = reasonUtf8.IsEmpty ? "" : $": {ReasonOf(reasonUtf8)}";
+            string why = reasonUtf8.IsEmpty ? "" : $": {DeadLetter.ReasonOf(reasonUtf8)}";
             GiveUp(first, count, deliveries, $"delivered {deliveries} times without being completed{why}");
             return;
         }

@@ -48,6 +48,9 @@ internal sealed class ExplicitMember : GroupMember
     /// <inheritdoc/>
     public override int Held => InFlight;
 
+    /// <inheritdoc/>
+    public override bool IsReading { get; private protected set; }
+
     /// <summary>How many more it may hold.</summary>
     public int Room => _byId.Count >= MostLeases ? 0 : Math.Min(MostMessages, (int)_maxInFlight - InFlight);
 
@@ -64,6 +67,9 @@ internal sealed class ExplicitMember : GroupMember
 
     /// <inheritdoc/>
     public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => _group.Settle(this, range, reasonUtf8);
+
+    /// <inheritdoc/>
+    public override void HandBack(in SettleRange range) => _group.HandBack(this, range);
 
     /// <inheritdoc/>
     public override void ForgetLastBatch() => LastBatch = default;
@@ -117,7 +123,20 @@ internal sealed class ExplicitMember : GroupMember
     /// <summary>Whether the lock of a delivery is known to have run out.</summary>
     public bool HasExpired(uint id) => _expired.Contains(id);
 
-    private protected override ReadResult Read(out LentRun run, out LogGap gap) => _group.Take(this, out run, out gap, out _taken);
+    private protected override void OnRevoked()
+    {
+        if (!IsReading)
+            return;
+        IsReading = false;
+        _group.Pause(this);
+    }
+
+    private protected override ReadResult Read(out LentRun run, out LogGap gap)
+    {
+        ReadResult result = _group.Take(this, out run, out gap, out _taken);
+        IsReading = result == ReadResult.Pending;
+        return result;
+    }
 
     private protected override void Advance(in LentRun run)
     {

@@ -50,6 +50,16 @@ public abstract class Subscription : OutputStream
     /// <summary>Messages that it holds as a member of a group that settles, and has not settled.</summary>
     public virtual int Held => 0;
 
+    /// <summary>
+    /// Whether the last take found messages that are being read from the disk; it is scheduled when they are there.
+    /// Only known of members of a group that settle.
+    /// </summary>
+    public virtual bool IsReading
+    {
+        get => false;
+        private protected set => throw new NotSupportedException();
+    }
+
     /// <summary>Messages it has lost by its policy.</summary>
     public long Drops => Volatile.Read(ref _drops);
 
@@ -71,6 +81,7 @@ public abstract class Subscription : OutputStream
     {
         if (Credit is > 0 and var left)
             Interlocked.Add(ref _credit, -left);
+        OnRevoked();
     }
 
     /// <summary>The batch last sent is not kept: the next delivery out of it brings it again. Belongs to the output turn.</summary>
@@ -122,6 +133,15 @@ public abstract class Subscription : OutputStream
     /// <param name="reasonUtf8">Why, when they are given up.</param>
     public virtual SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => SettleOutcome.Unknown;
 
+    /// <summary>
+    /// Hands messages back that were taken and shown to nobody: a group delivers them again at once, as if it had not.
+    /// </summary>
+    /// <param name="range">The messages; its kind does not matter. Those that are not held any more stay as they
+    /// are.</param>
+    public virtual void HandBack(in SettleRange range)
+    {
+    }
+
     /// <summary>New data may be readable.</summary>
     internal void OnPublished()
     {
@@ -150,6 +170,11 @@ public abstract class Subscription : OutputStream
 
     /// <summary>Whether the subscription, at the end of a log that takes nothing more, has nothing to wait for.</summary>
     private protected virtual bool HasEverything => true;
+
+    /// <summary>Nothing is taken until there is credit again.</summary>
+    private protected virtual void OnRevoked()
+    {
+    }
 
     private protected abstract ReadResult Read(out LentRun run, out LogGap gap);
 

@@ -53,6 +53,12 @@ public static class ServerSettings
         Limit(Number("Http:MaxCallsPerSecond", null, "Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number.", (o, v) => o with { Http = o.Http with { MaxCallsPerSecond = v } }, o => o.Http.MaxCallsPerSecond)).Live(),
         Limit(Number("Http:MaxMessageBytes", null, "Largest gRPC message in bytes; 0 means as DataPlane:MaxFrameBytes, 4 MiB at least.", (o, v) => o with { Http = o.Http with { MaxMessageBytes = v } }, o => o.Http.MaxMessageBytes)),
         new ServerSetting("Http:AllowedHosts", null, "Names, with commas, that the web port may be asked under besides localhost and addresses where no login is required; *.example.com, or * for any.", (o, t) => o with { Http = o.Http with { AllowedHosts = t } }, o => o.Http.AllowedHosts).Live(),
+        Limit(Number(
+            "Http:MaxFetchers",
+            null,
+            "Most members of groups that Fetch keeps between calls, one for each user, topic and group.",
+            (o, v) => o with { Http = o.Http with { MaxFetchers = v } },
+            o => o.Http.MaxFetchers)).Live(),
         Limit(Number("Http:MaxMetricsGroups", null, "Most groups that /metrics shows; more are left out, and counted.", (o, v) => o with { Http = o.Http with { MaxMetricsGroups = v } }, o => o.Http.MaxMetricsGroups)).Live(),
         Limit(Number("Http:MaxRequestBytes", null, "Largest body of a request to the web port in bytes.", (o, v) => o with { Http = o.Http with { MaxRequestBytes = v } }, o => o.Http.MaxRequestBytes)),
         Limit(Number("Http:MaxHeaderBytes", null, "All headers of a request together, in bytes.", (o, v) => o with { Http = o.Http with { MaxHeaderBytes = v } }, o => o.Http.MaxHeaderBytes)),

@@ -31,7 +31,7 @@ internal sealed class ClientDirectory(DataListener listener, MessageCalls calls)
         };
     }
 
-    private static Connection Describe(MessageCall call) => new()
+    private static Connection Describe(MessageClient call) => new()
     {
         Id = call.ConnectionId,
         ClientName = call.ClientName,

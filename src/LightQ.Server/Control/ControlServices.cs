@@ -47,7 +47,12 @@ internal sealed class ControlServices(
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
         services.AddSingleton(new MessagesService(
-            broker, security.Access, _calls, limits.DataPlane.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes, time));
+            broker,
+            security.Access,
+            _calls,
+            new Fetchers(broker, _calls, security.Access, limits, time),
+            limits.DataPlane.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes,
+            time));
         services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host)));
         services.AddGrpc(grpc =>
         {

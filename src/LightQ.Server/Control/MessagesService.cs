@@ -10,9 +10,16 @@ namespace LightQ.Server.Control;
 /// <param name="broker">The engine.</param>
 /// <param name="access">Decides who may publish and consume.</param>
 /// <param name="calls">Keeps account of the calls that are streams.</param>
+/// <param name="fetchers">Serves the calls that fetch and settle.</param>
 /// <param name="maxMessageBytes">The largest message of any topic.</param>
 /// <param name="time">The clock.</param>
-internal sealed class MessagesService(LightQBroker broker, AccessControl access, MessageCalls calls, int maxMessageBytes, TimeProvider time)
+internal sealed class MessagesService(
+    LightQBroker broker,
+    AccessControl access,
+    MessageCalls calls,
+    Fetchers fetchers,
+    int maxMessageBytes,
+    TimeProvider time)
     : Protocol.Control.Messages.MessagesBase
 {
     public override async Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context)
@@ -48,4 +55,10 @@ internal sealed class MessagesService(LightQBroker broker, AccessControl access,
             (id, opened) => new ConsumeCall(broker, rights, time, calls.Time, id, context, opened),
             call => call.RunAsync(requestStream, responseStream));
     }
+
+    public override Task<FetchResponse> Fetch(FetchRequest request, ServerCallContext context) =>
+        fetchers.FetchAsync(request, context);
+
+    public override Task<SettleResponse> Settle(SettleRequest request, ServerCallContext context) =>
+        Task.FromResult(fetchers.Settle(request, context));
 }

@@ -71,7 +71,7 @@ internal sealed class Drain
             if (busy == 0 && holds == 0 && since >= Grace && connection.Unheard >= Grace)
                 connection.Finish();
         }
-        foreach (MessageCall call in _calls.Open)
+        foreach (MessageClient call in _calls.Open)
         {
             (int busy, long holds) = call.CountUnderWay();
             (connections, busyProducers, held) = (connections + 1, busyProducers + busy, held + holds);

@@ -47,6 +47,17 @@ public sealed record HttpOptions
         init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCallsPerSecond), value, "0 (none) or more");
     } = 500;
 
+    /// <summary>
+    /// Most members of groups that <c>Fetch</c> keeps between calls, one for each user, topic and group. Default 1,000.
+    /// </summary>
+    public int MaxFetchers
+    {
+        get;
+        init => field = value >= 1
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(MaxFetchers), value, "1 or more");
+    } = 1_000;
+
     /// <summary>Largest gRPC message in bytes; 0 means as the largest frame, 4 MiB at least. Default 0.</summary>
     public int MaxMessageBytes
     {

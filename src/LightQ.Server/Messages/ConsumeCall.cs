@@ -194,7 +194,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
 
     private void Settle(Settle request)
     {
-        SettlementMapping.CheckCount(request);
+        SettlementMapping.CheckCount(request.Settlements.Count);
         var settled = new Settled { Tag = request.Tag };
         bool isAnswered = request.Tag != 0;
         for (int i = 0; i < request.Settlements.Count; i++)

@@ -6,7 +6,10 @@ using LightQ.Server.DataPlane;
 
 namespace LightQ.Server.Messages;
 
-/// <summary>The open calls that carry messages. Thread-safe.</summary>
+/// <summary>
+/// Who has producers or subscriptions over gRPC: open calls that carry messages, and members of groups between calls.
+/// Thread-safe.
+/// </summary>
 /// <param name="listener">Numbers the calls among the connections.</param>
 /// <param name="time">The clock of connections.</param>
 internal sealed class MessageCalls(DataListener listener, TimeProvider time)
@@ -14,18 +17,21 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
     /// <summary>How long a call whose time is over has to say so; after that its transport is cut.</summary>
     private static readonly TimeSpan LastWords = TimeSpan.FromSeconds(1);
 
-    private readonly ConcurrentDictionary<uint, MessageCall> _calls = new();
+    private readonly ConcurrentDictionary<uint, MessageClient> _calls = new();
     private readonly TaskCompletionSource _allEnded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile StrongBox<TimeSpan>? _stopTimeout;
 
     /// <summary>The clock of connections.</summary>
     public TimeProvider Time => time;
 
-    /// <summary>The open calls.</summary>
-    public IEnumerable<MessageCall> Open => _calls.Values;
+    /// <summary>Whether the broker is about to stop.</summary>
+    public bool IsStopping => _stopTimeout is not null;
 
-    /// <summary>An open call; null when it has ended.</summary>
-    public MessageCall? Find(uint id) => _calls.GetValueOrDefault(id);
+    /// <summary>All of them.</summary>
+    public IEnumerable<MessageClient> Open => _calls.Values;
+
+    /// <summary>One of them; null when it has ended.</summary>
+    public MessageClient? Find(uint id) => _calls.GetValueOrDefault(id);
 
     /// <summary>Keeps account of a call as long as it runs.</summary>
     /// <param name="context">The call.</param>
@@ -36,9 +42,7 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
     {
         context.CancellationToken.ThrowIfCancellationRequested();
         TCall call = make(listener.NextId(), time.GetUtcNow());
-        _calls[call.ConnectionId] = call;
-        if (_stopTimeout is { } timeLeft)
-            call.BeginStop(timeLeft.Value); // It came while the others were told.
+        Add(call);
         try
         {
             await run(call).ConfigureAwait(false);
@@ -50,16 +54,33 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
         finally
         {
             call.Ended();
-            _calls.TryRemove(call.ConnectionId, out _);
-            if (_stopTimeout is not null && _calls.IsEmpty)
-                _allEnded.TrySetResult();
+            Remove(call);
         }
+    }
+
+    /// <summary>A number for one that is to be added.</summary>
+    public uint NextId() => listener.NextId();
+
+    /// <summary>Keeps account of one until it is removed.</summary>
+    public void Add(MessageClient client)
+    {
+        _calls[client.ConnectionId] = client;
+        if (_stopTimeout is { } timeLeft)
+            client.BeginStop(timeLeft.Value); // It came while the others were told.
+    }
+
+    /// <summary>One has ended.</summary>
+    public void Remove(MessageClient client)
+    {
+        _calls.TryRemove(client.ConnectionId, out _);
+        if (_stopTimeout is not null && _calls.IsEmpty)
+            _allEnded.TrySetResult();
     }
 
     /// <summary>Ends what may not go on, after somebody's rights have changed.</summary>
     public void Review()
     {
-        foreach (MessageCall call in _calls.Values)
+        foreach (MessageClient call in _calls.Values)
             call.Review();
     }
 
@@ -67,7 +88,7 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
     public void BeginStop(TimeSpan timeLeft)
     {
         _stopTimeout = new StrongBox<TimeSpan>(timeLeft);
-        foreach (MessageCall call in _calls.Values)
+        foreach (MessageClient call in _calls.Values)
             call.BeginStop(timeLeft);
     }
 
@@ -75,10 +96,12 @@ internal sealed class MessageCalls(DataListener listener, TimeProvider time)
     public async Task StopAsync(TimeSpan timeout)
     {
         BeginStop(timeout);
+        foreach (MessageClient call in _calls.Values.Where(c => !c.CanBeTold))
+            call.EndStop();
         if (_calls.IsEmpty)
             return;
         await _allEnded.Task.WaitAsync(timeout, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        foreach (MessageCall call in _calls.Values)
+        foreach (MessageClient call in _calls.Values)
             call.EndStop();
         if (!_calls.IsEmpty)
             await _allEnded.Task.WaitAsync(LastWords, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);

@@ -12,10 +12,10 @@ internal static class SettlementMapping
     private const int MostSettlements = 10_000;
 
     /// <exception cref="BrokerException">There is none, or there are too many.</exception>
-    public static void CheckCount(Settle request)
+    public static void CheckCount(int count)
     {
-        if (request.Settlements.Count is 0 or > MostSettlements)
-            throw Refuse($"settlements has {request.Settlements.Count} entries; allowed: 1 to {MostSettlements}");
+        if (count is 0 or > MostSettlements)
+            throw Refuse($"settlements has {count} entries; allowed: 1 to {MostSettlements}");
     }
 
     /// <exception cref="BrokerException">A value is outside its range.</exception>

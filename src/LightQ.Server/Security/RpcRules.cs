@@ -41,6 +41,8 @@ internal static class RpcRules
         [Messages + "Publish"] = RpcRule.On<PublishRequest>(Right.Publish, r => r.Topic),
         [Messages + "PublishStream"] = RpcRule.Stream(Right.Publish),
         [Messages + "Consume"] = RpcRule.Stream(Right.Consume),
+        [Messages + "Fetch"] = RpcRule.On<FetchRequest>(Right.Consume, r => r.Topic),
+        [Messages + "Settle"] = RpcRule.On<SettleRequest>(Right.Consume, r => r.Topic),
         [Operations + "Stop"] = RpcRule.Admin,
         [Operations + "Reload"] = RpcRule.Admin,
         [Operations + "ConfirmCatalog"] = RpcRule.Admin,

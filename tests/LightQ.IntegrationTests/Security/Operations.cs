@@ -25,6 +25,10 @@ internal static class Operations
         new(Control, "PublishStream", Right.Publish, ErrorCode.None, ErrorCode.UnknownTopic, (s, t) => s.DuplexAsync<PublishStreamRequest, PublishStreamResponse>("PublishStream", new() { Open = new() { Topic = t } })),
         new(Control, "Consume", Right.Consume, ErrorCode.None, ErrorCode.UnknownTopic, (s, t) => s.DuplexAsync<ConsumeRequest, ConsumeResponse>("Consume", new() { Subscribe = new() { Topic = t } })),
         new(Control, "Consume, group", Right.Consume, ErrorCode.None, ErrorCode.UnknownTopic, (s, t) => s.DuplexAsync<ConsumeRequest, ConsumeResponse>("Consume", new() { Subscribe = new() { Topic = t, Group = "shared" } })),
+        new(Control, "Fetch", Right.Consume, ErrorCode.UnknownPartition, ErrorCode.UnknownTopic, (s, t) =>
+            s.CallAsync<FetchRequest, FetchResponse>("Fetch", new() { Topic = t, Group = "shared", Partition = 7 })),
+        new(Control, "Settle", Right.Consume, ErrorCode.None, ErrorCode.None, (s, t) =>
+            s.CallAsync<SettleRequest, SettleResponse>("Settle", new() { Topic = t, Settlements = { Unheld } })),
         new(Control, "GetTopic", null, ErrorCode.None, ErrorCode.UnknownTopic, (s, t) => s.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = t })),
         new(Control, "GetTopicStats", null, ErrorCode.None, ErrorCode.UnknownTopic, (s, t) => s.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", new() { Topic = t })),
         new(Control, "WatchTopicStats", null, ErrorCode.None, ErrorCode.UnknownTopic, (s, t) => s.WatchAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = t })),
@@ -63,6 +67,10 @@ internal static class Operations
         new(Control, "CreateToken", Right.Admin, ErrorCode.UnknownUser, ErrorCode.UnknownUser, (s, _) => s.CallAsync<CreateTokenRequest, CreateTokenResponse>("CreateToken", new() { User = Group })),
         new(Control, "RevokeToken", Right.Admin, ErrorCode.UnknownToken, ErrorCode.UnknownToken, (s, _) => s.CallAsync<RevokeTokenRequest, RevokeTokenResponse>("RevokeToken", new() { Id = Group })),
     ];
+
+    /// <summary>Of a message that nobody holds.</summary>
+    private static FetchedSettlement Unheld =>
+        new() { Token = new string('A', 43), Kind = LightQ.Protocol.Control.SettleKind.Complete };
 
     private static UserGrant Everything(string user) => new() { User = user, Right = LightQ.Protocol.Control.Right.Publish, Topic = Grant.Everything };
 

@@ -100,6 +100,27 @@ public sealed class ExplicitGroupTests
     }
 
     [Fact]
+    public async Task What_a_member_hands_back_comes_at_once_and_its_delivery_does_not_count()
+    {
+        await using GroupHost host = await GroupHost.StartAsync(NoDelay with { MaxDeliveries = 1 });
+        Subscription first = host.Join(), second = host.Join();
+        await host.PublishAsync(5);
+        GroupDelivery held = host.Take(first);
+        GroupHost.Settle(first, SettleKind.Complete, held, 1);
+
+        first.HandBack(new SettleRange(SettleKind.Abandon, held.DeliveryId, 1, 2)); // Not held as a whole any more.
+        Assert.Equal(0u, host.Take(second).Count);
+        first.HandBack(new SettleRange(SettleKind.Abandon, held.DeliveryId, 3, 2));
+
+        GroupDelivery again = host.Take(second);
+        Assert.Equal((3, 2u, 1), ((int)again.FirstOffset, again.Count, (int)again.DeliveryCount));
+        Assert.Equal((2, 2), (first.Held, second.Held));
+        host.Time.Advance(TimeSpan.FromSeconds(31));
+        first.HandBack(new SettleRange(SettleKind.Abandon, held.DeliveryId, 0, 1));
+        Assert.Equal((0, 0), (first.Held, second.Held));
+    }
+
+    [Fact]
     public async Task A_member_has_its_locks_for_as_long_as_it_asked_for()
     {
         await using GroupHost host = await GroupHost.StartAsync(NoDelay with { LockDuration = TimeSpan.FromSeconds(30) });
@@ -235,6 +256,24 @@ public sealed class ExplicitGroupTests
         Assert.Equal(DeliveryResult.Nothing, first.TryTake(out _));
 
         Assert.Equal((0, 3u), (host.Take("spread", 0, second) is var taken ? taken.FirstOffset : -1, taken.Count));
+    }
+
+    [Fact]
+    public async Task A_member_that_wants_nothing_more_keeps_nobody_waiting_for_what_it_has_begun_to_read()
+    {
+        await using GroupHost host = await GroupHost.OpenAsync();
+        host.CreateTopic("jobs", new DeliverySettings());
+        await host.PublishAsync("jobs", 0, 3);
+        await host.RestartAsync();
+        Subscription first = host.Join("jobs", 0, maxInFlight: 0, consumer: 1), second = host
+            .Join("jobs", 0, maxInFlight: 0, consumer: 2);
+        host.BeginRead("jobs", 0, first);
+        Assert.True(first.IsReading);
+
+        first.Revoke();
+
+        Assert.False(first.IsReading);
+        Assert.Equal((0, 3u), (host.Take("jobs", 0, second) is var taken ? taken.FirstOffset : -1, taken.Count));
     }
 
     [Fact]

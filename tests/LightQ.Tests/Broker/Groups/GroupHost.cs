@@ -172,7 +172,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
                 Assert.True(delivery.Run.Memory.IsEmpty || IsWithin(delivery));
                 member.Sent(delivery.Run);
             }
-            if (result != DeliveryResult.Nothing || !group.IsReading)
+            if (result != DeliveryResult.Nothing || !group.Figures().IsReading)
                 return delivery.Range;
             Assert.True(_scheduled.Wait(Limit)); // For the disk.
         }
@@ -298,7 +298,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public void BeginRead(string topic, int partition, Subscription member)
     {
         Assert.Equal(DeliveryResult.Nothing, member.TryTake(out _));
-        Assert.True(((ExplicitGroup)GroupOf(topic, partition)).IsReading);
+        Assert.True(((ExplicitGroup)GroupOf(topic, partition)).Figures().IsReading);
     }
 
     /// <summary>Lets the clock go on until something is done that waits for it.</summary>

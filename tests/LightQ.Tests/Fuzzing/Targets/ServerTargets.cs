@@ -149,7 +149,7 @@ internal static class ServerTargets
                 }
                 return true;
             case ConsumeRequest.RequestOneofCase.Settle:
-                SettlementMapping.CheckCount(request.Settle);
+                SettlementMapping.CheckCount(request.Settle.Settlements.Count);
                 for (int i = 0; i < request.Settle.Settlements.Count; i++)
                     ThrowUnless(SettlementMapping.ToRange(request.Settle.Settlements[i], i) is { FirstOffset: >= 0, Count: > 0 }, "a settlement is of a range");
                 return true;

@@ -1,0 +1,179 @@
+using Grpc.Core;
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Protocol.Control;
+using LightQ.Protocol.Frames;
+using LightQ.Server.Control;
+using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
+using LightQ.Server.Security;
+
+namespace LightQ.Server.Messages;
+
+/// <summary>Serves Fetch and Settle, and keeps the members of groups that they are. Thread-safe.</summary>
+internal sealed class Fetchers(
+    LightQBroker broker, MessageCalls calls, AccessControl access, ServerLimits limits, TimeProvider time)
+{
+    private const int MostMessages = 1_000;
+
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(60);
+
+    /// <summary>
+    /// How long a member stays that nobody calls and that holds nothing: polls of a client are one member, and who has
+    /// gone for good soon keeps no partition from others.
+    /// </summary>
+    private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(10);
+
+    private readonly Lock _lock = new();
+    private readonly Dictionary<FetchKey, Fetcher> _byKey = [];
+    private readonly Dictionary<Guid, Fetcher> _byId = [];
+
+    /// <summary>Serves Fetch.</summary>
+    /// <exception cref="BrokerException">A value is outside its range, or the group cannot be had.</exception>
+    public async Task<FetchResponse> FetchAsync(FetchRequest request, ServerCallContext context)
+    {
+        if (request.Group.Length == 0)
+            throw Refuse("group is empty; allowed: the name of a group");
+        if (request.MaxMessages > MostMessages)
+            throw Refuse($"max_messages is {request.MaxMessages}; allowed: 1 to {MostMessages}, or 0 for 1");
+        TimeSpan wait = request.Wait is null
+            ? TimeSpan.Zero
+            : RequestTimes.Read(request.Wait, "wait", TimeSpan.Zero, LongestWait, "0 to 60 s");
+        Principal user = CallPrincipal.Of(context);
+        using var timer = new CancellationTokenSource(wait, calls.Time);
+        using var waiting = CancellationTokenSource.CreateLinkedTokenSource(timer.Token, context.CancellationToken);
+        Fetcher fetcher = Enter(FetchKey.Of(user, request), context);
+        try
+        {
+            int most = Math.Max(1, (int)request.MaxMessages);
+            CallAccess rights = CallAccess.Of(context, access);
+            CancellationToken cancelled = context.CancellationToken;
+            return await fetcher.FetchAsync(rights, most, waiting.Token, cancelled).ConfigureAwait(false);
+        }
+        finally
+        {
+            Leave(fetcher);
+        }
+    }
+
+    /// <summary>Serves Settle.</summary>
+    /// <exception cref="BrokerException">A value is outside its range; then nothing is settled. Or the broker
+    /// stops.</exception>
+    public SettleResponse Settle(SettleRequest request, ServerCallContext context)
+    {
+        SettlementMapping.CheckCount(request.Settlements.Count);
+        Principal user = CallPrincipal.Of(context);
+        var entries = new (Fetcher? Fetcher, SettleToken Token, SettleRange Range)[request.Settlements.Count];
+        for (int i = 0; i < entries.Length; i++)
+        {
+            FetchedSettlement settlement = request.Settlements[i];
+            if (!SettleToken.TryParse(settlement.Token, out SettleToken token))
+                throw Refuse($"settlements[{i}].token is none; allowed: the settle_token of a fetched message");
+            SettleRange range = SettlementMapping.ToRange(ToSettlement(settlement, token), i);
+            entries[i] = (Find(token, user, request.Topic), token, range);
+        }
+        if (calls.IsStopping && Array.Exists(entries, e => e.Fetcher is null))
+            throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
+        var response = new SettleResponse();
+        for (int i = 0; i < entries.Length; i++)
+        {
+            (Fetcher? fetcher, SettleToken token, SettleRange range) = entries[i];
+            Protocol.SettleOutcome? outcome = fetcher?.Settle(token, range, request.Settlements[i].Reason);
+            response.Outcomes.Add(SettlementMapping.ToProto(outcome ?? Protocol.SettleOutcome.LockExpired));
+        }
+        return response;
+    }
+
+    private static Settlement ToSettlement(FetchedSettlement settlement, in SettleToken token) => new()
+    {
+        Partition = token.Partition,
+        DeliveryId = token.Delivery,
+        FirstOffset = token.Offset,
+        Kind = settlement.Kind,
+        Delay = settlement.Delay,
+        Reason = settlement.Reason,
+    };
+
+    private static BrokerException Refuse(string problem) => new(ErrorCode.InvalidArgument, $"{problem}.");
+
+    /// <summary>
+    /// The member that holds a message; null when it is gone, or another user's, or another topic's: its token says
+    /// nothing then.
+    /// </summary>
+    private Fetcher? Find(in SettleToken token, Principal user, string topic)
+    {
+        lock (_lock)
+        {
+            Fetcher? fetcher = _byId.GetValueOrDefault(token.Fetcher);
+            return fetcher is not null && fetcher.Key.IsOf(user) && fetcher.Key.Topic == topic ? fetcher : null;
+        }
+    }
+
+    private Fetcher Enter(FetchKey key, ServerCallContext context)
+    {
+        lock (_lock)
+        {
+            if (!_byKey.TryGetValue(key, out Fetcher? fetcher))
+            {
+                int most = limits.Http.MaxFetchers;
+                if (_byKey.Count >= most)
+                {
+                    const string Setting = "Http:" + nameof(HttpOptions.MaxFetchers);
+                    string reason = limits.Refusals.Refuse(Setting, most, "As many users fetch from groups");
+                    throw new BrokerException(ErrorCode.ResourceExhausted, reason);
+                }
+                (string name, string peer) = (MessageCall.NameOf(context), MessageCall.PeerOf(context));
+                fetcher = new Fetcher(broker, calls, key, time, calls.NextId(), name, peer) { Ending = Forget };
+                _byKey.Add(key, fetcher);
+                _byId.Add(fetcher.Id, fetcher);
+                calls.Add(fetcher);
+            }
+            fetcher.Callers++;
+            return fetcher;
+        }
+    }
+
+    private void Leave(Fetcher fetcher)
+    {
+        lock (_lock)
+        {
+            if (--fetcher.Callers == 0 && _byId.ContainsKey(fetcher.Id))
+                EndLater(fetcher);
+        }
+    }
+
+    private void EndLater(Fetcher fetcher)
+    {
+        TimeSpan never = Timeout.InfiniteTimeSpan;
+        fetcher.Idle ??= calls.Time.CreateTimer(_ => EndIdle(fetcher), null, never, never);
+        fetcher.Idle.Change(IdleTime, never);
+    }
+
+    private void EndIdle(Fetcher fetcher)
+    {
+        lock (_lock)
+        {
+            if (fetcher.Callers != 0 || !_byId.ContainsKey(fetcher.Id))
+                return;
+            if (fetcher.Held != 0)
+            {
+                EndLater(fetcher);
+                return;
+            }
+            Forget(fetcher); // Who comes now is another member.
+        }
+        var why = new BrokerException(ErrorCode.Closed, "Nothing was fetched for a while.");
+        _ = fetcher.EndAsync(why, isOrderly: true);
+    }
+
+    private void Forget(Fetcher fetcher)
+    {
+        lock (_lock)
+        {
+            if (!_byId.Remove(fetcher.Id))
+                return;
+            _byKey.Remove(fetcher.Key);
+            fetcher.Idle?.Dispose();
+        }
+    }
+}
