@@ -53,6 +53,12 @@ public static class ServerSettings
         Limit(Number("Http:MaxCallsPerSecond", null, "Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number.", (o, v) => o with { Http = o.Http with { MaxCallsPerSecond = v } }, o => o.Http.MaxCallsPerSecond)).Live(),
         Limit(Number("Http:MaxMessageBytes", null, "Largest gRPC message in bytes; 0 means as DataPlane:MaxFrameBytes, 4 MiB at least.", (o, v) => o with { Http = o.Http with { MaxMessageBytes = v } }, o => o.Http.MaxMessageBytes)),
         new ServerSetting("Http:AllowedHosts", null, "Names, with commas, that the web port may be asked under besides localhost and addresses where no login is required; *.example.com, or * for any.", (o, t) => o with { Http = o.Http with { AllowedHosts = t } }, o => o.Http.AllowedHosts).Live(),
+        new(
+            "Http:AllowedOrigins",
+            null,
+            "Origins, with commas, whose pages may call the web port from a browser, such as https://app.example.com.",
+            (o, t) => o with { Http = o.Http with { AllowedOrigins = t } },
+            o => o.Http.AllowedOrigins),
         Limit(Number(
             "Http:MaxFetchers",
             null,

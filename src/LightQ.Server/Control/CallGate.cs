@@ -65,7 +65,7 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
         RpcRule rule = RpcRules.Of(method);
         if (rule.Access == RpcAccess.Open)
             return;
-        Principal principal = Identify(http, isShown: tokens != 0);
+        Principal principal = CallPrincipal.Find(http) ?? Identify(http, isShown: tokens != 0);
         if (rule.Access == RpcAccess.Admin)
             security.Access.DemandAdmin(principal);
         CallPrincipal.Set(http, principal);

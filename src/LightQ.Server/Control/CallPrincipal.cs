@@ -14,6 +14,10 @@ internal static class CallPrincipal
     /// <summary>Keeps it with the call.</summary>
     public static void Set(HttpContext http, Principal principal) => http.Items[Key] = principal;
 
+    /// <summary>Who it is, if that is known.</summary>
+    public static Principal? Find(HttpContext http) =>
+        http.Items.TryGetValue(Key, out object? principal) ? (Principal?)principal : null;
+
     /// <summary>Who it is, of a call that is not open to everyone.</summary>
     public static Principal Of(ServerCallContext context) => (Principal)context.GetHttpContext().Items[Key]!;
 

@@ -7,6 +7,7 @@ using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
+using LightQ.Server.Json;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
@@ -70,7 +71,8 @@ internal sealed class ControlServices(
     /// <summary>Adds the services to an application, behind the gate that every call passes.</summary>
     public void Map(WebApplication app)
     {
-        app.Use(new CallGate(limits, MessageBytes, security, StoppingOf(app.Services)).InvokeAsync);
+        var gate = new CallGate(limits, MessageBytes, security, StoppingOf(app.Services));
+        app.Use(gate.InvokeAsync);
         app.MapGrpcService<TopicsService>();
         app.MapGrpcService<StatsService>();
         app.MapGrpcService<GroupsService>();
@@ -84,6 +86,7 @@ internal sealed class ControlServices(
             .SelectMany(source => source.Endpoints)
             .Select(endpoint => endpoint.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method)
             .OfType<IMethod>());
+        new JsonGateway(gate, security, limits, MessageBytes).Map(app);
     }
 
     /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>

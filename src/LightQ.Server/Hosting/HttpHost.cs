@@ -8,6 +8,7 @@ using LightQ.Server.Tls;
 using LightQ.Server.Web;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Cors.Infrastructure;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
@@ -65,6 +66,7 @@ internal sealed class HttpHost : IAsyncDisposable
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
             app.Use((http, next) =>
                 http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : spans.InvokeAsync(http, next));
+            app.UseWhen(http => http.Connection.LocalPort == webEnd.Port, AddBrowsers);
             control.Map(app);
             web.Map(app, dataPort, controlEnd.Port);
             await app.StartAsync(cancellationToken).ConfigureAwait(false);
@@ -115,6 +117,7 @@ internal sealed class HttpHost : IAsyncDisposable
         add(builder.Services);
         builder.Services.AddSingleton<IHostLifetime, GuestLifetime>();
         builder.Services.AddRoutingCore();
+        builder.Services.AddCors(cors => Allow(cors, options.Http.AllowedOrigins));
         builder.WebHost.UseKestrelCore();
         builder.Services.AddSingleton<IConnectionListenerFactory>(services => new BackOffListener.Factory(socketOf, services.GetRequiredService<IMemoryPoolFactory<byte>>(), limits, time, logger));
         ConnectionGate controlGate = new(limits, nameof(HttpOptions.MaxControlConnections), o => o.MaxControlConnections, tls is null ? ConnectionGate.Http2 : null);
@@ -142,6 +145,17 @@ internal sealed class HttpHost : IAsyncDisposable
         });
         return builder.Build();
     }
+
+    /// <summary>Of the web port: gRPC-Web, and pages of the origins that the settings name.</summary>
+    private static void AddBrowsers(IApplicationBuilder web) =>
+        web.UseCors().UseGrpcWeb(new GrpcWebOptions { DefaultEnabled = true });
+
+    /// <summary>Nobody is allowed unless the settings name origins.</summary>
+    private static void Allow(CorsOptions cors, string origins) => cors.AddDefaultPolicy(policy => policy
+        .WithOrigins(origins.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries))
+        .AllowAnyMethod()
+        .AllowAnyHeader()
+        .WithExposedHeaders("grpc-status", "grpc-message", "grpc-status-details-bin", ControlErrors.CodeTrailer));
 
     /// <summary>What Kestrel itself enforces, from the start on.</summary>
     /// <remarks>

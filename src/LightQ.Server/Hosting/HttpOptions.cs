@@ -76,6 +76,20 @@ public sealed record HttpOptions
             : throw new ArgumentOutOfRangeException(nameof(AllowedHosts), value, "names of hosts with commas, such as lightq,*.example.com, or * for any");
     } = "";
 
+    /// <summary>
+    /// Origins, with commas, whose pages may call the web port from a browser, such as <c>https://app.example.com</c>.
+    /// Default none.
+    /// </summary>
+    public string AllowedOrigins
+    {
+        get;
+        init => field = value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+            .All(IsOrigin)
+            ? value
+            : throw new ArgumentOutOfRangeException(
+                nameof(AllowedOrigins), value, "origins with commas, such as https://app.example.com, each without a path");
+    } = "";
+
     /// <summary>Most groups that <c>/metrics</c> shows, eight values each; the first by topic and name. Default 1,000.</summary>
     public int MaxMetricsGroups
     {
@@ -117,4 +131,8 @@ public sealed record HttpOptions
         get;
         init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MinBodyBytesPerSecond), value, "0 (none) or more");
     } = 240;
+
+    private static bool IsOrigin(string text) =>
+        Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) && uri.Scheme is "http" or "https"
+            && uri.GetLeftPart(UriPartial.Authority) == text;
 }

@@ -7,8 +7,10 @@ internal static class WrongPort
 {
     public static Task Check(HttpContext http, int controlPort, int webPort, RequestDelegate next)
     {
-        bool grpc = http.Request.ContentType?.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase) == true;
         bool control = http.Connection.LocalPort == controlPort;
+        string type = http.Request.ContentType ?? "";
+        bool grpc = type.StartsWith("application/grpc", StringComparison.OrdinalIgnoreCase)
+            && (control || !type.StartsWith("application/grpc-web", StringComparison.OrdinalIgnoreCase));
         if (grpc == control)
             return control || TlsGate.ProblemOf(http) is not { } problem ? next(http) : Forbid(http, problem);
         http.Response.StatusCode = grpc ? StatusCodes.Status421MisdirectedRequest : StatusCodes.Status415UnsupportedMediaType;

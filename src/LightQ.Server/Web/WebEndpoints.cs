@@ -37,6 +37,7 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
         /healthz/live    200 while the process answers
         /healthz/ready   200 while the broker takes work, also when single topics have failed or the disk refuses something, which it tells; 503 with the reason when not
         /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
+        /v1/...          the control plane in JSON, as /openapi/v1.json describes it, and gRPC-Web
         /admin           POST: create topics, join them, read their statistics, in JSON
 
         """;

@@ -14,7 +14,10 @@ public sealed class CommandLineTests
     public static TheoryData<string, string> CommandLines =>
         [.. from path in Instructions from line in Document.Read(path).ToolCommandLines select (path, line)];
 
-    public static TheoryData<string> Documents => ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "docs/message-features.md", "docs/any-language.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md", "SECURITY.md", "docs/audit.md", "samples/README.md", "benchmarks/RESULTS.md"];
+    public static TheoryData<string> Documents =>
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "docs/message-features.md",
+        "docs/any-language.md", "docs/http.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md",
+        "SECURITY.md", "docs/audit.md", "samples/README.md", "benchmarks/RESULTS.md"];
 
     [Theory]
     [MemberData(nameof(CommandLines))]

@@ -4,7 +4,10 @@ using Grpc.Net.Client;
 using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
+using LightQ.IntegrationTests.Json;
+using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Json;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Security;
@@ -60,9 +63,21 @@ internal sealed class CallerSession : IAsyncDisposable
         }
     }
 
-    public Task<(ErrorCode Code, string Message)> CallAsync<TRequest, TResponse>(string name, TRequest request)
+    /// <summary>Calls over gRPC, and over HTTP, where the answer has to be the same.</summary>
+    public async Task<(ErrorCode Code, string Message)> CallAsync<TRequest, TResponse>(string name, TRequest request)
         where TRequest : class, IMessage<TRequest>
-        where TResponse : class, IMessage<TResponse> => CodeOfAsync(() => Server.Control.CallAsync<TRequest, TResponse>(name, request, Caller.Token));
+        where TResponse : class, IMessage<TResponse>
+    {
+        (ErrorCode Code, string Message) answer =
+            await CodeOfAsync(() => Server.Control.CallAsync<TRequest, TResponse>(name, request, Caller.Token));
+        JsonRoute route = JsonRoutes.All.Single(r => r.Method.Name == name);
+        if (route.PathFields.Any(f => ((string)f.Accessor.GetValue(request)).Contains('/', StringComparison.Ordinal)))
+            return answer; // No path has a name with a slash.
+        (ErrorCode Code, string Message) other = await Server.SendAsync(request, route, Caller.Token);
+        return other == answer ? answer
+            : (other.Code == answer.Code
+            ? ErrorCode.Internal : other.Code, $"over HTTP {other.Message}, over gRPC {answer.Code} {answer.Message}");
+    }
 
     public Task<TResponse> AskAsync<TRequest, TResponse>(string name, TRequest request)
         where TRequest : class, IMessage<TRequest>

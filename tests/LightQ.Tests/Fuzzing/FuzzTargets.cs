@@ -7,7 +7,9 @@ internal static class FuzzTargets
 {
     /// <summary>All of them, those that take the least time first.</summary>
     public static IEnumerable<FuzzTarget> All() =>
-        [.. FrameTargets.All(), .. BatchTargets.All(), .. StorageTargets.All(), .. StateTargets.All(), .. ClientTargets.All(), .. TextTargets.All(), .. ServerTargets.All(), .. AuditTargets.All(), .. TlsTargets.All(), .. SessionTargets.All()];
+        [.. FrameTargets.All(), .. BatchTargets.All(), .. StorageTargets.All(), .. StateTargets.All(), .. ClientTargets
+            .All(), .. TextTargets.All(), .. ServerTargets.All(), .. JsonTargets.All(), .. AuditTargets.All(),
+            .. TlsTargets.All(), .. SessionTargets.All()];
 
     /// <summary>Inputs that were faults once, from the folder of a target: the files of <c>Fuzzing/Found</c>.</summary>
     public static IReadOnlyList<byte[]> FoundBy(string target)

@@ -100,6 +100,7 @@ public sealed class ServerConfigurationTests : IDisposable
                 HeaderTimeout = TimeSpan.FromSeconds(9),
                 IdleTimeout = TimeSpan.FromSeconds(10),
                 MinBodyBytesPerSecond = 11,
+                AllowedOrigins = "https://app.example.com",
                 MaxFetchers = 13,
                 MaxMetricsGroups = 12,
             },

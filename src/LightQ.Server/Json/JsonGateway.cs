@@ -1,0 +1,163 @@
+using System.Text;
+using Google.Protobuf;
+using Grpc.Core;
+using LightQ.Broker;
+using LightQ.Protocol;
+using LightQ.Server.Control;
+using LightQ.Server.Hosting;
+using LightQ.Server.Limits;
+using LightQ.Server.Security;
+using LightQ.Server.Web;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Net.Http.Headers;
+
+namespace LightQ.Server.Json;
+
+/// <summary>
+/// The control plane in JSON over HTTP: a request becomes a call of the method that its route names, behind the same
+/// gate, interceptor and limits.
+/// </summary>
+internal sealed class JsonGateway(CallGate gate, ServerSecurity security, ServerLimits limits, int messageBytes)
+{
+    /// <summary>The description of the routes.</summary>
+    public const string DescriptionPath = "/openapi/v1.json";
+
+    private const string Json = "application/json", Lines = "application/x-ndjson";
+
+    private static readonly JsonFormatter Formatter = new(JsonFormatter.Settings.Default.WithFormatDefaultValues(true));
+    private static readonly Lazy<byte[]> Description = new(OpenApiDocument.Write);
+
+    /// <summary>Adds the routes to an application that has the methods already.</summary>
+    public void Map(IEndpointRouteBuilder endpoints)
+    {
+        RouteEndpoint[] methods = [.. endpoints.DataSources.SelectMany(s => s.Endpoints).OfType<RouteEndpoint>()];
+        foreach (JsonRoute route in JsonRoutes.All)
+        {
+            Endpoint method = methods.Single(m => m.RoutePattern.RawText == route.Path);
+            endpoints.MapMethods(route.Pattern, [route.Verb], http => ServeAsync(http, route, method));
+        }
+        endpoints.MapMethods(DescriptionPath, [HttpMethods.Get, HttpMethods.Head], static http =>
+        {
+            http.Response.ContentType = Json;
+            return http.Response.Body.WriteAsync(Description.Value).AsTask();
+        });
+    }
+
+    /// <remarks>
+    /// What has a body says that it is JSON, also when it is empty: a page of another site can have a browser send
+    /// anything else unasked.
+    /// </remarks>
+    private async Task ServeAsync(HttpContext http, JsonRoute route, Endpoint method)
+    {
+        if (route.HasBody && !IsJson(http.Request))
+        {
+            string type = TopicName.Printable(http.Request.ContentType ?? "");
+            string problem = $"The Content-Type is '{type}'; allowed: {Json}.";
+            var error = new JsonError(StatusCode.InvalidArgument, problem, nameof(ErrorCode.InvalidArgument));
+            await RefuseAsync(http, StatusCodes.Status415UnsupportedMediaType, error).ConfigureAwait(false);
+            return;
+        }
+        byte[] answer = [];
+        var call = new JsonCall(http, route.Path, method, message =>
+        {
+            IMessage part = route.Method.OutputType.Parser.ParseFrom(message.ToArray());
+            byte[] json = Encoding.UTF8.GetBytes(Formatter.Format(part) + "\n");
+            if (route.Method.IsServerStreaming)
+                return new ValueTask(WriteLineAsync(http, json));
+            answer = json;
+            return ValueTask.CompletedTask;
+        });
+        (JsonError? end, int? status) = await CallAsync(http, route, call).ConfigureAwait(false);
+        if (end is not null && http.Response.HasStarted)
+            await WriteLineAsync(http, [.. "{\"error\":"u8, .. end.ToJson().Span, .. "}\n"u8]).ConfigureAwait(false);
+        else if (end is not null)
+            await RefuseAsync(http, status ?? end.HttpStatus, end).ConfigureAwait(false);
+        else if (!route.Method.IsServerStreaming)
+            await WriteAsync(http, StatusCodes.Status200OK, answer).ConfigureAwait(false);
+    }
+
+    /// <returns>How it ended, and the status of HTTP where that is another than the error's.</returns>
+    private async Task<(JsonError? End, int? Status)> CallAsync(HttpContext http, JsonRoute route, JsonCall call)
+    {
+        int? status = null;
+        try
+        {
+            await ShowPasswordAsync(http, call.Context).ConfigureAwait(false);
+            await gate.InvokeAsync(call.Context, async _ =>
+            {
+                byte[] body;
+                try
+                {
+                    body = await ReadAsync(http).ConfigureAwait(false);
+                }
+                catch (BadHttpRequestException e)
+                {
+                    status = e.StatusCode;
+                    throw status == StatusCodes.Status413PayloadTooLarge
+                        ? new BrokerException(ErrorCode.ResourceExhausted, TooLong())
+                        : new BrokerException(ErrorCode.InvalidArgument, e.Message);
+                }
+                IMessage request = JsonRequest.Read(route, http.Request.RouteValues, http.Request.Query, body);
+                await call.ServeAsync(request).ConfigureAwait(false);
+            }).ConfigureAwait(false);
+            return (call.Error(), status);
+        }
+        catch (BrokerException e)
+        {
+            return (new JsonError(ControlErrors.StatusOf(e.Code), e.Message, e.Code.ToString()), null);
+        }
+    }
+
+    private string TooLong()
+    {
+        const string Setting = "Http:" + nameof(HttpOptions.MaxMessageBytes);
+        return limits.Refusals.Refuse(Setting, messageBytes, "The body has too many bytes");
+    }
+
+    /// <summary>Who shows a password instead of a token is looked for here: the gate knows tokens only.</summary>
+    private async Task ShowPasswordAsync(HttpContext http, HttpContext call)
+    {
+        if (http.Request.Headers.Authorization is [{ } shown]
+            && shown.StartsWith("Basic ", StringComparison.OrdinalIgnoreCase)
+            && await WebPrincipal.IdentifyAsync(http, security.Authenticator).ConfigureAwait(false) is { } principal)
+            CallPrincipal.Set(call, principal);
+    }
+
+    private async Task<byte[]> ReadAsync(HttpContext http)
+    {
+        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = messageBytes;
+        using var body = new MemoryStream();
+        await http.Request.Body.CopyToAsync(body, http.RequestAborted).ConfigureAwait(false);
+        return body.ToArray();
+    }
+
+    private static bool IsJson(HttpRequest request) =>
+        MediaTypeHeaderValue.TryParse(request.ContentType, out MediaTypeHeaderValue? type)
+            && type.MediaType.Equals(Json, StringComparison.OrdinalIgnoreCase);
+
+    private static async Task WriteLineAsync(HttpContext http, byte[] line)
+    {
+        if (!http.Response.HasStarted)
+            (http.Response.ContentType, http.Response.Headers.CacheControl) = (Lines, "no-store");
+        await http.Response.Body.WriteAsync(line, http.RequestAborted).ConfigureAwait(false);
+        await http.Response.Body.FlushAsync(http.RequestAborted).ConfigureAwait(false);
+    }
+
+    private static Task RefuseAsync(HttpContext http, int status, JsonError error)
+    {
+        if (status == StatusCodes.Status401Unauthorized)
+            http.Response.Headers.WWWAuthenticate = new[] { "Bearer realm=\"LightQ\"", "Basic realm=\"LightQ\"" };
+        return WriteAsync(http, status, [.. error.ToJson().Span, (byte)'\n']);
+    }
+
+    private static Task WriteAsync(HttpContext http, int status, byte[] body)
+    {
+        http.Response.StatusCode = status;
+        http.Response.ContentType = Json;
+        http.Response.Headers.CacheControl = "no-store";
+        return http.Response.Body.WriteAsync(body, http.RequestAborted).AsTask();
+    }
+}

@@ -1,0 +1,32 @@
+using Google.Protobuf.Reflection;
+using LightQ.Server.Json;
+using LightQ.Server.Security;
+using Xunit;
+
+namespace LightQ.Tests.Server.Json;
+
+public sealed class JsonRoutesTests
+{
+    [Fact]
+    public void Every_rpc_has_one_route_or_is_said_to_have_none()
+    {
+        string[] methods =
+            [.. RpcRules.All.Keys.Select(k => k[(k.LastIndexOf('/') + 1)..]).Order(StringComparer.Ordinal)];
+        Assert.Equal(methods, JsonRoutes.All.Select(r => r.Method.Name).Concat(JsonRoutes.LeftOut)
+            .Order(StringComparer.Ordinal));
+        Assert.Equal(JsonRoutes.All.Count, JsonRoutes.All.Select(r => (r.Verb, r.Pattern)).Distinct().Count());
+    }
+
+    [Fact]
+    public void What_stands_in_a_path_is_a_text_of_the_request_and_only_requests_without_lists_are_parameters()
+    {
+        foreach (JsonRoute route in JsonRoutes.All)
+        {
+            Assert.All(route.PathFields, f => Assert.Equal(FieldType.String, f.FieldType));
+            Assert.False(route.Method.IsClientStreaming);
+            if (!route.HasBody)
+                Assert.All(route.Method.InputType.Fields.InDeclarationOrder(), f =>
+                    Assert.True(JsonRequest.IsParameter(f), f.FullName));
+        }
+    }
+}
