@@ -48,6 +48,9 @@ static void Check(string path)
     Require(license?.Attribute("type")?.Value == "expression" && license.Value == "Apache-2.0", $"{name} has no licence expression");
     Require(Field("readme")?.Value == "README.md" && package.GetEntry("README.md") is { Length: > 1000 }, $"{name} has no README");
     Require(Field("description")?.Value is { Length: > 20 } text && text != "Package Description", $"{name} has no description");
+    Require(Field("icon")?.Value == "icon.png" && package.GetEntry("icon.png") is { Length: > 500 }, $"{name} has no icon");
+    foreach (string field in (string[])["tags", "copyright", "releaseNotes"])
+        Require(Field(field)?.Value is { Length: > 0 }, $"{name} has no {field}");
     // The address joins it when the clone has a remote; the commit is there always.
     Require(Field("repository")?.Attribute("commit")?.Value.Length == 40, $"{name} does not say which commit it was built from");
 
@@ -64,8 +67,28 @@ static void Check(string path)
         string assembly = isTool ? $"tools/net10.0/{id[(Tool.Length + 1)..]}/lightq.dll" : $"lib/net10.0/{id}.dll";
         Require(package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
         Require(isTool || package.GetEntry(Path.ChangeExtension(assembly, ".xml")) is not null, $"{name} has no documentation of its members");
+        Require(!isTool || !package.Entries.Any(e => Path.GetExtension(e.Name) is ".xml" or ".pdb" && e.Name != "DotnetToolSettings.xml"), $"{name} has documentation or symbols, which users of a tool look into neither");
+        if (!isTool)
+            CheckLibrary(name, id, package, metadata);
     }
     Console.WriteLine($"{name}: {package.Entries.Count} files");
+}
+
+static void CheckLibrary(string name, string id, ZipArchive package, XElement metadata)
+{
+    // What two packages share is a package, and the engine is the server's alone.
+    string[] assemblies = [.. package.Entries.Where(e => e.FullName.EndsWith(".dll", StringComparison.Ordinal)).Select(e => Path.GetFileNameWithoutExtension(e.Name)).Order(StringComparer.Ordinal)];
+    string[] wanted = id == "LightQ.Server" ? ["LightQ.Broker", id, "LightQ.Storage"] : [id];
+    Require(assemblies.Order(StringComparer.Ordinal).SequenceEqual(wanted.Order(StringComparer.Ordinal)), $"{name} has the assemblies {string.Join(", ", assemblies)}");
+    string[] ours = [.. metadata.Descendants().Where(e => e.Name.LocalName == "dependency").Select(e => e.Attribute("id")!.Value).Where(d => d.StartsWith("LightQ.", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+    string[] allowed = id switch
+    {
+        "LightQ.Client" => ["LightQ.Protocol"],
+        "LightQ.Server" => ["LightQ.Disruptor", "LightQ.Protocol"],
+        "LightQ.Testing" => ["LightQ.Client", "LightQ.Server"],
+        _ => [],
+    };
+    Require(ours.SequenceEqual(allowed), $"{name} depends on {string.Join(", ", ours)}; wanted: {string.Join(", ", allowed)}");
 }
 
 static void Require(bool condition, string otherwise)

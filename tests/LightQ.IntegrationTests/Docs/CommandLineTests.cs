@@ -9,7 +9,7 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>What the documents tell people to type is what the tool understands.</summary>
 public sealed class CommandLineTests
 {
-    private static readonly string[] Instructions = ["README.md", "CONTRIBUTING.md", "docs/message-features.md", "docs/security.md", "docs/audit.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md", "SECURITY.md", "benchmarks/RESULTS.md"];
+    private static readonly string[] Instructions = ["README.md", "CONTRIBUTING.md", "docs/message-features.md", "docs/security.md", "docs/audit.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md", "SECURITY.md", "benchmarks/RESULTS.md", "src/LightQ.Cli/README.md", "src/LightQ.Client/README.md"];
 
     public static TheoryData<string, string> CommandLines =>
         [.. from path in Instructions from line in Document.Read(path).ToolCommandLines select (path, line)];
