@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Reflection;
 using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Hosting;
@@ -34,7 +33,7 @@ internal sealed class ChildProcess : IAsyncDisposable
     {
         string host = Environment.ProcessPath ?? "dotnet";
         bool isMuxer = Path.GetFileNameWithoutExtension(host) == "dotnet";
-        var start = new ProcessStartInfo(host, isMuxer ? arguments.Prepend(Assembly.GetExecutingAssembly().Location) : arguments)
+        var start = new ProcessStartInfo(host, isMuxer ? arguments.Prepend(ToolPath.AssemblyFile) : arguments)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

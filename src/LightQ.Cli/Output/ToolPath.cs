@@ -1,5 +1,3 @@
-using System.Reflection;
-
 namespace LightQ.Cli.Output;
 
 /// <summary>How this tool is called from a shell: by its name if that leads to it, otherwise by its path, as after <c>dotnet run</c>.</summary>
@@ -9,8 +7,11 @@ internal static class ToolPath
 
     private const string Muxer = "dotnet";
 
+    /// <summary>The tool's own assembly, which <c>dotnet</c> runs. A native program has none.</summary>
+    public static string AssemblyFile => Path.Combine(AppContext.BaseDirectory, $"{Name}.dll");
+
     /// <summary>What to type in front of a command.</summary>
-    public static string Typed => Find(Environment.ProcessPath, Assembly.GetExecutingAssembly().Location, Environment.GetEnvironmentVariable("PATH"));
+    public static string Typed => Find(Environment.ProcessPath, AssemblyFile, Environment.GetEnvironmentVariable("PATH"));
 
     /// <param name="process">What this process runs.</param>
     /// <param name="assembly">The tool's own file.</param>

@@ -5,9 +5,17 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
 
-/// <summary>Runs the built tool as users do: a process with arguments, standard streams and an exit code.</summary>
+/// <summary>
+/// Runs the built tool as users do: a process with arguments, standard streams and an exit code. <c>LIGHTQ_TOOL</c> names another program to run
+/// instead, such as the native one.
+/// </summary>
 internal static class LightQTool
 {
+    /// <summary>What runs the tool: a program and its first arguments.</summary>
+    public static IReadOnlyList<string> Command { get; } = Environment.GetEnvironmentVariable("LIGHTQ_TOOL") is { Length: > 0 } program
+        ? [Path.GetFullPath(program)]
+        : ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll")];
+
     // The long runs on demand write tens of gigabytes.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(FaultRun.Tier == "N" ? 60 : 4);
 
@@ -66,7 +74,7 @@ internal static class LightQTool
 
     private static Process StartWith(IEnumerable<(string Name, string Value)> environment, int? descriptors, bool isHeld, string directory, string[] arguments)
     {
-        string[] command = ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments];
+        string[] command = [.. Command, .. arguments];
         string first = $"{(descriptors is { } most ? $"ulimit -n {most.ToString(CultureInfo.InvariantCulture)}; " : "")}{(isHeld ? "kill -STOP $$; " : "")}";
         if (first.Length != 0)
             command = ["/bin/sh", "-c", $"{first}exec \"$@\"", "sh", .. command];
