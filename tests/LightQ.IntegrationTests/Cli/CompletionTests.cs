@@ -38,7 +38,7 @@ public sealed class CompletionTests
         Assert.SkipWhen(program is null, $"{shell} is missing.");
         using var directory = new TemporaryDirectory(); // Without files that would be completed, too.
         string bin = Directory.CreateDirectory(Path.Combine(directory.Path, ".bin")).FullName, tool = Path.Combine(bin, "lightq");
-        await File.WriteAllTextAsync(tool, $"#!/bin/sh\nexec dotnet '{Path.Combine(AppContext.BaseDirectory, "lightq.dll")}' \"$@\"\n", Cancelled);
+        await File.WriteAllTextAsync(tool, $"#!/bin/sh\nexec {LightQTool.Typed} \"$@\"\n", Cancelled);
         if (!OperatingSystem.IsWindows())
             File.SetUnixFileMode(tool, UnixFileMode.UserRead | UnixFileMode.UserExecute);
         string[] lines = ["lightq topic cr", "lightq topic create t --kind ", "lightq topic create t --max-m", $"{tool} comp"];

@@ -41,7 +41,7 @@ public sealed class ConfirmationTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await FillAsync(server, client);
-        var start = new ProcessStartInfo(Script, ["-qec", $"dotnet '{Path.Combine(AppContext.BaseDirectory, "lightq.dll")}' topic delete t --server '{server.ConnectionString}'", "/dev/null"])
+        var start = new ProcessStartInfo(Script, ["-qec", $"{LightQTool.Typed} topic delete t --server '{server.ConnectionString}'", "/dev/null"])
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

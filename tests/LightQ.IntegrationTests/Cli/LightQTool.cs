@@ -16,6 +16,9 @@ internal static class LightQTool
         ? [Path.GetFullPath(program)]
         : ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll")];
 
+    /// <summary>The same as a shell takes it.</summary>
+    public static string Typed { get; } = string.Join(' ', Command.Select(part => $"'{part}'"));
+
     // The long runs on demand write tens of gigabytes.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(FaultRun.Tier == "N" ? 60 : 4);
 

@@ -64,7 +64,7 @@ public sealed class ServiceTests
 
     private static Process Start(string notify, params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "lightq.dll"), .. arguments]) { RedirectStandardOutput = true, RedirectStandardError = true };
+        var start = new ProcessStartInfo(LightQTool.Command[0], [.. LightQTool.Command.Skip(1), .. arguments]) { RedirectStandardOutput = true, RedirectStandardError = true };
         start.Environment["NOTIFY_SOCKET"] = notify;
         start.Environment["WATCHDOG_USEC"] = "400000";
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
