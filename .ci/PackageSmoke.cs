@@ -76,15 +76,17 @@ static void Check(string path)
 
 static void CheckLibrary(string name, string id, ZipArchive package, XElement metadata)
 {
-    // What two packages share is a package, and the engine is the server's alone.
+    // What two packages share is a package, never a copy.
     string[] assemblies = [.. package.Entries.Where(e => e.FullName.EndsWith(".dll", StringComparison.Ordinal)).Select(e => Path.GetFileNameWithoutExtension(e.Name)).Order(StringComparer.Ordinal)];
-    string[] wanted = id == "LightQ.Server" ? ["LightQ.Broker", id, "LightQ.Storage"] : [id];
-    Require(assemblies.Order(StringComparer.Ordinal).SequenceEqual(wanted.Order(StringComparer.Ordinal)), $"{name} has the assemblies {string.Join(", ", assemblies)}");
+    Require(assemblies.SequenceEqual([id]), $"{name} has the assemblies {string.Join(", ", assemblies)}");
     string[] ours = [.. metadata.Descendants().Where(e => e.Name.LocalName == "dependency").Select(e => e.Attribute("id")!.Value).Where(d => d.StartsWith("LightQ.", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
     string[] allowed = id switch
     {
         "LightQ.Client" => ["LightQ.Protocol"],
-        "LightQ.Server" => ["LightQ.Disruptor", "LightQ.Protocol"],
+        "LightQ.Storage" => ["LightQ.Disruptor", "LightQ.Protocol"],
+        "LightQ.Broker" => ["LightQ.Disruptor", "LightQ.Protocol", "LightQ.Storage"],
+        "LightQ.Server" => ["LightQ.Broker"],
+        "LightQ.OpenTelemetry" => ["LightQ.Client"],
         "LightQ.Testing" => ["LightQ.Client", "LightQ.Server"],
         _ => [],
     };

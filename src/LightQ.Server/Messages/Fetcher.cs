@@ -4,7 +4,6 @@ using System.Threading.Channels;
 using LightQ.Broker;
 using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Security;
@@ -157,11 +156,11 @@ internal sealed class Fetcher(
     }
 
     /// <summary>Takes what the user says of a message.</summary>
-    public Protocol.SettleOutcome Settle(in SettleToken token, in SettleRange range, string reason)
+    public Client.SettleOutcome Settle(in SettleToken token, in SettleRange range, string reason)
     {
         uint partition = token.Partition;
         Subscription? subscription = _subscriptions.Find(s => s.Partition.Index == partition);
-        return subscription?.Settle(range, Encoding.UTF8.GetBytes(reason)) ?? Protocol.SettleOutcome.Unknown;
+        return subscription?.Settle(range, Encoding.UTF8.GetBytes(reason)) ?? Client.SettleOutcome.Unknown;
     }
 
     /// <summary>Leaves the group. What it holds goes to others.</summary>
@@ -340,7 +339,7 @@ internal sealed class Fetcher(
     }
 
     private static SettleRange Unsettled(uint delivery, long first, uint count) =>
-        new(Protocol.Frames.SettleKind.Abandon, delivery, first, count);
+        new(Client.SettleKind.Abandon, delivery, first, count);
 
     /// <summary>Why it has ended for good. Of several partitions one may fail, and the others go on.</summary>
     private BrokerException? EndOf()

@@ -1,6 +1,5 @@
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Control;
@@ -78,8 +77,8 @@ internal sealed class Fetchers(
         for (int i = 0; i < entries.Length; i++)
         {
             (Fetcher? fetcher, SettleToken token, SettleRange range) = entries[i];
-            Protocol.SettleOutcome? outcome = fetcher?.Settle(token, range, request.Settlements[i].Reason);
-            response.Outcomes.Add(SettlementMapping.ToProto(outcome ?? Protocol.SettleOutcome.LockExpired));
+            Client.SettleOutcome? outcome = fetcher?.Settle(token, range, request.Settlements[i].Reason);
+            response.Outcomes.Add(SettlementMapping.ToProto(outcome ?? Client.SettleOutcome.LockExpired));
         }
         return response;
     }

@@ -11,7 +11,9 @@ public sealed class TopicsTests
     public async Task A_created_topic_has_every_default_filled_in()
     {
         await using TestServer server = await TestServer.StartAsync();
-        Topic topic = await CreateAsync(server, "orders");
+        Topic unsaid = await CreateAsync(server, "unsaid");
+        Assert.Equal((TopicKind.Durable, DurabilityLevel.Fsync), (unsaid.Settings.Kind, unsaid.Settings.AckLevel));
+        Topic topic = await CreateAsync(server, "orders", new TopicSettings { Kind = TopicKind.Transient });
         Assert.Equal("orders", topic.Name);
         Assert.Equal(32, topic.Id.Length);
         Assert.Equal(TopicKind.Transient, topic.Settings.Kind);
@@ -128,7 +130,7 @@ public sealed class TopicsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await CreateAsync(server, "orders", new TopicSettings { Kind = TopicKind.Durable });
-        await CreateAsync(server, "transient");
+        await CreateAsync(server, "transient", new TopicSettings { Kind = TopicKind.Transient });
         TruncateTopicResponse response = await TruncateAsync(server, new() { Name = "orders", BeforeOffset = -1 });
         Assert.Equal(0, response.StartOffset);
         await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "other" }), StatusCode.NotFound, "UnknownTopic");

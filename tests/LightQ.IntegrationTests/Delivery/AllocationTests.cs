@@ -136,41 +136,6 @@ public sealed class AllocationTests
         }
     }
 
-    /// <summary>Each has a batch of its own, and as many ids are forgotten as come.</summary>
-    [Theory]
-    [InlineData(ClientTopicKind.Transient)]
-    [InlineData(ClientTopicKind.Durable)]
-    public async Task Messages_with_ids_allocate_nothing(ClientTopicKind kind)
-    {
-        await using TestServer server = await TestServer.StartAsync();
-        await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(
-            new TopicSpec("t") { Kind = kind, DedupWindow = TimeSpan.FromHours(1), DedupMaxIds = Messages / 10 },
-            Cancelled);
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
-        PublishOptions[] options = new PublishOptions[Messages];
-        for (int i = 0; i < Messages; i++)
-            options[i] = new PublishOptions { MessageId = $"order-{i}" };
-        byte[] body = new byte[BodyBytes];
-
-        await AssertNoneAsync(PublishAsync);
-
-        TopicStats stats = await client.Stats.GetTopicAsync("t", Cancelled);
-        Assert.Equal((Messages / 10, 0), (stats.RememberedIds, stats.Duplicates));
-
-        async Task PublishAsync()
-        {
-            for (int sent = 0; sent < Messages;)
-            {
-                if (producer.TryPublish(body, options[sent]))
-                    sent++;
-                else
-                    await producer.WaitForRoomAsync(Cancelled);
-            }
-            await producer.FlushAsync(Cancelled);
-        }
-    }
-
     /// <summary>Listens to all instruments of the client, and adds up the messages that they count.</summary>
     private static MeterListener Listen(Action<long> onMessages)
     {

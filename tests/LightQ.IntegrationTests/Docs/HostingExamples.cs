@@ -16,8 +16,19 @@ internal static class HostingExamples
         builder.Services.AddHealthChecks().AddLightQ();
         // SHOWN: end
     }
+}
 
-    public static void RegisterTwo(IHostApplicationBuilder builder)
+// SHOWN: handler
+internal sealed class Billing(Ledger ledger) : IMessageHandler<Order>
+{
+    public Task HandleAsync(Order order, ProcessMessageEventArgs args) => ledger.AddAsync(order, args.CancellationToken);
+}
+// SHOWN: end
+
+/// <summary>Two brokers, each with a client of its own.</summary>
+internal static class KeyedExamples
+{
+    public static void Register(IHostApplicationBuilder builder)
     {
         // SHOWN: several
         builder.AddLightQClient("queue").AddKeyedLightQClient("audit");
@@ -27,13 +38,6 @@ internal static class HostingExamples
         // SHOWN: end
     }
 }
-
-// SHOWN: handler
-internal sealed class Billing(Ledger ledger) : IMessageHandler<Order>
-{
-    public Task HandleAsync(Order order, ProcessMessageEventArgs args) => ledger.AddAsync(order, args.CancellationToken);
-}
-// SHOWN: end
 
 /// <summary>A scoped service of the example: every message gets one of its own.</summary>
 internal sealed class Ledger(Ledger.Book book) : IDisposable

@@ -174,6 +174,9 @@ public sealed class GroupMetricsTests
     public async Task Every_metric_of_groups_is_in_the_table_of_the_operations_page()
     {
         await using TestServer server = await TestServer.StartAsync();
+        await using LightQClient client = await WithJobsAsync(server, 1);
+        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers" }, Cancelled).GetAsyncEnumerator(Cancelled);
+        Assert.True(await jobs.MoveNextAsync());
         string[] families = [.. (await PageAsync(server)).Split('\n').Where(l => l.StartsWith("# TYPE lightq_group", StringComparison.Ordinal)).Select(l => l.Split(' ')[2])];
         string text = Document.Read("docs/operations.md").Text;
         Assert.Equal(10, families.Length);

@@ -3,7 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
-using LightQ.Protocol;
+using LightQ.Client;
 using LightQ.Server.Json;
 using Xunit;
 

@@ -5,7 +5,6 @@ using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Json;
-using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Json;
 using Xunit;

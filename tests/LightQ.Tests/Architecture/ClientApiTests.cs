@@ -70,6 +70,8 @@ public sealed class ClientApiTests
     {
         if (type.GetElementType() is { } element)
             return Parts(element);
+        if (type.IsGenericParameter)
+            return [];
         return type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type.GetGenericTypeDefinition()) : [type];
     }
 }

@@ -18,7 +18,8 @@ public sealed class DependencyTests
         ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage"],
         ["LightQ.Server"] =
         [
-            "LightQ.Broker", "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Server.Reflection", "Grpc.AspNetCore.Web", "Grpc.StatusProto",
+            "LightQ.Broker",
+            "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Server.Reflection", "Grpc.AspNetCore.Web", "Grpc.StatusProto",
             "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
         ],
         ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],

@@ -173,9 +173,10 @@ public sealed class DelayedCopyTests : IDisposable
         Assert.Equal((0, end), (partition.Log.StartOffset, partition.Log.EndOffset));
         for (int i = 0; i < 2000; i++)
             Publish(partition);
-        await TendAsync(() => partition.Log.StartOffset > 0, () => "Nothing was removed.");
+        await TendAsync(
+            () => partition.Log.StartOffset > 0 && partition.Log.EndOffset == end + 2000 + 800,
+            () => $"{partition.Log.EndOffset - end - 2000} of 800 were copied, and the log begins at {partition.Log.StartOffset}.");
         Assert.Equal(800, partition.DelayedMessages);
-        Assert.Equal(end + 2000 + 800, partition.Log.EndOffset);
     }
 
     [Fact]
@@ -311,7 +312,7 @@ public sealed class DelayedCopyTests : IDisposable
         while (reader.Cursor.Offset < end)
         {
             ready.Reset();
-            switch (reader.TryRead(1 << 16, out LentRun run, out LogGap gap))
+            switch (reader.TryRead(1 << 16, out LentRun run, out _))
             {
                 case ReadResult.Run:
                     foreach (BatchView batch in new BatchRun(run.Memory.Span))
@@ -324,8 +325,10 @@ public sealed class DelayedCopyTests : IDisposable
                 case ReadResult.Pending:
                     Assert.True(ready.Wait(Patience));
                     break;
+                case ReadResult.Gap: // Housekeeping goes on beside the test. What it may not remove would be missed by the caller.
+                    break;
                 default:
-                    Assert.Fail($"A gap over {gap.FirstOffset} to {gap.LastOffset}.");
+                    Assert.Fail("The log could not be read.");
                     break;
             }
         }
