@@ -2,7 +2,6 @@ using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Users;
-using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Server.Security;
 using Right = LightQ.Broker.Users.Right;

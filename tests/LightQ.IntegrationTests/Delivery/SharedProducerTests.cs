@@ -71,7 +71,7 @@ public sealed class SharedProducerTests
         Assert.Equal(ErrorCode.UnknownTopic, await RefusalAsync(client, "orders"));
         await server.CreateTopicAsync("orders");
         Assert.Equal(0, (await client.PublishAsync("orders", "x"u8, cancellationToken: Cancel)).Offset);
-        await Assert.ThrowsAsync<ArgumentNullException>(async () => await client.PublishAsync(null!, "x"u8));
+        await Assert.ThrowsAsync<ArgumentNullException>(async () => await client.PublishAsync(null!, "x"u8, cancellationToken: Cancel));
         await Assert.ThrowsAsync<ArgumentException>(async () => await client.PublishAsync("no topic", "x"u8, cancellationToken: Cancel));
     }
 
@@ -120,7 +120,7 @@ public sealed class SharedProducerTests
         await client.DisposeAsync();
         Assert.Equal(100, (await Task.WhenAll(publishing)).Max(ack => ack.Offset));
         foreach (string topic in (string[])["orders", "another"])
-            await Assert.ThrowsAsync<ObjectDisposedException>(async () => await client.PublishAsync(topic, "x"u8));
+            await Assert.ThrowsAsync<ObjectDisposedException>(async () => await client.PublishAsync(topic, "x"u8, cancellationToken: Cancel));
     }
 
     [Fact]

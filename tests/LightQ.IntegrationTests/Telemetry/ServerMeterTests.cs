@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using System.Net;
 using LightQ.Client;
 using LightQ.IntegrationTests.Hosting;
 using LightQ.Server;
@@ -83,8 +84,6 @@ public sealed class ServerMeterTests
         using var http = new HttpClient
         {
             BaseAddress = new Uri($"http://127.0.0.1:{server.ControlPort}"),
-            DefaultRequestVersion = new Version(2, 0),
-            DefaultVersionPolicy = HttpVersionPolicy.RequestVersionExact
         };
         Activity listed = await SpanOf(http, ended, "/lightq.control.v1.Topics/ListTopics", caller);
         Assert.Equal((caller.TraceId, caller.SpanId, true),
@@ -102,9 +101,12 @@ public sealed class ServerMeterTests
     private static async Task<Activity> SpanOf(HttpClient http, ConcurrentQueue<Activity> ended, string path,
         ActivityContext caller)
     {
-        using var request = new HttpRequestMessage(HttpMethod.Post,
-            path)
-        { Content = new ByteArrayContent(new byte[5]) };
+        using var request = new HttpRequestMessage(HttpMethod.Post, path)
+        {
+            Content = new ByteArrayContent(new byte[5]),
+            Version = HttpVersion.Version20,
+            VersionPolicy = HttpVersionPolicy.RequestVersionExact,
+        };
         request.Content.Headers.ContentType = new("application/grpc");
         request.Headers.TE.Add(new("trailers"));
         request.Headers.Add("traceparent", $"00-{caller.TraceId}-{caller.SpanId}-01");

@@ -25,7 +25,7 @@ public sealed class MessageSerializerTests
     public void What_they_write_they_read_and_so_does_a_contract_of_the_compiler()
     {
         Assert.Equal("héllo", MessageSerializer.Text.Deserialize(Encoding.UTF8.GetBytes("héllo")));
-        Assert.Equal([1, 2], MessageSerializer.Bytes.Deserialize([1, 2]));
+        Assert.True(MessageSerializer.Bytes.Deserialize([1, 2]).AsSpan().SequenceEqual((byte[])[1, 2]));
         byte[] order = Encoding.UTF8.GetBytes(Write(new ShopOrder("42", 999)));
         Assert.Equal(new ShopOrder("42", 999), MessageSerializer.Default<ShopOrder>().Deserialize(order));
         Assert.Equal(new ShopOrder("42", 999), new JsonMessageSerializer<ShopOrder>(ShopJson.Default.ShopOrder).Deserialize(order));
