@@ -222,7 +222,8 @@ public sealed class LimitTests
         await Task.Delay(100, Cancel);
 
         RpcException refused = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
-        Assert.True(refused.StatusCode is StatusCode.ResourceExhausted or StatusCode.Unavailable, refused.ToString()); // It depends on whether its request was under way when it was told.
+        // It depends on how far its request was when it was told; Internal is what the stock client says of a handshake that did not come to its end.
+        Assert.True(refused.StatusCode is StatusCode.ResourceExhausted or StatusCode.Unavailable or StatusCode.Internal, refused.ToString());
         using var raw = new TcpClient();
         await raw.ConnectAsync(IPAddress.Loopback, server.ControlPort, Cancel);
         byte[] answer = new byte[500];
