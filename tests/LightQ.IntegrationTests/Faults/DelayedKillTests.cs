@@ -26,7 +26,7 @@ public sealed class DelayedKillTests
         await using RetainedTopic topic = await RetainedTopic.StartAsync(
             t => t with { RetentionBytes = RetainedTopic.SegmentBytes });
         LightQClient client = topic.Client;
-        DateTimeOffset due = DateTimeOffset.UtcNow + TimeSpan.FromSeconds(FaultRun.Times(10, 120));
+        DateTimeOffset due = DateTimeOffset.UtcNow + TimeSpan.FromSeconds(FaultRun.Times(20, 240));
         int next = 0;
         long start = 0;
         for (int cycle = 0; cycle < FaultRun.Times(5, 60); cycle++)
