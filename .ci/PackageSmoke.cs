@@ -46,7 +46,7 @@ static void Check(string path)
 
     XElement? license = Field("license");
     Require(license?.Attribute("type")?.Value == "expression" && license.Value == "Apache-2.0", $"{name} has no licence expression");
-    Require(Field("readme")?.Value == "README.md" && package.GetEntry("README.md") is { Length: > 1000 }, $"{name} has no README");
+    Require(Field("readme")?.Value == "README.md" && package.GetEntry("README.md") is { Length: > 500 }, $"{name} has no README");
     Require(Field("description")?.Value is { Length: > 20 } text && text != "Package Description", $"{name} has no description");
     Require(Field("icon")?.Value == "icon.png" && package.GetEntry("icon.png") is { Length: > 500 }, $"{name} has no icon");
     foreach (string field in (string[])["tags", "copyright", "releaseNotes"])
@@ -62,12 +62,12 @@ static void Check(string path)
     }
     else
     {
-        Require(File.Exists(Path.ChangeExtension(path, ".snupkg")), $"{name} has no symbols");
         bool isTool = id.StartsWith(Tool + ".", StringComparison.Ordinal);
+        Require(isTool || File.Exists(Path.ChangeExtension(path, ".snupkg")), $"{name} has no symbols");
         string assembly = isTool ? $"tools/net10.0/{id[(Tool.Length + 1)..]}/lightq.dll" : $"lib/net10.0/{id}.dll";
         Require(package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
         Require(isTool || package.GetEntry(Path.ChangeExtension(assembly, ".xml")) is not null, $"{name} has no documentation of its members");
-        Require(!isTool || !package.Entries.Any(e => Path.GetExtension(e.Name) is ".xml" or ".pdb" && e.Name != "DotnetToolSettings.xml"), $"{name} has documentation or symbols, which users of a tool look into neither");
+        Require(!isTool || !package.Entries.Any(e => e.FullName.StartsWith("tools/", StringComparison.Ordinal) && Path.GetExtension(e.Name) is ".xml" or ".pdb" && e.Name != "DotnetToolSettings.xml"), $"{name} has documentation or symbols, which users of a tool look into neither");
         if (!isTool)
             CheckLibrary(name, id, package, metadata);
     }

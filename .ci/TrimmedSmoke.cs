@@ -52,13 +52,13 @@ await foreach (Message<SmokeOrder> order in client.ConsumeAsync(values, json, fr
     break;
 }
 MessageSettlement said = default;
-Message made = Message.Create("made"u8, "42", deliveryCount: 2, settle: settlement =>
+Message handed = Message.Create("handed"u8, "42", deliveryCount: 2, settle: settlement =>
 {
     said = settlement;
     return SettleOutcome.Done;
 });
-Require(await made.DeadLetterAsync("tried", cancelled) == SettleOutcome.Done, "a message that was made is not settled");
-Require(said is { Kind: SettleKind.DeadLetter, Reason: "tried" } && made.GetText() == "made", $"{said} of {made.GetText()}");
+Require(await handed.DeadLetterAsync("tried", cancelled) == SettleOutcome.Done, "a message that was made is not settled");
+Require(said is { Kind: SettleKind.DeadLetter, Reason: "tried" } && handed.GetText() == "handed", $"{said} of {handed.GetText()}");
 
 int received = 0;
 await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, new() { Start = StartPosition.Earliest, Filter = MessageFilter.Parse("kind = 'smoke'") }).WithCancellation(cancelled))

@@ -14,7 +14,7 @@ namespace LightQ.IntegrationTests.Faults;
 [Trait("Tier", "C")]
 public sealed class DescriptorTests
 {
-    private const int Descriptors = 256, BodyBytes = 8_000, Messages = 300;
+    private const int Descriptors = 512, BodyBytes = 8_000, Messages = 300;
     private static readonly TimeSpan Watched = TimeSpan.FromSeconds(2), Patience = TimeSpan.FromSeconds(30);
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -24,7 +24,7 @@ public sealed class DescriptorTests
     public async Task Without_descriptors_the_broker_waits_and_when_there_are_some_again_it_goes_on()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "It looks into /proc.");
-        var run = new FaultRun("N5", "256 descriptors, all taken by connections to the three ports, then given back");
+        var run = new FaultRun("N5", "512 descriptors, all taken by connections to the three ports, then given back");
         FaultRun.RequireTier("It exhausts a process.");
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path, ("DataPlane:HandshakeTimeout", "5m"), ("Http:HeaderTimeout", "5m")) { Descriptors = Descriptors };
