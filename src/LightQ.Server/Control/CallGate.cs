@@ -34,14 +34,14 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
             await next(http).ConfigureAwait(false);
             return;
         }
-        bool isCounted = !method.FullName.StartsWith(Health, StringComparison.Ordinal);
+        bool isHealth = method.FullName.StartsWith(Health, StringComparison.Ordinal);
         try
         {
             int most = limits.Http.MaxCalls;
-            if (isCounted && Interlocked.Increment(ref _calls) > most)
+            if (!isHealth && Interlocked.Increment(ref _calls) > most)
                 throw Exhausted(limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxCalls), most, "As many calls are under way"));
             Admit(http, method.FullName);
-            await ServeAsync(http, next, method.Type).ConfigureAwait(false);
+            await ServeAsync(http, next, endsWithPorts: !isHealth && method.Type != MethodType.Unary).ConfigureAwait(false);
         }
         catch (BrokerException e)
         {
@@ -49,7 +49,7 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
         }
         finally
         {
-            if (isCounted)
+            if (!isHealth)
                 Interlocked.Decrement(ref _calls);
         }
     }
@@ -89,14 +89,15 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
     private static BrokerException Unauthenticated(string reason) => new(ErrorCode.Unauthenticated, reason);
 
     /// <summary>
-    /// Serves the call. One with a stream ends when the ports are about to close, also where its handler waits for the client.
+    /// Serves the call. One with a stream ends when the ports are about to close, also where its handler waits for the client;
+    /// health ends its own, behind a last NOT_SERVING.
     /// </summary>
-    private async Task ServeAsync(HttpContext http, RequestDelegate next, MethodType type)
+    private async Task ServeAsync(HttpContext http, RequestDelegate next, bool endsWithPorts)
     {
         // Kestrel's limit is for uploads to the web port; a message has one of its own.
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
             size.MaxRequestBodySize = null;
-        if (type == MethodType.Unary)
+        if (!endsWithPorts)
         {
             await next(http).ConfigureAwait(false);
         }
