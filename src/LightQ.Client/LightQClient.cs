@@ -134,11 +134,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Makes users, gives them rights, and makes tokens.</summary>
     public UsersClient Users { get; }
 
-    /// <summary>Stops the broker, and has it read its configuration again.</summary>
+    /// <summary>Stops the broker, has it read its configuration again, and takes backups.</summary>
     public OperationsClient Operations { get; }
-
-    /// <summary>The control plane, for calls that only the command line makes.</summary>
-    internal ControlChannel Control => _control;
 
     /// <summary>Where everything of this client logs.</summary>
     internal ILogger Logger => _link.Logger;

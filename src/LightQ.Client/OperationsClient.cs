@@ -10,8 +10,13 @@ namespace LightQ.Client;
 public sealed class OperationsClient
 {
     private readonly Protocol.Control.Operations.OperationsClient _calls;
+    private readonly Protocol.Control.Backups.BackupsClient _backups;
 
-    internal OperationsClient(ControlChannel channel) => _calls = new Protocol.Control.Operations.OperationsClient(channel.Calls);
+    internal OperationsClient(ControlChannel channel)
+    {
+        _calls = new Protocol.Control.Operations.OperationsClient(channel.Calls);
+        _backups = new Protocol.Control.Backups.BackupsClient(channel.Calls);
+    }
 
     /// <summary>Stops the broker as SIGTERM does. Returns when it has begun to; a drain that is under way is cut short.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
@@ -64,5 +69,32 @@ public sealed class OperationsClient
             response.Refusal.Length == 0 ? null : response.Refusal,
             response.Certificate == CertificateReload.None ? null : response.Certificate == CertificateReload.Applied,
             response.CertificateProblem.Length == 0 ? null : response.CertificateProblem);
+    }
+
+    /// <summary>
+    /// Takes a copy of everything that the broker keeps as of now, while it works: the messages of durable topics, the
+    /// groups' positions, topics, users, rights and tokens. Not in it are the messages of transient topics, the admin's
+    /// password, certificates and the configuration. <c>lightq backup</c> writes it into a folder that can be restored.
+    /// </summary>
+    /// <param name="maxBytesPerSecond">How fast it is sent at most, in bytes a second; 0 for as fast as it is taken.</param>
+    /// <param name="skipFailedTopics">
+    /// Whether topics of which a partition could not be opened, because their files are damaged or missing, are left
+    /// out; otherwise they are an error.
+    /// </param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <returns>The parts in their order. An enumeration that has not come to a <see cref="BackupEnd"/> is no backup.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">From the enumeration: the rate is negative.</exception>
+    /// <exception cref="LightQException">
+    /// From the enumeration: the right is missing, a topic could not be opened (<see cref="ErrorCode.TopicFailed"/>),
+    /// the broker cannot be reached, or it sent what is no part of a backup.
+    /// </exception>
+    public async IAsyncEnumerable<BackupPart> BackupAsync(
+        long maxBytesPerSecond = 0, bool skipFailedTopics = false, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(maxBytesPerSecond);
+        var request = new CreateBackupRequest { MaxBytesPerSecond = (ulong)maxBytesPerSecond, SkipFailedTopics = skipFailedTopics };
+        using AsyncServerStreamingCall<CreateBackupResponse> call = _backups.CreateBackup(request, cancellationToken: cancellationToken);
+        await foreach (CreateBackupResponse response in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false))
+            yield return BackupMapping.ToPart(response);
     }
 }

@@ -1,9 +1,6 @@
-using Grpc.Core;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Protocol.Control;
 using LightQ.Storage.Backups;
-using BackupTopic = LightQ.Storage.Backups.BackupTopic;
 
 namespace LightQ.Cli.Backups;
 
@@ -17,9 +14,8 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
     public async Task<BackupView> RunAsync(LightQClientOptions options, CancellationToken cancellationToken)
     {
         await using var client = new LightQClient(options);
-        var request = new CreateBackupRequest { MaxBytesPerSecond = (ulong)bytesPerSecond, SkipFailedTopics = allowDamaged };
-        using AsyncServerStreamingCall<CreateBackupResponse> call = new Protocol.Control.Backups.BackupsClient(client.Control.Calls).CreateBackup(request, cancellationToken: cancellationToken);
-        (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(call.ResponseStream.ReadAllAsync(cancellationToken), cancellationToken);
+        IAsyncEnumerable<BackupPart> parts = client.Operations.BackupAsync(bytesPerSecond, allowDamaged, cancellationToken);
+        (BackupBegin begin, BackupEnd end, BackupWriter writer) = await ReceiveAsync(parts, cancellationToken);
         using BackupWriter received = writer;
         BackupManifest manifest = ManifestOf(begin, end, writer);
         IReadOnlyList<(string Directory, string Detail)> damage = await Task.Run(() => Verify(writer.Folder, manifest, cancellationToken), cancellationToken);
@@ -44,34 +40,32 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
     }
 
     /// <summary>The folder is made when the broker has answered: a wrong address leaves nothing behind.</summary>
-    private async Task<(BackupBegin Begin, BackupEnd End, BackupWriter Writer)> ReceiveAsync(IAsyncEnumerable<CreateBackupResponse> parts, CancellationToken cancellationToken)
+    private async Task<(BackupBegin Begin, BackupEnd End, BackupWriter Writer)> ReceiveAsync(IAsyncEnumerable<BackupPart> parts, CancellationToken cancellationToken)
     {
         BackupBegin? begin = null;
         BackupEnd? end = null;
         BackupWriter? writer = null;
         try
         {
-            await foreach (CreateBackupResponse part in parts)
+            await foreach (BackupPart part in parts)
             {
-                if (begin is null != (part.PartCase == CreateBackupResponse.PartOneofCase.Begin) || end is not null)
+                if (begin is null != part is BackupBegin || end is not null)
                     throw Unexpected(part);
-                switch (part.PartCase)
+                switch (part)
                 {
-                    case CreateBackupResponse.PartOneofCase.Begin when part.Begin.Time is not null:
-                        (begin, writer) = (part.Begin, BackupWriter.Create(folder));
+                    case BackupBegin first:
+                        (begin, writer) = (first, BackupWriter.Create(folder));
                         break;
-                    case CreateBackupResponse.PartOneofCase.File when part.File.Length <= long.MaxValue:
-                        await writer!.BeginFileAsync(part.File.Path, (long)part.File.Length, cancellationToken);
+                    case BackupFileBegin file:
+                        await writer!.BeginFileAsync(file.Path, file.Length, cancellationToken);
                         break;
-                    case CreateBackupResponse.PartOneofCase.Data:
-                        await writer!.WriteAsync(part.Data.Memory, cancellationToken);
-                        _progress.Received(writer.Bytes, (long)begin!.EstimatedBytes);
+                    case BackupData data:
+                        await writer!.WriteAsync(data.Bytes, cancellationToken);
+                        _progress.Received(writer.Bytes, begin!.EstimatedBytes);
                         break;
-                    case CreateBackupResponse.PartOneofCase.End:
-                        end = part.End;
+                    case BackupEnd last:
+                        end = last;
                         break;
-                    default:
-                        throw Unexpected(part);
                 }
             }
             return begin is not null && end is not null ? (begin, end, writer!) : throw new BackupException(folder, "The broker ended the backup before it was complete.");
@@ -83,19 +77,19 @@ internal sealed class BackupJob(string folder, long bytesPerSecond, bool allowDa
         }
     }
 
-    private BackupException Unexpected(CreateBackupResponse part) =>
-        new(folder, $"The broker sent a part of a backup that does not belong there: {part.PartCase}.");
+    private BackupException Unexpected(BackupPart part) =>
+        new(folder, $"The broker sent a part of a backup that does not belong there: {part.GetType().Name}.");
 
     private static BackupManifest ManifestOf(BackupBegin begin, BackupEnd end, BackupWriter writer)
     {
-        BackupTopic[] topics = [.. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, (int)Math.Min(t.Partitions, int.MaxValue), t.Durable))];
+        BackupTopic[] topics = [.. end.Topics.Select(t => new BackupTopic(t.Name, t.Id, t.Partitions, t.IsDurable))];
         writer.KeepOnly(topics);
         return new BackupManifest
         {
             Format = BackupManifest.CurrentFormat,
             BrokerId = begin.BrokerId,
             Version = begin.Version,
-            Time = begin.Time.ToDateTimeOffset(),
+            Time = begin.Time,
             Topics = topics,
             Files = writer.Finish(),
         };
