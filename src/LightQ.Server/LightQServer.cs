@@ -70,8 +70,11 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>Bytes set aside for the long frames that are arriving.</summary>
     internal long AssemblyBytes => _listener!.AssemblyBytes;
 
-    /// <summary>Leaves the buffers that no connection has to the collector.</summary>
-    internal void TrimBuffers() => _listener!.TrimBuffers();
+    /// <summary>Messages received and sent since the start, of the topics that there are.</summary>
+    public long MessagesMoved => _broker!.Topics.SelectMany(t => t.Partitions).Sum(p => p.Counters.MessagesReceived + p.Counters.MessagesSent);
+
+    /// <summary>Leaves the buffers that no connection has to the collector: for a process at rest that is to become small.</summary>
+    public void TrimBuffers() => _listener!.TrimBuffers();
 
     /// <summary>The control plane's port (gRPC).</summary>
     public int ControlPort => _http!.ControlEndPoint.Port;
@@ -90,7 +93,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>What clients on other machines connect with, where a network leads here: by each address and, with TLS, each name that the certificate is for. Nothing on loopback.</summary>
-    internal IEnumerable<string> RemoteConnectionStrings
+    public IEnumerable<string> RemoteConnectionStrings
     {
         get
         {
@@ -103,8 +106,14 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>The data directory's full path.</summary>
     public string DataDirectory => _directory.Path;
 
+    /// <summary>The version of this build, such as 0.1.0.</summary>
+    public static string Version => ServerVersion.Text;
+
+    /// <summary>The options in force: those of the start, and what a reload has changed since.</summary>
+    public LightQServerOptions Options => _options;
+
     /// <summary>The engine.</summary>
-    public LightQBroker Broker => _broker!;
+    internal LightQBroker Broker => _broker!;
 
     private string ConnectionStringFor(string host, string authority) =>
         $"lightq://{host}:{DataPort}?control={ControlPort}{(_tls is null ? "" : "&tls=true")}{(_options.Tls.SelfSigned ? $"&ca={authority}" : "")}";
@@ -139,11 +148,8 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
     }
 
-    /// <summary>How long a drain lasts at most that names no time.</summary>
-    internal TimeSpan DrainTimeout => _options.DrainTimeout;
-
-    /// <summary>Raised when a reload has changed the options.</summary>
-    internal event Action<LightQServerOptions>? OptionsChanged;
+    /// <summary>Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not ask for another.</summary>
+    public event EventHandler? OptionsChanged;
 
     /// <summary>Completes when it has stopped, whoever asked for that: <see cref="StopAsync"/>, or somebody with the right admin over gRPC.</summary>
     public Task Stopped => _hasStopped.Task;
@@ -219,7 +225,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         authenticator.Options = authenticator.Options with { RequireAuth = options.RequireAuth };
         if (isAuthChanged)
             _security.Access.Review();
-        OptionsChanged?.Invoke(options);
+        OptionsChanged?.Invoke(this, EventArgs.Empty);
     }
 
     /// <inheritdoc/>

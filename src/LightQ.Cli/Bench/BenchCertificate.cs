@@ -1,6 +1,4 @@
-using System.Net;
 using LightQ.Server.Tls;
-using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Cli.Bench;
 
@@ -28,7 +26,7 @@ internal sealed class BenchCertificate : IDisposable
         if (given?.CertificateFile is { } file)
             return new BenchCertificate(null, file, given.KeyFile ?? file, given.CaFile ?? file);
         DirectoryInfo directory = Directory.CreateTempSubdirectory("lightq-bench-tls-");
-        TlsOptions made = SelfSignedCertificate.EnsureIn(directory.FullName, new TlsOptions { SelfSigned = true }, IPAddress.Loopback, TimeProvider.System.GetUtcNow(), NullLogger.Instance);
+        TlsOptions made = TlsOptions.MakeSelfSigned(directory.FullName);
         return new BenchCertificate(directory, made.CertificateFile!, made.KeyFile!, made.CertificateFile!);
     }
 

@@ -2,7 +2,6 @@ using System.CommandLine;
 using System.Globalization;
 using LightQ.Cli.Output;
 using LightQ.Server.Audit;
-using LightQ.Server.Security;
 using Spectre.Console;
 
 namespace LightQ.Cli.Commands;
@@ -10,11 +9,6 @@ namespace LightQ.Cli.Commands;
 /// <summary><c>lightq audit</c>: reads a broker's audit log, and says whether it is as it was written.</summary>
 internal static class AuditCommand
 {
-    private static readonly string[] Events =
-    [
-        .. Enum.GetValues<SecurityAction>().Select(AuditLine.NameOf), .. Enum.GetValues<AuditEvent>().Select(AuditLine.NameOf),
-    ];
-
     public static Command Create() => new ExampleCommand(
         "audit",
         "Verify and show the audit log in a broker's data directory; the broker may be running.",
@@ -48,7 +42,7 @@ internal static class AuditCommand
         };
         command.SetAction(parsed =>
         {
-            AuditReport report = new AuditVerifier(parsed.GetValue(expect)).Verify(parsed.GetRequiredValue(path));
+            AuditReport report = AuditVerifier.Verify(parsed.GetRequiredValue(path), parsed.GetValue(expect));
             if (parsed.GetValue(output) == OutputFormat.Json)
                 Console.Out.WriteLine(CliJson.Write(AuditReportView.Of(report), CliJson.Default.AuditReportView));
             else
@@ -87,7 +81,7 @@ internal static class AuditCommand
             CustomParser = result =>
             {
                 string text = result.Tokens[0].Value;
-                return ValueOptions.Parsed<string?>(result, Events.Any(e => e.StartsWith(text, StringComparison.Ordinal)), text, $"'{text}' is not one of {string.Join(", ", Events)}.");
+                return ValueOptions.Parsed<string?>(result, AuditLine.Events.Any(e => e.StartsWith(text, StringComparison.Ordinal)), text, $"'{text}' is not one of {string.Join(", ", AuditLine.Events)}.");
             },
         };
         Option<string?> actor = new("--actor") { Description = "Only what that principal did: user:alice, topic-user:orders/alice, admin, anonymous, broker.", HelpName = "PRINCIPAL" };
@@ -111,18 +105,15 @@ internal static class AuditCommand
                 && (parsed.GetValue(subject) ?? line.Subject) == line.Subject && (since is null || line.Time >= since);
             bool isJson = parsed.GetValue(output) == OutputFormat.Json;
             Table table = CommandConsole.Table("line", "time", "event", "actor", "from", "subject", "detail");
-            AuditReport report = new AuditVerifier(null)
+            AuditReport report = AuditVerifier.Verify(parsed.GetRequiredValue(path), read: line =>
             {
-                Read = line =>
-                {
-                    if (!IsAskedFor(line))
-                        return;
-                    if (isJson)
-                        Console.Out.WriteLine(CliJson.Write(AuditLineView.Of(line), CliJson.Default.AuditLineView));
-                    else
-                        table.AddRow([.. Cells(line).Select(Markup.Escape)]);
-                },
-            }.Verify(parsed.GetRequiredValue(path));
+                if (!IsAskedFor(line))
+                    return;
+                if (isJson)
+                    Console.Out.WriteLine(CliJson.Write(AuditLineView.Of(line), CliJson.Default.AuditLineView));
+                else
+                    table.AddRow([.. Cells(line).Select(Markup.Escape)]);
+            });
             if (!isJson)
                 new CommandConsole().Tables.Write(table);
             return report.Finding is { } finding

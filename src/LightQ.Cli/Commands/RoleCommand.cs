@@ -37,7 +37,7 @@ internal static class RoleCommand
         {
             ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));
             RelayRole.Run(parsed.GetValue(certificate) is { } file
-                ? CertificateFiles.Load(new TlsOptions { CertificateFile = file, KeyFile = parsed.GetValue(key) }, TimeProvider.System.GetUtcNow()).Context
+                ? new TlsOptions { CertificateFile = file, KeyFile = parsed.GetValue(key) }.LoadCertificate()
                 : null);
             return ExitCode.Ok;
         });

@@ -6,8 +6,8 @@ using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using LightQ.Client.Encryption;
 using LightQ.Server;
+using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;
 
@@ -59,13 +59,13 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         Finding? ending = null;
         try
         {
-            SslClientAuthenticationOptions tls = ClientTls.Load(options);
+            SslClientAuthenticationOptions tls = options.LoadTls();
             tls.ApplicationProtocols = [SslApplicationProtocol.Http2]; // The port speaks nothing else.
             RemoteCertificateValidationCallback verify = tls.RemoteCertificateValidationCallback!;
             tls.RemoteCertificateValidationCallback = (sender, certificate, chain, errors) =>
             {
                 if (certificate is X509Certificate2 shown)
-                    ending = ServerChecks.Expiry(Check, shown, DateTimeOffset.UtcNow);
+                    ending = ServerDiagnosis.ExamineCertificate(Check, shown, DateTimeOffset.UtcNow);
                 return verify(sender, certificate, chain, errors);
             };
             using var socket = new TcpClient();
@@ -75,7 +75,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             await stream.AuthenticateAsClientAsync(tls, late.Token);
             return ending ?? Finding.Failed(Check, "none was shown", "See docs/tls.md.");
         }
-        catch (Exception e) when (e is AuthenticationException or UntrustedBrokerException or LightQException or IOException or SocketException or OperationCanceledException)
+        catch (Exception e) when (e is AuthenticationException or LightQException or IOException or SocketException or OperationCanceledException)
         {
             return ending is { Result: CheckResult.Failed } ? ending : Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port, and is its authority in the file that ?ca= names? See docs/tls.md.");
         }
@@ -113,9 +113,9 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         yield return await TryAsync("broker's version", async token =>
         {
             string version = (await client.Stats.GetBrokerAsync(token)).Version;
-            return version == ServerVersion.Text
+            return version == LightQServer.Version
                 ? Finding.Ok("broker's version", version)
-                : Finding.Warning("broker's version", $"{version}; this tool is {ServerVersion.Text}", "Use the tool of the broker's version, or update the broker.");
+                : Finding.Warning("broker's version", $"{version}; this tool is {LightQServer.Version}", "Use the tool of the broker's version, or update the broker.");
         });
     }
 

@@ -1,6 +1,7 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Server;
+using LightQ.Server.Diagnosis;
 using Spectre.Console;
 
 namespace LightQ.Cli.Doctor;
@@ -34,9 +35,7 @@ internal sealed class DoctorJob(LightQServerOptions? options, LightQClientOption
         List<Finding> findings = [];
         if (options is not null)
         {
-            var directory = new DirectoryChecks(options.DataDirectory!);
-            findings.AddRange(directory.Run());
-            findings.AddRange(new ServerChecks(options, TimeProvider.System).Run(directory.IsInUse));
+            findings.AddRange(ServerDiagnosis.Examine(options));
             findings.AddRange(new SystemChecks().Run(options.DataPlane.MaxConnections));
         }
         if (broker is not null)

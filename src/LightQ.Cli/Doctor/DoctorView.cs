@@ -1,3 +1,5 @@
+using LightQ.Server.Diagnosis;
+
 namespace LightQ.Cli.Doctor;
 
 /// <summary>All findings, as they are written for programs.</summary>

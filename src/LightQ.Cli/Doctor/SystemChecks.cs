@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Runtime;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Hosting;
+using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;
 

@@ -1,5 +1,3 @@
-using LightQ.Broker;
-using LightQ.Broker.Topics;
 using LightQ.Server;
 
 namespace LightQ.Cli.Hosting;
@@ -47,7 +45,7 @@ internal sealed class RestCollector : IDisposable
     /// <param name="server">What it is there for.</param>
     public static RestCollector Start(LightQServer server) => new(
         TimeProvider.System,
-        () => MovedBy(server.Broker),
+        () => server.MessagesMoved,
         static () => Environment.CpuUsage.TotalTime,
         static () => GC.GetTotalAllocatedBytes(),
         () =>
@@ -56,17 +54,6 @@ internal sealed class RestCollector : IDisposable
             GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
             return GC.GetTotalMemory(forceFullCollection: false);
         });
-
-    private static long MovedBy(LightQBroker broker)
-    {
-        long moved = 0;
-        foreach (Topic topic in broker.Topics)
-        {
-            foreach (Partition partition in topic.Partitions)
-                moved += partition.Counters.MessagesReceived + partition.Counters.MessagesSent;
-        }
-        return moved;
-    }
 
     /// <inheritdoc/>
     public void Dispose() => _timer.Dispose();

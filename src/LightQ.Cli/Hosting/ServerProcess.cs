@@ -40,7 +40,7 @@ internal sealed class ServerProcess
             ParentLink.OnEnd(stop.Cancel);
         await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
         server.ConfigurationSource = () => ServerConfiguration.Load(Flags, ConfigurationFile);
-        server.OptionsChanged += options => logging.Apply(options.Log);
+        server.OptionsChanged += (_, _) => logging.Apply(server.Options.Log);
         using PosixSignalRegistration? hangUp = OperatingSystem.IsWindows() ? null : PosixSignalRegistration.Create(PosixSignal.SIGHUP, signal =>
         {
             signal.Cancel = true;
@@ -50,8 +50,8 @@ internal sealed class ServerProcess
         notifier?.Ready();
         using var collector = RestCollector.Start(server);
         await server.Stopped.WaitAsync(stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        notifier?.Stopping(server.DrainTimeout);
-        if (!server.Stopped.IsCompleted && server.DrainTimeout > TimeSpan.Zero)
+        notifier?.Stopping(server.Options.DrainTimeout);
+        if (!server.Stopped.IsCompleted && server.Options.DrainTimeout > TimeSpan.Zero)
             await DrainAsync(server);
         await server.StopAsync();
         return ExitCode.Ok;

@@ -33,13 +33,16 @@ internal sealed class LostCatalogChanges
     public static LostCatalogChanges Find(string dataDirectory, string catalog, IReadOnlyList<RepairLoss> losses)
     {
         var found = new LostCatalogChanges(CatalogReader.Read(catalog), CatalogReader.TimesOf(catalog, losses));
-        string audit = Path.Combine(dataDirectory, AuditFiles.DirectoryName);
-        if (!Directory.Exists(audit))
+        AuditReport report;
+        try
+        {
+            report = AuditVerifier.Verify(dataDirectory, read: found.Take);
+        }
+        catch (FileNotFoundException)
         {
             found.Source = "there is no audit log that would say what was changed";
             return found;
         }
-        AuditReport report = new AuditVerifier(null) { Read = found.Take }.Verify(audit);
         found.Changes = [.. found.Users().Concat(found.Topics()).OrderBy(c => c.Time)];
         found.Source = (found.Changes.Count, report.Finding) switch
         {

@@ -1,7 +1,7 @@
 namespace LightQ.Server.Audit;
 
 /// <summary>What can be wrong with an audit log.</summary>
-internal enum AuditFault
+public enum AuditFault
 {
     /// <summary>A line is not as it was written.</summary>
     Altered,

@@ -5,4 +5,4 @@ namespace LightQ.Server.Audit;
 /// <param name="File">The file's name.</param>
 /// <param name="LineInFile">The line in that file, from 1; 0 when it is no single one.</param>
 /// <param name="Detail">More for people.</param>
-internal sealed record AuditFinding(AuditFault Fault, string File, long LineInFile, string Detail);
+public sealed record AuditFinding(AuditFault Fault, string File, long LineInFile, string Detail);

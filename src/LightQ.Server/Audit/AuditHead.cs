@@ -8,15 +8,20 @@ namespace LightQ.Server.Audit;
 /// It is made, with the number 0, before the first line.
 /// The file <c>head</c> holds it, written after the lines are on the disk: it may be behind them, never ahead. What is shorter than it says has lost its end.
 /// </remarks>
-internal readonly record struct AuditHead(long Sequence, string Hash)
+/// <param name="Sequence">The line's number.</param>
+/// <param name="Hash">Its hash: 64 hexadecimal digits.</param>
+public readonly record struct AuditHead(long Sequence, string Hash)
 {
     /// <summary>The file's name.</summary>
-    public const string FileName = "head";
+    internal const string FileName = "head";
 
     /// <summary>The file's size: it is written in one piece, and a shorter text is filled up.</summary>
-    public const int FileBytes = 128;
+    internal const int FileBytes = 128;
 
     /// <summary>Reads <c>NUMBER:HASH</c>.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="head">What it says.</param>
+    /// <returns>Whether it is of that form.</returns>
     public static bool TryParse(string text, out AuditHead head)
     {
         head = default;
@@ -31,8 +36,8 @@ internal readonly record struct AuditHead(long Sequence, string Hash)
     }
 
     /// <summary>The file's content.</summary>
-    public byte[] ToBytes() => Encoding.ASCII.GetBytes(ToString().PadRight(FileBytes - 1) + '\n');
+    internal byte[] ToBytes() => Encoding.ASCII.GetBytes(ToString().PadRight(FileBytes - 1) + '\n');
 
-    /// <inheritdoc/>
+    /// <summary><c>NUMBER:HASH</c>.</summary>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Sequence}:{Hash}");
 }

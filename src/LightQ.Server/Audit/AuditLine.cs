@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
+using LightQ.Server.Security;
 
 namespace LightQ.Server.Audit;
 
@@ -18,7 +19,7 @@ namespace LightQ.Server.Audit;
 /// </remarks>
 /// <param name="Sequence">The line's number, from 1, without gaps over all files.</param>
 /// <param name="Time">When it happened.</param>
-/// <param name="Event">What happened, as <see cref="NameOf"/> writes it.</param>
+/// <param name="Event">What happened, one of <see cref="Events"/>.</param>
 /// <param name="Actor">Who did it.</param>
 /// <param name="Plane">Where: data, control or web; empty for the broker itself.</param>
 /// <param name="Peer">The address it came from.</param>
@@ -26,32 +27,35 @@ namespace LightQ.Server.Audit;
 /// <param name="Detail">More for people.</param>
 /// <param name="Previous">The hash of the line before.</param>
 /// <param name="Hash">The hash of this line.</param>
-internal sealed record AuditLine(
+public sealed record AuditLine(
     long Sequence, DateTimeOffset Time, string Event, string Actor, string Plane, string Peer, string Subject, string Detail, string Previous, string Hash)
 {
     /// <summary>Longest line in bytes: every text is cut to <see cref="MostCharacters"/>, and a character takes six bytes at most.</summary>
-    public const int MaxBytes = 64 * 1024;
+    internal const int MaxBytes = 64 * 1024;
 
     /// <summary>Longest text of a field.</summary>
-    public const int MostCharacters = 1000;
+    internal const int MostCharacters = 1000;
 
     /// <summary>Highest number of a line: what every reader of JSON takes exactly (RFC 8259, section 6).</summary>
-    public const long MaxSequence = (1L << 53) - 1;
+    internal const long MaxSequence = (1L << 53) - 1;
 
     private const int HashDigits = 2 * SHA256.HashSizeInBytes;
     private const string TimeFormat = "yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'";
 
     private static readonly JsonWriterOptions Writing = new() { Encoder = JavaScriptEncoder.Default };
 
+    /// <summary>What <see cref="Event"/> can be, such as <c>login-refused</c>.</summary>
+    public static IReadOnlyList<string> Events { get; } = [.. Enum.GetValues<SecurityAction>().Select(NameOf), .. Enum.GetValues<AuditEvent>().Select(NameOf)];
+
     /// <summary>What the first line of a chain names as the one before.</summary>
-    public static string NoHash { get; } = new('0', HashDigits);
+    internal static string NoHash { get; } = new('0', HashDigits);
 
     /// <summary>An event's name: <c>LoginRefused</c> is <c>login-refused</c>.</summary>
-    public static string NameOf<T>(T happened)
+    internal static string NameOf<T>(T happened)
         where T : struct, Enum => JsonNamingPolicy.KebabCaseLower.ConvertName(happened.ToString());
 
     /// <summary>Writes a line, its newline included, and gives it its hash.</summary>
-    public static AuditLine Write(IBufferWriter<byte> output, AuditLine line)
+    internal static AuditLine Write(IBufferWriter<byte> output, AuditLine line)
     {
         var head = new ArrayBufferWriter<byte>(512);
         using (var json = new Utf8JsonWriter(head, Writing))
@@ -78,7 +82,7 @@ internal sealed record AuditLine(
     /// <param name="bytes">The line.</param>
     /// <param name="line">What it says; null when it says nothing that this broker has written.</param>
     /// <returns>Whether it is as it was written.</returns>
-    public static bool TryRead(ReadOnlySpan<byte> bytes, out AuditLine? line)
+    internal static bool TryRead(ReadOnlySpan<byte> bytes, out AuditLine? line)
     {
         line = null;
         int tail = Tail("").Length + HashDigits;

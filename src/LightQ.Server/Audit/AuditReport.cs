@@ -7,4 +7,4 @@ namespace LightQ.Server.Audit;
 /// <param name="Head">The last of them, to be noted elsewhere; null when there is none.</param>
 /// <param name="TornBytes">Bytes behind the last line: a part of one that a crash has left, or that is being written.</param>
 /// <param name="Finding">The first thing that is wrong; null when nothing is.</param>
-internal sealed record AuditReport(int Files, long Lines, long First, AuditHead? Head, long TornBytes, AuditFinding? Finding);
+public sealed record AuditReport(int Files, long Lines, long First, AuditHead? Head, long TornBytes, AuditFinding? Finding);

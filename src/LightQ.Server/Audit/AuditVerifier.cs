@@ -5,13 +5,14 @@ namespace LightQ.Server.Audit;
 /// <summary>Reads an audit log from its beginning and says where it is first not as it was written.</summary>
 /// <remarks>
 /// Every change, removal or exchange of lines is found that leaves the others as they are. Somebody who may write the files can also compute the whole chain anew: what finds that is a
-/// head that was noted elsewhere, <paramref name="expected"/>. The broker may be running: what it is writing is then a torn line at the end.
+/// head that was noted elsewhere. The broker may be running: what it is writing is then a torn line at the end.
 /// </remarks>
-/// <param name="expected">A line that must be there with that hash; null for none.</param>
-internal sealed class AuditVerifier(AuditHead? expected)
+public sealed class AuditVerifier
 {
     private const byte NewLine = (byte)'\n';
 
+    private readonly AuditHead? _expected;
+    private readonly Action<AuditLine>? _read;
     private readonly IFileSystem _disk = PlatformFileSystem.Choose();
     private readonly List<RemovedFile> _removed = [];
     private AuditFinding? _finding;
@@ -20,12 +21,17 @@ internal sealed class AuditVerifier(AuditHead? expected)
     private string _firstPrevious = "";
     private bool _isExpectedSeen;
 
-    /// <summary>Called with every line that is as it was written.</summary>
-    public Action<AuditLine>? Read { get; init; }
+    private AuditVerifier(AuditHead? expected, Action<AuditLine>? read) => (_expected, _read) = (expected, read);
 
-    /// <summary>Verifies a data directory, the directory <c>audit</c> in it, or one file.</summary>
+    /// <summary>Verifies a data directory, the directory <c>audit</c> in it, or one file. Changes nothing.</summary>
+    /// <param name="path">What to verify.</param>
+    /// <param name="expected">A line that must be there with that hash, from an earlier report's <see cref="AuditReport.Head"/>; null for none.</param>
+    /// <param name="read">Called with every line that is as it was written, oldest first, up to the first that is not; null for nobody.</param>
     /// <exception cref="FileNotFoundException">There is no audit log there.</exception>
-    public AuditReport Verify(string path)
+    /// <exception cref="IOException">The disk refuses to read.</exception>
+    public static AuditReport Verify(string path, AuditHead? expected = null, Action<AuditLine>? read = null) => new AuditVerifier(expected, read).Run(path);
+
+    private AuditReport Run(string path)
     {
         string? directory = DirectoryOf(path);
         string[] files = directory is null ? [path] : [.. AuditFiles.Among(_disk.List(directory)).Select(f => Path.Combine(directory, f.Name))];
@@ -38,7 +44,7 @@ internal sealed class AuditVerifier(AuditHead? expected)
             ReadFile(files[i], isLast: i == files.Length - 1, line => isHeadSeen |= line.Sequence == head?.Sequence && line.Hash == head?.Hash);
         if (_finding is null && directory is not null)
             CheckEnds(files, head, isHeadDamaged, isHeadSeen);
-        if (_finding is null && expected is { } wanted && !_isExpectedSeen)
+        if (_finding is null && _expected is { } wanted && !_isExpectedSeen)
             _finding = new AuditFinding(AuditFault.Missing, "", 0, $"line {wanted.Sequence} with the hash {wanted.Hash} is not there, or another is in its place");
         return new AuditReport(files.Length, _lines, _first, _last, _torn, _finding);
     }
@@ -128,10 +134,10 @@ internal sealed class AuditVerifier(AuditHead? expected)
         if (_lines++ == 0)
             (_first, _firstPrevious) = (line.Sequence, line.Previous);
         _last = new AuditHead(line.Sequence, line.Hash);
-        _isExpectedSeen |= expected == _last;
+        _isExpectedSeen |= _expected == _last;
         if (line.Event == AuditLine.NameOf(AuditEvent.FileRemoved) && RemovedFile.TryParse(line.Detail, out RemovedFile removed))
             _removed.Add(removed);
-        Read?.Invoke(line);
+        _read?.Invoke(line);
     }
 
     private static bool IsAmong(ReadOnlySpan<byte> text, long sequence)

@@ -8,23 +8,24 @@ namespace LightQ.Server.Security;
 /// The file <c>catalog-unconfirmed</c> of a data directory: a repair has given up changes of the catalog, so users, rights and tokens that were removed may be back. While it is
 /// there, nobody but admin may log in. Its content is for people; that it is there is what counts.
 /// </summary>
-internal static class CatalogConfirmation
+public static class CatalogConfirmation
 {
     /// <summary>The file's name.</summary>
     public const string FileName = "catalog-unconfirmed";
 
     /// <summary>Whether an administrator has to confirm the catalog.</summary>
+    /// <param name="directory">The data directory.</param>
     public static bool IsPending(string directory) => File.Exists(PathIn(directory));
 
     /// <summary>Asks for it. On the disk when this returns, so it is called before the catalog is changed.</summary>
     /// <param name="directory">The data directory.</param>
-    /// <param name="why">What there is to confirm.</param>
+    /// <param name="why">What there is to confirm, for the administrator.</param>
     /// <exception cref="IOException">The disk refuses.</exception>
     public static void Demand(string directory, string why) => ReplacedFile.Write(PlatformFileSystem.Choose(), PathIn(directory), Encoding.UTF8.GetBytes(why));
 
     /// <summary>An administrator has confirmed it.</summary>
     /// <exception cref="IOException">The disk refuses; it may have to be confirmed once more.</exception>
-    public static void Give(string directory)
+    internal static void Give(string directory)
     {
         IFileSystem files = PlatformFileSystem.Choose();
         files.Delete(PathIn(directory));

@@ -1,4 +1,7 @@
+using System.Net;
+using System.Net.Security;
 using System.Runtime.CompilerServices;
+using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Server.Tls;
 
@@ -31,6 +34,22 @@ public sealed record TlsOptions
 
     /// <summary>Whether the ports speak TLS.</summary>
     public bool IsEnabled => SelfSigned || CertificateFile is not null;
+
+    /// <summary>
+    /// Makes a certificate for this machine's names and loopback in a directory, valid for 397 days, as
+    /// <see cref="SelfSigned"/> does in the data directory; one that is there and lasts for 30 days more stays.
+    /// </summary>
+    /// <param name="directory">A directory that exists.</param>
+    /// <returns>Options that name the certificate and its key.</returns>
+    public static TlsOptions MakeSelfSigned(string directory) =>
+        SelfSignedCertificate.EnsureIn(directory, new TlsOptions { SelfSigned = true }, IPAddress.Loopback, TimeProvider.System.GetUtcNow(), NullLogger.Instance);
+
+    /// <summary>Reads the certificate that <see cref="CertificateFile"/> names, its key and its chain, and checks it as the start of a server does.</summary>
+    /// <exception cref="InvalidOperationException">There is no <see cref="CertificateFile"/>.</exception>
+    /// <exception cref="ServerStartException">It cannot be used; the message says why.</exception>
+    public SslStreamCertificateContext LoadCertificate() => CertificateFile is null
+        ? throw new InvalidOperationException($"There is no {nameof(CertificateFile)}.")
+        : CertificateFiles.Load(this, TimeProvider.System.GetUtcNow()).Context;
 
     private static string? Path(string? value, [CallerMemberName] string name = "") =>
         value is null || value.Trim().Length != 0 ? value : throw new ArgumentOutOfRangeException(name, value, "a path");

@@ -6,6 +6,7 @@ using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.IntegrationTests.Tls;
 using LightQ.Server;
+using LightQ.Server.Diagnosis;
 using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -2,6 +2,7 @@ using System.Text.Json;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Server.Diagnosis;
 using LightQ.Tests.Shared;
 using Xunit;
 using TopicKind = LightQ.Client.TopicKind;

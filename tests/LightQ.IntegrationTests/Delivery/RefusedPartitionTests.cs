@@ -1,15 +1,16 @@
 using System.Collections.Concurrent;
 using System.Globalization;
+using Grpc.Core;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
-using Grpc.Core;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Faults;
 using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol.Control;
 using LightQ.Server;
+using LightQ.Server.Diagnosis;
 using Xunit;
 using SettleMode = LightQ.Client.SettleMode;
 using TopicKind = LightQ.Client.TopicKind;

@@ -157,7 +157,7 @@ internal sealed class ErrorMatrix(FaultBroker broker, LightQClient client, Fault
     public async Task VerifyAsync()
     {
         var events = new List<AuditLine>();
-        if (new AuditVerifier(null) { Read = events.Add }.Verify(broker.Directory).Finding is { } finding)
+        if (AuditVerifier.Verify(broker.Directory, read: events.Add).Finding is { } finding)
             Violations.Add($"the audit log: {finding}");
         foreach (ErrorWave wave in ErrorWave.All.Where(w => w.Calls != "name" && !w.IsForGood))
             Expect(events.Exists(e => e.Subject == $"{wave.Name}-audited"), wave, "the audit log has lost what waited for the disk");

@@ -61,7 +61,7 @@ public sealed class StateErrorTests
         await AssertInForceAsync(server);
         await server.Server.StopAsync();
         var lines = new List<AuditLine>();
-        Assert.Null(new AuditVerifier(null) { Read = lines.Add }.Verify(server.Directory).Finding);
+        Assert.Null(AuditVerifier.Verify(server.Directory, read: lines.Add).Finding);
         Assert.Equal(
             ["password-changed", "right-revoked", "token-revoked", "topic-credentials-changed", "topic-deleted", "user-deleted"],
             lines.Where(l => l.Detail.Contains("not stored", StringComparison.Ordinal)).Select(l => l.Event).Order(StringComparer.Ordinal));

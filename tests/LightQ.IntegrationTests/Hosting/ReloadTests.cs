@@ -42,7 +42,7 @@ public sealed class ReloadTests : IDisposable
         Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false)], (await client.Operations.ReloadAsync(Cancelled)).Settings);
         await server.Server.StopAsync();
         var lines = new List<AuditLine>();
-        new AuditVerifier(null) { Read = lines.Add }.Verify(server.Directory);
+        AuditVerifier.Verify(server.Directory, read: lines.Add);
         Assert.Equal("Broker:JournalWriters 2 to 3 needs a restart, Broker:MaxTopics 2 to 3", lines.First(l => l.Event == "configuration-reloaded").Detail);
     }
 
@@ -66,7 +66,7 @@ public sealed class ReloadTests : IDisposable
         Assert.Contains(why, told, StringComparison.Ordinal);
         await server.Server.StopAsync();
         var lines = new List<AuditLine>();
-        new AuditVerifier(null) { Read = lines.Add }.Verify(server.Directory);
+        AuditVerifier.Verify(server.Directory, read: lines.Add);
         Assert.Equal($"refused: {result.Refusal}", lines.Single(l => l.Event == "configuration-reloaded").Detail);
     }
 

@@ -49,7 +49,7 @@ public sealed class AuditTests
         await server.Server.StopAsync();
 
         var lines = new List<AuditLine>();
-        AuditReport report = new AuditVerifier(null) { Read = lines.Add }.Verify(server.Directory);
+        AuditReport report = AuditVerifier.Verify(server.Directory, read: lines.Add);
         Assert.Null(report.Finding);
         string[] told = [.. lines.Where(l => l.Actor is "admin" or "anonymous" && !l.Event.StartsWith("log", StringComparison.Ordinal)).Select(l => $"{l.Event} {l.Subject} {l.Plane}")];
         Assert.Equal(
@@ -110,7 +110,7 @@ public sealed class AuditTests
     private static List<AuditLine> Read(string directory)
     {
         var lines = new List<AuditLine>();
-        AuditReport report = new AuditVerifier(null) { Read = lines.Add }.Verify(directory);
+        AuditReport report = AuditVerifier.Verify(directory, read: lines.Add);
         Assert.Null(report.Finding);
         return lines;
     }

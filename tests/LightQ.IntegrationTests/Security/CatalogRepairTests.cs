@@ -1,10 +1,10 @@
 using System.Text;
 using System.Text.Json;
-using LightQ.Cli.Doctor;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Server.Audit;
+using LightQ.Server.Diagnosis;
 using LightQ.Server.Security;
 using LightQ.Tests.Shared;
 using Xunit;
@@ -106,7 +106,7 @@ public sealed class CatalogRepairTests
         await using (LightQClient again = Connect(broker, "alice"))
             Assert.Equal("alice", (await again.Users.WhoAmIAsync(Cancelled)).User);
         var lines = new List<AuditLine>();
-        new AuditVerifier(null) { Read = lines.Add }.Verify(directory.Path);
+        AuditVerifier.Verify(directory.Path, read: lines.Add);
         Assert.Equal(["broker", "broker", "admin"], lines.Where(l => l.Event is "catalog-unconfirmed" or "catalog-confirmed").Select(l => l.Actor));
     }
 

@@ -68,23 +68,23 @@ public sealed class TopicMappingTests
             differences);
     }
 
-    public static TheoryData<Proto.TopicSettings, string> Refusals() => new()
+    public static TheoryData<object, string> Refusals() => new()
     {
-        { new() { Kind = (Proto.TopicKind)7 }, "kind is 7; allowed: transient, durable." },
-        { new() { AckLevel = (Proto.DurabilityLevel)(-1) }, "ack_level is " },
-        { new() { AckLevel = (Proto.DurabilityLevel)257 }, "ack_level is " },
-        { new() { SlowConsumerPolicy = (Proto.SlowConsumerPolicy)9 }, "slow_consumer_policy is 9" },
-        { new() { RingBytes = ulong.MaxValue }, "ring_bytes is 18446744073709551615; allowed: at most 1073741824." },
-        { new() { RetentionBytes = ulong.MaxValue }, "retention_bytes is 18446744073709551615" },
-        { new() { RetentionAge = new Duration { Seconds = 1, Nanos = -1 } }, "retention_age is " },
-        { new() { RetentionAge = new Duration { Seconds = long.MaxValue } }, "retention_age is " },
+        { new Proto.TopicSettings { Kind = (Proto.TopicKind)7 }, "kind is 7; allowed: transient, durable." },
+        { new Proto.TopicSettings { AckLevel = (Proto.DurabilityLevel)(-1) }, "ack_level is " },
+        { new Proto.TopicSettings { AckLevel = (Proto.DurabilityLevel)257 }, "ack_level is " },
+        { new Proto.TopicSettings { SlowConsumerPolicy = (Proto.SlowConsumerPolicy)9 }, "slow_consumer_policy is 9" },
+        { new Proto.TopicSettings { RingBytes = ulong.MaxValue }, "ring_bytes is 18446744073709551615; allowed: at most 1073741824." },
+        { new Proto.TopicSettings { RetentionBytes = ulong.MaxValue }, "retention_bytes is 18446744073709551615" },
+        { new Proto.TopicSettings { RetentionAge = new Duration { Seconds = 1, Nanos = -1 } }, "retention_age is " },
+        { new Proto.TopicSettings { RetentionAge = new Duration { Seconds = long.MaxValue } }, "retention_age is " },
     };
 
     [Theory]
     [MemberData(nameof(Refusals))]
-    public void A_value_outside_its_range_is_named(Proto.TopicSettings requested, string message)
+    public void A_value_outside_its_range_is_named(object requested, string message)
     {
-        BrokerException error = Assert.Throws<BrokerException>(() => TopicMapping.Apply(requested, new TopicSettings()));
+        BrokerException error = Assert.Throws<BrokerException>(() => TopicMapping.Apply((Proto.TopicSettings)requested, new TopicSettings()));
         Assert.Equal(ErrorCode.InvalidArgument, error.Code);
         Assert.StartsWith(message, error.Message, StringComparison.Ordinal);
     }

@@ -1,4 +1,5 @@
 using LightQ.Cli.Doctor;
+using LightQ.Server.Diagnosis;
 using Xunit;
 
 namespace LightQ.Tests.Cli.Doctor;

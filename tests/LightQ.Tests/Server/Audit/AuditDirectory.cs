@@ -35,7 +35,7 @@ internal sealed class AuditDirectory : IDisposable
             await log.WriteAsync(Change(i, detail));
     }
 
-    public AuditReport Verify(AuditHead? expected = null, Action<AuditLine>? read = null) => new AuditVerifier(expected) { Read = read }.Verify(Path);
+    public AuditReport Verify(AuditHead? expected = null, Action<AuditLine>? read = null) => AuditVerifier.Verify(Path, expected, read);
 
     public IReadOnlyList<AuditLine> Lines()
     {

@@ -1,11 +1,10 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
-using LightQ.Server;
 using LightQ.Server.Hosting;
 using LightQ.Server.Tls;
 
-namespace LightQ.Cli.Doctor;
+namespace LightQ.Server.Diagnosis;
 
 /// <summary>What the broker is told: its ports, and its certificate.</summary>
 internal sealed class ServerChecks(LightQServerOptions options, TimeProvider time)

@@ -1,10 +1,10 @@
-using LightQ.Cli.Doctor;
+using LightQ.Server.Diagnosis;
 using LightQ.Storage;
 using LightQ.Storage.Backups;
 using LightQ.Storage.Inspection;
 using Xunit;
 
-namespace LightQ.Tests.Cli.Doctor;
+namespace LightQ.Tests.Server.Diagnosis;
 
 public sealed class DirectoryChecksTests : IDisposable
 {

@@ -1,7 +1,7 @@
-namespace LightQ.Cli.Doctor;
+namespace LightQ.Server.Diagnosis;
 
 /// <summary>How a check came out.</summary>
-internal enum CheckResult
+public enum CheckResult
 {
     /// <summary>As it should be, or as good as can be known.</summary>
     Ok,

@@ -1,12 +1,10 @@
 using System.Globalization;
-using LightQ.Cli.Commands;
-using LightQ.Cli.Output;
 using LightQ.Server.Security;
 using LightQ.Storage;
 using LightQ.Storage.Backups;
 using LightQ.Storage.Inspection;
 
-namespace LightQ.Cli.Doctor;
+namespace LightQ.Server.Diagnosis;
 
 /// <summary>The data directory and the disk it lies on.</summary>
 internal sealed class DirectoryChecks(string path)
@@ -38,7 +36,7 @@ internal sealed class DirectoryChecks(string path)
         bool inMemory = InMemory.Contains(drive.DriveFormat);
         yield return FileSystem(drive.DriveFormat, drive.DriveType);
         yield return Space(drive.AvailableFreeSpace, drive.TotalSize);
-        if (SystemCalls.Inodes(_existing) is { } inodes)
+        if (FileSystemStatus.Inodes(_existing) is { } inodes)
             yield return Inodes(inodes.Free, inodes.All);
         yield return Sync(inMemory);
     }
@@ -58,7 +56,7 @@ internal sealed class DirectoryChecks(string path)
     public static Finding Space(long free, long all)
     {
         const string Check = "free space";
-        string found = $"{SizeText.Short(free)} of {SizeText.Short(all)}";
+        string found = $"{Short(free)} of {Short(all)}";
         const string Fix = "Make room, give topics retention (lightq topic ensure NAME --retention-bytes 10GiB), or choose another disk with --data.";
         return free < LeastSpace ? Finding.Failed(Check, found, Fix) : free < LittleSpace ? Finding.Warning(Check, found, Fix) : Finding.Ok(Check, found);
     }
@@ -152,7 +150,7 @@ internal sealed class DirectoryChecks(string path)
         }
         catch (UnauthorizedAccessException e)
         {
-            return Finding.Failed(check, Failure.OneLine(e.Message), "Run the broker, and this, as the user whom the directory belongs to.");
+            return Finding.Failed(check, OneLine(e.Message), "Run the broker, and this, as the user whom the directory belongs to.");
         }
     }
 
@@ -164,7 +162,7 @@ internal sealed class DirectoryChecks(string path)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return Finding.Failed("sync", Failure.OneLine(e.Message), "The broker must be able to write there: see to the directory's owner, the mount and the space, or choose another with --data.");
+            return Finding.Failed("sync", OneLine(e.Message), "The broker must be able to write there: see to the directory's owner, the mount and the space, or choose another with --data.");
         }
     }
 
@@ -175,4 +173,16 @@ internal sealed class DirectoryChecks(string path)
             at = parent;
         return at;
     }
+
+    /// <summary>A size in B, K, M, G or T, which are powers of 1024.</summary>
+    private static string Short(double bytes)
+    {
+        const string Units = "BKMGT";
+        int unit = 0;
+        for (; bytes >= 1024 && unit < Units.Length - 1; unit++)
+            bytes /= 1024;
+        return string.Create(CultureInfo.InvariantCulture, $"{bytes:0.#}{Units[unit]}");
+    }
+
+    private static string OneLine(string text) => text.ReplaceLineEndings(" ").Trim();
 }

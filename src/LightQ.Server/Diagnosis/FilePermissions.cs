@@ -1,4 +1,4 @@
-namespace LightQ.Cli.Doctor;
+namespace LightQ.Server.Diagnosis;
 
 /// <summary>Who besides its owner may do what with a file. Windows has no such bits.</summary>
 internal static class FilePermissions
