@@ -78,14 +78,15 @@ static void CheckLibrary(string name, string id, ZipArchive package, XElement me
 {
     // What two packages share is a package, never a copy.
     string[] assemblies = [.. package.Entries.Where(e => e.FullName.EndsWith(".dll", StringComparison.Ordinal)).Select(e => Path.GetFileNameWithoutExtension(e.Name)).Order(StringComparer.Ordinal)];
-    Require(assemblies.SequenceEqual([id]), $"{name} has the assemblies {string.Join(", ", assemblies)}");
+    string[] own = id == "LightQ.Server" ? ["LightQ.Broker", id, "LightQ.Storage"] : [id]; // With the engine, which is no package.
+    Require(assemblies.SequenceEqual(own), $"{name} has the assemblies {string.Join(", ", assemblies)}; wanted: {string.Join(", ", own)}");
+    foreach (string assembly in own)
+        Require(package.GetEntry($"lib/net10.0/{assembly}.xml") is not null, $"{name} has no documentation of {assembly}");
     string[] ours = [.. metadata.Descendants().Where(e => e.Name.LocalName == "dependency").Select(e => e.Attribute("id")!.Value).Where(d => d.StartsWith("LightQ.", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
     string[] allowed = id switch
     {
         "LightQ.Client" => ["LightQ.Protocol"],
-        "LightQ.Storage" => ["LightQ.Disruptor", "LightQ.Protocol"],
-        "LightQ.Broker" => ["LightQ.Disruptor", "LightQ.Protocol", "LightQ.Storage"],
-        "LightQ.Server" => ["LightQ.Broker"],
+        "LightQ.Server" => ["LightQ.Disruptor", "LightQ.Protocol"],
         "LightQ.OpenTelemetry" => ["LightQ.Client"],
         "LightQ.Testing" => ["LightQ.Client", "LightQ.Server"],
         _ => [],

@@ -90,7 +90,7 @@ public sealed record BrokerOptions
     } = TimeSpan.FromDays(7);
 
     /// <summary>Told of what the disk does to the broker; null for nobody. Counts from the start on.</summary>
-    public IStorageEvents? StorageEvents { get; init; }
+    internal IStorageEvents? StorageEvents { get; init; }
 
     /// <summary>Most delayed batches that wait in one partition, some 100 bytes of memory each. Default 100,000.</summary>
     public int MaxDelayedBatches

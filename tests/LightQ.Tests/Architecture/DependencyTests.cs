@@ -18,13 +18,17 @@ public sealed class DependencyTests
         ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage"],
         ["LightQ.Server"] =
         [
-            "LightQ.Broker",
+            "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Broker",
             "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Server.Reflection", "Grpc.AspNetCore.Web", "Grpc.StatusProto",
             "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
         ],
         ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],
         ["LightQ.OpenTelemetry"] = ["LightQ.Client", "OpenTelemetry.Api"],
-        ["LightQ.Cli"] = ["LightQ.Client", "LightQ.Server", "Spectre.Console", "System.CommandLine"],
+        ["LightQ.Cli"] =
+        [
+            "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Broker", "LightQ.Client", "LightQ.Server",
+            "Spectre.Console", "System.CommandLine",
+        ],
         ["LightQ.Testing"] = ["LightQ.Server", "LightQ.Client"],
     };
 
