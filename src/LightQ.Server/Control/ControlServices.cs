@@ -1,6 +1,8 @@
 using Grpc.AspNetCore.HealthChecks;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
+using Grpc.Health.V1;
+using Grpc.Reflection;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
@@ -61,7 +63,10 @@ internal sealed class ControlServices(
             grpc.CompressionProviders = [new InflationLimit(MessageBytes)];
             grpc.Interceptors.Add<CallInterceptor>();
         });
-        services.AddGrpcReflection();
+        // Of the messages' own descriptors: the stock way finds them by the names of members, which a native program has lost.
+        Google.Protobuf.Reflection.ServiceDescriptor[] shown = [.. Own, Health.Descriptor];
+        services.AddSingleton(new ReflectionServiceImpl(shown));
+        services.AddSingleton(new ReflectionV1ServiceImpl(shown));
         services.AddGrpcHealthChecks(health => Array.ForEach(Own, service => health.Services.Map(service.FullName, (HealthCheckMapContext _) => true)))
             .AddCheck("ready", readiness);
         // Who watches is told when it changes (HttpHost); nothing is to be looked at again and again.
@@ -81,7 +86,8 @@ internal sealed class ControlServices(
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<BackupsService>();
         app.MapGrpcHealthChecksService();
-        app.MapGrpcReflectionService();
+        app.MapGrpcService<ReflectionServiceImpl>();
+        app.MapGrpcService<ReflectionV1ServiceImpl>();
         RpcRules.Check(((IEndpointRouteBuilder)app).DataSources
             .SelectMany(source => source.Endpoints)
             .Select(endpoint => endpoint.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method)
