@@ -64,8 +64,10 @@ static void Check(string path)
     {
         bool isTool = id.StartsWith(Tool + ".", StringComparison.Ordinal);
         Require(isTool || File.Exists(Path.ChangeExtension(path, ".snupkg")), $"{name} has no symbols");
-        string assembly = isTool ? $"tools/net10.0/{id[(Tool.Length + 1)..]}/lightq.dll" : $"lib/net10.0/{id}.dll";
-        Require(package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
+        string platform = isTool ? id[(Tool.Length + 1)..] : "";
+        string assembly = isTool ? $"tools/net10.0/{platform}/lightq.dll" : $"lib/net10.0/{id}.dll";
+        bool isNative = isTool && (package.GetEntry($"tools/any/{platform}/lightq") ?? package.GetEntry($"tools/any/{platform}/lightq.exe")) is not null;
+        Require(isNative || package.GetEntry(assembly) is not null, $"{name} has no {assembly}");
         Require(isTool || package.GetEntry(Path.ChangeExtension(assembly, ".xml")) is not null, $"{name} has no documentation of its members");
         Require(!isTool || !package.Entries.Any(e => e.FullName.StartsWith("tools/", StringComparison.Ordinal) && Path.GetExtension(e.Name) is ".xml" or ".pdb" && e.Name != "DotnetToolSettings.xml"), $"{name} has documentation or symbols, which users of a tool look into neither");
         if (!isTool)

@@ -16,6 +16,9 @@ internal static class LightQTool
         ? [Path.GetFullPath(program)]
         : ["dotnet", Path.Combine(AppContext.BaseDirectory, "lightq.dll")];
 
+    /// <summary>Whether it is one program, without assemblies.</summary>
+    public static bool IsNative => Command.Count == 1;
+
     /// <summary>The same as a shell takes it.</summary>
     public static string Typed { get; } = string.Join(' ', Command.Select(part => $"'{part}'"));
 

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using LightQ.Client;
+using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Http;
@@ -131,7 +132,7 @@ public sealed class OtlpExportTests
             Assert.Equal(("shop-queue", "test"),
             (p.Resource["service.name"], p.Resource["deployment.environment.name"])));
         Assert.All(receiver.Keys, key => Assert.Equal("hush", key));
-        if (OperatingSystem.IsLinux())
+        if (OperatingSystem.IsLinux() && !LightQTool.IsNative)
             Assert.Contains("OpenTelemetry.dll", Maps(broker), StringComparison.Ordinal);
     }
 
@@ -139,6 +140,7 @@ public sealed class OtlpExportTests
     public async Task Without_an_endpoint_nothing_of_the_SDK_is_loaded()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Only Linux tells what a process has mapped.");
+        Assert.SkipWhen(LightQTool.IsNative, "A native program loads no assemblies.");
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();
