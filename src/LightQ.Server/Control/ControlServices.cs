@@ -64,7 +64,10 @@ internal sealed class ControlServices(
             grpc.Interceptors.Add<CallInterceptor>();
         });
         // Of the messages' own descriptors: the stock way finds them by the names of members, which a native program has lost.
-        Google.Protobuf.Reflection.ServiceDescriptor[] shown = [.. Own, Health.Descriptor];
+        Google.Protobuf.Reflection.ServiceDescriptor[] shown =
+        [
+            .. Own, Health.Descriptor, Grpc.Reflection.V1.ServerReflection.Descriptor, Grpc.Reflection.V1Alpha.ServerReflection.Descriptor,
+        ];
         services.AddSingleton(new ReflectionServiceImpl(shown));
         services.AddSingleton(new ReflectionV1ServiceImpl(shown));
         services.AddGrpcHealthChecks(health => Array.ForEach(Own, service => health.Services.Map(service.FullName, (HealthCheckMapContext _) => true)))

@@ -14,10 +14,7 @@ public sealed class CommandLineTests
     public static TheoryData<string, string> CommandLines =>
         [.. from path in Instructions from line in Document.Read(path).ToolCommandLines select (path, line)];
 
-    public static TheoryData<string> Documents =>
-        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "docs/message-features.md",
-        "docs/any-language.md", "docs/http.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md",
-        "SECURITY.md", "docs/audit.md", "samples/README.md", "benchmarks/RESULTS.md"];
+    public static TheoryData<string> Documents => [.. SourceTree.Pages];
 
     [Theory]
     [MemberData(nameof(CommandLines))]
@@ -50,8 +47,14 @@ public sealed class CommandLineTests
     [MemberData(nameof(Documents))]
     public void Links_lead_somewhere(string path)
     {
-        string folder = Path.GetDirectoryName(SourceTree.PathOf(path))!;
-        Assert.All(Document.Read(path).LocalLinks, link => Assert.True(Path.Exists(Path.Combine(folder, link)), link));
+        string folder = path[..(path.LastIndexOf('/') + 1)];
+        foreach ((string file, string heading) in Document.Read(path).LocalLinks)
+        {
+            string target = file.Length == 0 ? path : folder + file;
+            Assert.True(Path.Exists(SourceTree.PathOf(target)), $"{path}: there is no {file}.");
+            if (heading.Length != 0 && target.EndsWith(".md", StringComparison.Ordinal))
+                Assert.True(Document.Read(target).Headings.Contains(heading), $"{path}: {target} has no heading #{heading}.");
+        }
     }
 
     // The splitter knows double quotes only.

@@ -12,8 +12,17 @@ internal sealed partial class Document
     /// <summary>What follows <c>lightq</c> in every command line of the document: in shell blocks, in code spans, and behind <c>dotnet run … --</c>.</summary>
     public IEnumerable<string> ToolCommandLines => ShellLines.Concat(Spans).Select(ArgumentsOf).OfType<string>();
 
-    /// <summary>Targets of the links to files of the source tree.</summary>
-    public IEnumerable<string> LocalLinks => Link().Matches(Text).Select(m => m.Groups["target"].Value).Where(t => !t.Contains("://", StringComparison.Ordinal));
+    /// <summary>
+    /// Links within the source tree: the file, empty for this one, and the heading behind '#', empty for none.
+    /// </summary>
+    public IEnumerable<(string File, string Heading)> LocalLinks => Link().Matches(Fence().Replace(Text, ""))
+        .Select(m => (m.Groups["file"].Value, m.Groups["heading"].Value))
+        .Where(link => !link.Item1.Contains("://", StringComparison.Ordinal));
+
+    /// <summary>What links call the headings: in lower case, without punctuation, with hyphens for spaces.</summary>
+    public IReadOnlySet<string> Headings => Heading().Matches(Fence().Replace(Text, ""))
+        .Select(m => NoLetter().Replace(m.Groups["text"].Value.Trim().ToLowerInvariant(), "").Replace(' ', '-'))
+        .ToHashSet();
 
     private IEnumerable<string> ShellLines => Blocks("sh").SelectMany(b => b.Split('\n'));
 
@@ -33,8 +42,14 @@ internal sealed partial class Document
     [GeneratedRegex("`(?<code>[^`\n]+)`")]
     private static partial Regex Span();
 
-    [GeneratedRegex(@"\]\((?<target>[^)#]+)\)")]
+    [GeneratedRegex(@"\]\((?<file>[^)#\s]*)(#(?<heading>[^)\s]+))?\)")]
     private static partial Regex Link();
+
+    [GeneratedRegex("^#+ (?<text>.+)$", RegexOptions.Multiline)]
+    private static partial Regex Heading();
+
+    [GeneratedRegex(@"[^\w\- ]")]
+    private static partial Regex NoLetter();
 
     [GeneratedRegex(@"^(lightq|dotnet run .*src/LightQ\.Cli --) (?<arguments>(?:'[^']*'|[^#|>&'])+)")]
     private static partial Regex ToolCall();

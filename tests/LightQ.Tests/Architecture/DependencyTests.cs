@@ -19,7 +19,7 @@ public sealed class DependencyTests
         ["LightQ.Server"] =
         [
             "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Broker",
-            "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Server.Reflection", "Grpc.AspNetCore.Web", "Grpc.StatusProto",
+            "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Web", "Grpc.Reflection", "Grpc.StatusProto",
             "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
         ],
         ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],
