@@ -16,13 +16,14 @@ public sealed class WrongLoginTests
 {
     private const string Healthy = "healthy", Password = "correct horse battery staple";
     private const double TargetRatio = 1.5;
-    private const int LeastRounds = 5;
 
     /// <summary>How often the load is measured beside the guesses for once in peace.</summary>
     private const int WindowsOfAttack = 2;
 
+    private static readonly int LeastRounds = FaultRun.Times(c: 2, n: 5);
+
     /// <summary>How long it is measured each time: the same in peace and beside the guesses, since a p99 of longer windows has another median.</summary>
-    private static readonly TimeSpan Window = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan Window = TimeSpan.FromSeconds(FaultRun.Times(c: 5, n: 10));
 
     /// <summary>No processor makes 600,000 rounds of HMAC-SHA-256 in less.</summary>
     private static readonly TimeSpan LeastHash = TimeSpan.FromMilliseconds(20);
@@ -36,7 +37,7 @@ public sealed class WrongLoginTests
         AttackProcess.Require();
         var run = new FaultRun("S3.logins", "wrong logins on both planes beside a load");
         FaultRun.RequireTier("It measures for minutes.");
-        int wanted = FaultRun.Times(c: 2_000, n: 20_000);
+        int wanted = FaultRun.Times(c: 400, n: 20_000);
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path, ("RequireAuth", "true"));
         await broker.StartAsync();
