@@ -40,9 +40,9 @@ public sealed class ControlConnectionTests
         string[] said =
         [
             $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither (tls=true)?",
+            // The peer closes as soon as it has spoken, which the client may see before what was said.
+            $"The connection to 127.0.0.1:{port} was lost: An HTTP/2 connection could not be established because the server did not complete the HTTP/2 handshake.",
         ];
-        if (answer.Length == 0) // Who closes without a word may do so before or behind the client's handshake.
-            said = [.. said, $"The connection to 127.0.0.1:{port} was lost: An HTTP/2 connection could not be established because the server did not complete the HTTP/2 handshake."];
         Assert.Contains(error.Message, said);
         listener.Stop();
         await Assert.ThrowsAnyAsync<Exception>(() => serving);
