@@ -9,6 +9,8 @@ namespace LightQ.Client.Administration;
 /// <summary>The one place that turns failed calls of the control plane into what the SDK throws.</summary>
 internal sealed class ControlErrors(LightQClientOptions options)
 {
+    private const string UsualMistakes = "is it the right port, and is TLS on at both ends or at neither (tls=true)?";
+
     private const string ErrorCodeTrailer = "lightq-error-code";
 
     // RFC 9113, section 7.
@@ -54,8 +56,8 @@ internal sealed class ControlErrors(LightQClientOptions options)
                 $"No connection to {_authority}: {(Find<SocketException>(thrown) ?? thrown).Message}.",
             HttpRequestError.HttpProtocolError or HttpRequestError.InvalidResponse
                 or HttpRequestError.VersionNegotiationError => NotHttp2(),
-            not null => $"The connection to {_authority} was lost: {thrown.Message}",
-            null when thrown is IOException or SocketException => $"The connection to {_authority} was lost: {thrown.Message}",
+            not null => Lost(thrown, hasAnswered),
+            null when thrown is IOException or SocketException => Lost(thrown, hasAnswered),
             null when thrown is OperationCanceledException or ObjectDisposedException =>
                 $"{_authority} could not be reached: {cause.Message}",
             null => null,
@@ -80,8 +82,12 @@ internal sealed class ControlErrors(LightQClientOptions options)
     }
 
     private string NotHttp2() =>
-        $"What answers at {_authority} does not speak HTTP/2 as gRPC needs it; is it the right port, "
-        + "and is TLS on at both ends or at neither (tls=true)?";
+        $"What answers at {_authority} does not speak HTTP/2 as gRPC needs it; {UsualMistakes}";
+
+    /// <remarks>What closes a connection at once may be seen to go before what it said is read.</remarks>
+    private string Lost(Exception thrown, bool hasAnswered) => hasAnswered
+        ? $"The connection to {_authority} was lost: {thrown.Message}"
+        : $"The connection to {_authority} was lost before there was an answer: {thrown.Message} Where it has never worked: {UsualMistakes}";
 
     private static T? Find<T>(Exception thrown)
         where T : Exception

@@ -37,13 +37,14 @@ public sealed class ControlConnectionTests
         Task serving = AnswerAsync(listener, answer);
         int port = ((IPEndPoint)listener.LocalEndpoint).Port;
         LightQException error = await CallAsync($"lightq://127.0.0.1?control={port}");
-        string[] said =
+        // The second when the client sees the end of the connection before what was said.
+        string[] beginnings =
         [
-            $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; is it the right port, and is TLS on at both ends or at neither (tls=true)?",
-            // The peer closes as soon as it has spoken, which the client may see before what was said.
-            $"The connection to 127.0.0.1:{port} was lost: An HTTP/2 connection could not be established because the server did not complete the HTTP/2 handshake.",
+            $"What answers at 127.0.0.1:{port} does not speak HTTP/2 as gRPC needs it; ",
+            $"The connection to 127.0.0.1:{port} was lost before there was an answer: ",
         ];
-        Assert.Contains(error.Message, said);
+        Assert.Contains(beginnings, begin => error.Message.StartsWith(begin, StringComparison.Ordinal));
+        Assert.EndsWith("is it the right port, and is TLS on at both ends or at neither (tls=true)?", error.Message, StringComparison.Ordinal);
         listener.Stop();
         await Assert.ThrowsAnyAsync<Exception>(() => serving);
     }
