@@ -80,7 +80,7 @@ static void CheckLibrary(string name, string id, ZipArchive package, XElement me
 {
     // What two packages share is a package, never a copy.
     string[] assemblies = [.. package.Entries.Where(e => e.FullName.EndsWith(".dll", StringComparison.Ordinal)).Select(e => Path.GetFileNameWithoutExtension(e.Name)).Order(StringComparer.Ordinal)];
-    string[] own = id == "LightQ.Server" ? ["LightQ.Broker", id, "LightQ.Storage"] : [id]; // With the engine, which is no package.
+    string[] own = id == "LightQ.Server" ? ["LightQ.Broker", "LightQ.Scheduling", id, "LightQ.Storage"] : [id]; // With the engine, which is no package.
     Require(assemblies.SequenceEqual(own), $"{name} has the assemblies {string.Join(", ", assemblies)}; wanted: {string.Join(", ", own)}");
     foreach (string assembly in own)
         Require(package.GetEntry($"lib/net10.0/{assembly}.xml") is not null, $"{name} has no documentation of {assembly}");

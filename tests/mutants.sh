@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants each bug of src/LightQ.Storage/Mutation.cs and shows which tests of the storage and the broker turn red. A bug that none notices fails the run.
+# Plants each bug of src/LightQ.Storage/Files/Mutation.cs and shows which tests of the storage and the broker turn red. A bug that none notices fails the run.
 #   tests/mutants.sh [MUTANT...]      all of them without arguments; that also writes the table in RELIABILITY.md
 # A run that does not end within ten minutes counts as caught too: under a bug a test may wait for what never comes.
 # Works in a temporary directory; first a control without a bug, in which everything must be green. LIGHTQ_TIER=C runs the tests longer.
@@ -17,7 +17,7 @@ printf '| planted bug | what it does | tests that turn red |\n|---|---|---|\n' >
 # row MUTANT: one line of the table: what Mutation.cs says about it, and the tests without what their names say.
 row() {
     local what tests
-    what=$(grep -B1 "bool $1 =>" src/LightQ.Storage/Mutation.cs | sed -nE 's:.*<summary>(.*)</summary>.*:\1:p')
+    what=$(grep -B1 "bool $1 =>" src/LightQ.Storage/Files/Mutation.cs | sed -nE 's:.*<summary>(.*)</summary>.*:\1:p')
     tests=$(sed -E 's/\..*$//; s/\(.*//' <(sed -E 's/^Faults\.//' "$work/$1.red") | sort | uniq -c | awk '{print $2 " (" $1 ")"}' | paste -sd, | sed 's/,/, /g')
     printf '| `%s` | %s | %s |\n' "$1" "$what" "${tests:-none: it survived}" >>"$table"
 }

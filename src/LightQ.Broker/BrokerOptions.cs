@@ -92,6 +92,9 @@ public sealed record BrokerOptions
     /// <summary>Told of what the disk does to the broker; null for nobody. Counts from the start on.</summary>
     internal IStorageEvents? StorageEvents { get; init; }
 
+    /// <summary>Counts what the engine's limits refuse; null for an own one. Counts from the start on.</summary>
+    internal LimitRefusals? Refusals { get; init; }
+
     /// <summary>Most delayed batches that wait in one partition, some 100 bytes of memory each. Default 100,000.</summary>
     public int MaxDelayedBatches
     {

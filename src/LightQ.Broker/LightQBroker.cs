@@ -6,14 +6,16 @@ using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using LightQ.Storage.Backups;
+using LightQ.Storage.Files;
 using LightQ.Storage.Spilling;
 using LightQ.Storage.State;
 
@@ -40,18 +42,19 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly Lock _naming = new();
     private readonly PendingBudget _pending;
     private readonly HousekeepingSchedule _housekeeping;
-    private readonly PartitionUpkeep _upkeep;
+    private readonly PartitionHousekeeping _partitionHousekeeping;
     private volatile bool _stopping;
 
     private LightQBroker(string directory, BrokerOptions options, TimeProvider time)
     {
         _options = options;
         _time = time;
+        Refusals = options.Refusals ?? new LimitRefusals();
         _pending = new PendingBudget(() => _options.MaxPendingBytes, Refusals);
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
-        _upkeep = new PartitionUpkeep(_housekeeping, HousekeepingGrain, options, partition => Groups!.Keep(partition));
+        _partitionHousekeeping = new PartitionHousekeeping(_housekeeping, HousekeepingGrain, options, partition => Groups!.Keep(partition));
         BackupRestore.ThrowIfUnfinished(directory);
         _lock = DataDirectoryLock.Acquire(directory);
         try
@@ -102,8 +105,8 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>When the engine was opened.</summary>
     public DateTimeOffset Started { get; }
 
-    /// <summary>What limits have refused, those of the server around the engine included.</summary>
-    public LimitRefusals Refusals { get; } = new();
+    /// <summary>What the engine's limits have refused.</summary>
+    public LimitRefusals Refusals { get; }
 
     /// <summary>The settings. Limits are looked up here whenever they are met, so another value counts at once; what else is in there counts from the start on.</summary>
     public BrokerOptions Options
@@ -442,7 +445,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private void Serve(Topic topic)
     {
         foreach (Partition partition in topic.Partitions)
-            partition.BeginUpkeep(_upkeep);
+            partition.BeginHousekeeping(_partitionHousekeeping);
         _topics[topic.Name] = topic;
     }
 
@@ -466,16 +469,9 @@ public sealed class LightQBroker : IAsyncDisposable
         int most = _options.MaxNamedProducersPerTopic;
         if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
         {
-            topic.ThrowIfIncomplete(); // Whom a partition remembers that could not be opened is not known.
-            HashSet<ulong> remembered = [];
-            foreach (Partition partition in topic.Partitions)
-            {
-                lock (partition.AppendLock)
-                    remembered.UnionWith(partition.NamedProducers.Ids);
-            }
-            _catalog.ForgetProducers(topic.Id, remembered);
+            _catalog.ForgetProducers(topic.Id, topic.RememberedProducers());
             if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
-                throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxNamedProducersPerTopic), most, $"The topic '{topic.Name}' has as many named producers"));
+                throw Refusals.Exhausted(nameof(BrokerOptions.MaxNamedProducersPerTopic), most, $"The topic '{topic.Name}' has as many named producers");
         }
         return _catalog.NextEpoch(topic.Id, request.ProducerName, request.Instance, request.IsReturning);
     }
@@ -485,10 +481,11 @@ public sealed class LightQBroker : IAsyncDisposable
     {
         BrokerOptions limits = _options;
         if (_topics.Count >= limits.MaxTopics)
-            throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxTopics), limits.MaxTopics, $"There are {_topics.Count} topics"));
+            throw Refusals.Exhausted(nameof(BrokerOptions.MaxTopics), limits.MaxTopics, $"There are {_topics.Count} topics");
         long partitions = _topics.Values.Sum(t => (long)t.Settings.Partitions);
         if (partitions + settings.Partitions > limits.MaxPartitions)
-            throw new BrokerException(ErrorCode.ResourceExhausted, Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more"));
+            throw Refusals.Exhausted(
+                nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more");
     }
 
     private void ThrowIfStopping()

@@ -1,4 +1,4 @@
-using LightQ.Storage;
+using LightQ.Storage.Files;
 
 namespace LightQ.Broker;
 

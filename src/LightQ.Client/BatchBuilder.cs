@@ -1,3 +1,4 @@
+using LightQ.Client.Batches;
 using LightQ.Client.Publishing;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
@@ -74,7 +75,7 @@ public sealed class BatchBuilder : IDisposable
         if (_router is not null && key.HasValue && Count > 0 && _router.PartitionOf(key) != _stream.Partition)
             return false;
         SendBatch batch = _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
-        if (!_stream.Fits(PartitionRouter.RecordLength(body.Length, key, headers), batch.Properties))
+        if (!_stream.Fits(SendBatch.RecordLength(body.Length, key, headers), batch.Properties))
             return false;
         return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, key, headers) : batch.TryAdd(body, key, headers);
     }
@@ -97,7 +98,7 @@ public sealed class BatchBuilder : IDisposable
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         BatchProperties properties = _batch?.Properties ?? _clock.Stamp(_options);
         if (_router is not null)
-            _stream = _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), properties);
+            _stream = _router.Choose(key, SendBatch.RecordLength(bodyLength, key, headers), properties);
         return _batch ??= _stream.RentBatch(properties);
     }
 }

@@ -1,9 +1,12 @@
+using System.Net.Security;
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using System.Security.Authentication;
 using LightQ.Client.Administration;
 using LightQ.Client.Connections;
 using LightQ.Client.Consuming;
+using LightQ.Client.Encryption;
 using LightQ.Client.Publishing;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
@@ -419,6 +422,18 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="options">How it works; null for the defaults.</param>
     /// <exception cref="ArgumentException">A name is none.</exception>
     public LightQProcessor CreateProcessor(string topic, string group, ProcessorOptions? options = null) => new(this, topic, group, options ?? new ProcessorOptions());
+
+    /// <summary>
+    /// How a client does TLS: whom it trusts and what it shows, for a program that speaks to the broker's ports with a
+    /// client of its own, such as gRPC or HTTP.
+    /// </summary>
+    /// <param name="options">The client's options.</param>
+    /// <returns>
+    /// A new object, with TLS 1.2 and 1.3, whether <see cref="LightQClientOptions.Tls"/> is set or not. A certificate that is not accepted
+    /// ends the handshake with an <see cref="AuthenticationException"/> that says why.
+    /// </returns>
+    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file cannot be used.</exception>
+    public static SslClientAuthenticationOptions LoadTls(LightQClientOptions options) => ClientTls.Load(options);
 
     /// <summary>Makes a consumer that is asked for messages, some at a time, instead of being enumerated; opens nothing yet.</summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>

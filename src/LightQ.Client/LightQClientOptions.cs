@@ -1,6 +1,3 @@
-using System.Net.Security;
-using System.Security.Authentication;
-using LightQ.Client.Encryption;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
@@ -36,7 +33,7 @@ public sealed record LightQClientOptions
     /// <summary>The user's password. Needs <see cref="User"/>.</summary>
     public string? Password { get; init => field = Short(value); }
 
-    /// <summary>A token to log in with instead of user and password: one that was made with <see cref="UsersClient.CreateTokenAsync"/>, or of a login.</summary>
+    /// <summary>A token to log in with instead of user and password: one that was made with <see cref="Administration.UsersClient.CreateTokenAsync"/>, or of a login.</summary>
     public string? Token { get; init => field = Short(value); }
 
     /// <summary>
@@ -106,17 +103,6 @@ public sealed record LightQClientOptions
 
     /// <summary>The connection string without password and token.</summary>
     public override string ToString() => ConnectionString.Format(this);
-
-    /// <summary>
-    /// How a client with these options does TLS: whom it trusts and what it shows, for a program that speaks to the
-    /// broker's ports with a client of its own, such as gRPC or HTTP.
-    /// </summary>
-    /// <returns>
-    /// A new object, with TLS 1.2 and 1.3, whether <see cref="Tls"/> is set or not. A certificate that is not accepted
-    /// ends the handshake with an <see cref="AuthenticationException"/> that says why.
-    /// </returns>
-    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file cannot be used.</exception>
-    public SslClientAuthenticationOptions LoadTls() => ClientTls.Load(this);
 
     /// <summary>What a connection with these options says first.</summary>
     internal HelloFrame ToHello() => new(

@@ -84,7 +84,12 @@ public sealed class LightQProcessor : IAsyncDisposable
             if (_run is not null)
                 return;
             Func<ProcessMessageEventArgs, Task> handle = _handle ?? throw new InvalidOperationException($"Set {nameof(ProcessMessageAsync)} before the start.");
-            var run = new ProcessorRun(_client, Topic, Group, Options, handle, _onError);
+            var client = new ProcessorClient(
+                _client.Options,
+                _client.Logger,
+                (topic, options) => _client.ConsumeAsync(topic, options),
+                () => _client.State == ConnectionState.Closed);
+            var run = new ProcessorRun(client, Topic, Group, Options, handle, _onError);
             try
             {
                 await run.StartAsync(cancellationToken).ConfigureAwait(false);

@@ -221,7 +221,7 @@ public static class LightQServiceCollectionExtensions
     /// <see cref="LightQHealthCheck"/> what it waits for, and sees to the topic, and then starts its processors, when the broker is there; what fails then stops the host.
     /// </summary>
     /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
-    /// <param name="topic">The topic as it should be; see <see cref="TopicsClient.EnsureAsync"/>.</param>
+    /// <param name="topic">The topic as it should be; see <see cref="LightQ.Client.Administration.TopicsClient.EnsureAsync"/>.</param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     public static IServiceCollection AddLightQTopic(

@@ -1,3 +1,4 @@
+using LightQ.Client.Batches;
 using LightQ.Client.Publishing;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
@@ -267,7 +268,7 @@ public sealed class Producer : IAsyncDisposable
         key.HasValue ? key.Bury() : throw new ArgumentException("A tombstone says that its key is gone, so it has one.", nameof(key));
 
     private ProducerStream Choose(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties) =>
-        _router is null ? _stream : _router.Choose(key, PartitionRouter.RecordLength(bodyLength, key, headers), properties);
+        _router is null ? _stream : _router.Choose(key, SendBatch.RecordLength(bodyLength, key, headers), properties);
 
     private Task FlushAllAsync() => _router is null ? _stream.FlushAsync() : _router.FlushAsync();
 

@@ -23,7 +23,7 @@ public sealed record TopicSpec
     /// <summary>
     /// Where its messages are kept. Cannot be changed later. Default: a new topic is durable, so that nothing is lost
     /// that somebody did not choose to lose, and
-    /// <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public TopicKind Kind { get; init; }
 
@@ -44,13 +44,13 @@ public sealed record TopicSpec
 
     /// <summary>
     /// Durable topics: keep at most this many bytes; 0 is no limit. Default null: no limit for a new topic, and
-    /// <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public long? RetentionBytes { get; init => field = value is { } bytes ? NotNegative(bytes) : null; }
 
     /// <summary>
     /// Durable topics: keep messages at least this long after the broker appended them; zero is for ever. Default null: for ever for a new
-    /// topic, and <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public TimeSpan? RetentionAge
     {
@@ -60,7 +60,7 @@ public sealed record TopicSpec
 
     /// <summary>
     /// Durable topics: how long messages are kept beside <see cref="RetentionBytes"/> and <see cref="RetentionAge"/>, whichever removes first. Default:
-    /// <see cref="Retention.Keep"/> for a new topic, and <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// <see cref="Retention.Keep"/> for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public Retention Retention { get; init; }
 
@@ -100,7 +100,7 @@ public sealed record TopicSpec
 
     /// <summary>
     /// How long each partition remembers the ids of messages, so that a message that is published again with the same <see cref="PublishOptions.MessageId"/> is not stored
-    /// again; zero is not at all. Default null: not at all for a new topic, and <see cref="TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7 days.
+    /// again; zero is not at all. Default null: not at all for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7 days.
     /// </summary>
     public TimeSpan? DedupWindow { get; init => field = NotNegative(value); }
 

@@ -5,9 +5,11 @@ using LightQ.Broker.Topics;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
 using LightQ.Server.Control;
+using LightQ.Server.Connections;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
+using LightQ.Server.Ports;
 using LightQ.Server.Security;
 using LightQ.Server.Telemetry;
 using LightQ.Server.Tls;
@@ -41,7 +43,7 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private AuditLog? _audit;
     private ServerLimits? _limits;
     private ServerSecurity? _security;
-    private DataListener? _listener;
+    private ConnectionListener? _listener;
     private ControlServices? _control;
     private HttpHost? _http;
     private readonly CallSpans _spans = new();
@@ -302,10 +304,16 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         long began = time.GetTimestamp();
         if (!_options.Tls.SelfSigned)
             _tls = OpenTls(time); // A certificate that cannot be used is told before there is a data directory.
-        _broker = await _directory.OpenBrokerAsync(_options.Broker with { StorageEvents = _storageLog }, time).ConfigureAwait(false);
+        var refusals = new LimitRefusals();
+        var engine = _options.Broker with
+        {
+            StorageEvents = _storageLog,
+            Refusals = refusals.In(ServerSettings.BrokerSection),
+        };
+        _broker = await _directory.OpenBrokerAsync(engine, time).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         _tls ??= OpenTls(time);
-        _limits = new ServerLimits(_options, _broker.Refusals, _options.ConnectionTime, _logger);
+        _limits = new ServerLimits(_options, refusals, _options.ConnectionTime, _logger);
         _audit = OpenAudit(time);
         _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));
         _storageLog.Events = _security.Events;
@@ -361,15 +369,15 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     {
         var options = new AuthenticatorOptions(
             _options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins, () => _limits!.Options.MaxLoginsPerUser, CatalogConfirmation.IsPending(_directory.Path));
-        return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, events, _options.TimeProvider);
+        return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, _limits!.Refusals, events, _options.TimeProvider);
     }
 
-    private DataListener Listen(LightQBroker broker, ServerSecurity security, ServerLimits limits, ILoggerFactory loggers)
+    private ConnectionListener Listen(LightQBroker broker, ServerSecurity security, ServerLimits limits, ILoggerFactory loggers)
     {
         try
         {
-            return new DataListener(
-                new IPEndPoint(_options.Bind, _options.DataPort), broker, security, limits, _tls, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
+            return new ConnectionListener(
+                new IPEndPoint(_options.Bind, _options.DataPort), new DataPlaneProtocol(broker, security, limits, _options.ConnectionTime), limits, _tls, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
         }
         catch (SocketException e)
         {

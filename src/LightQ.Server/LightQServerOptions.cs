@@ -1,12 +1,6 @@
 using System.Net;
 using LightQ.Broker;
 using LightQ.Protocol;
-using LightQ.Server.Audit;
-using LightQ.Server.Configuration;
-using LightQ.Server.DataPlane;
-using LightQ.Server.Hosting;
-using LightQ.Server.Telemetry;
-using LightQ.Server.Tls;
 
 namespace LightQ.Server;
 

@@ -1,6 +1,5 @@
 using System.Net;
 using Grpc.Core;
-using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server;
@@ -67,12 +66,6 @@ internal static partial class ServerLog
 
     [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong {Mechanism}, or nobody of that name{Unsaid}")]
     public static partial void LoginRefused(ILogger logger, string peer, string mechanism, string unsaid);
-
-    [LoggerMessage(2015, LogLevel.Debug, "{Action}: {Actor} from {Peer} by {Mechanism}")]
-    public static partial void LoggedIn(ILogger logger, SecurityAction action, string actor, string peer, string mechanism);
-
-    [LoggerMessage(2016, LogLevel.Information, "{Action}: {Subject} ({Detail}) by {Actor} from {Peer}")]
-    public static partial void Changed(ILogger logger, SecurityAction action, string subject, string detail, string actor, string peer);
 
     [LoggerMessage(2011, LogLevel.Error, "{Method} failed; the client was told {Code}")]
     public static partial void CallFailed(ILogger logger, Exception exception, string method, StatusCode code);

@@ -1,3 +1,4 @@
+using LightQ.Scheduling;
 using LightQ.Storage.Backups;
 using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
@@ -25,7 +26,7 @@ namespace LightQ.Storage;
 /// // IJournalListener.OnProgress: journal.DurablePosition &gt;= position means that the batch is on the disk
 /// </code>
 /// </example>
-public sealed class Journal : IAsyncDisposable, IHousekept
+public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
 {
     /// <summary>Segments are filled ahead only while all journals write less than this between two steps, about 50 MB/s.</summary>
     private const long FillBelowBytes = 1 << 20;
@@ -33,8 +34,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     private readonly JournalEnvironment _environment;
     private readonly LogState _log;
     private readonly SegmentSource _source;
-    private readonly WriterThread _thread;
-    private readonly JournalUpkeep _upkeep;
+    private readonly WorkerThreads<ILogHost> _thread;
+    private readonly JournalHousekeeping _housekeeping;
     private WritePath? _active;
     private TaskCompletionSource? _ended;
     private byte[]? _closingProducers;
@@ -46,20 +47,20 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     private int _toldFull;
     private bool _notifyWritten;
 
-    private Journal(JournalOptions options, JournalEnvironment environment, RecoveredLog recovered)
+    private Journal(JournalOptions options, JournalEnvironment environment, IJournalListener? listener, RecoveredLog recovered)
     {
         _environment = environment;
-        Listener = options.Listener;
+        Listener = listener;
         _log = new LogState(this, options, environment.Files, recovered);
         _source = new SegmentSource(options, environment.Files);
-        _upkeep = new JournalUpkeep(this, _log, _source, recovered.Checkpoints, environment.Options);
+        _housekeeping = new JournalHousekeeping(this, _log, _source, recovered.Checkpoints, environment.Options);
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
         {
             segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
             segment.Owner = this;
         }
-        Attend();
+        RequestLook();
         _log.NoteDamage(recovered.Damage);
         environment.Scrubber.Add(_log);
     }
@@ -165,11 +166,13 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <param name="options">How it is kept.</param>
     /// <param name="environment">Threads and files; outlives the journal.</param>
     /// <param name="visitor">Gets what idempotent producers' state is rebuilt from.</param>
+    /// <param name="listener">Told about progress; may also be set later.</param>
     /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged; nothing was changed.</exception>
     /// <exception cref="JournalMissingException">It is gone, and <see cref="JournalOptions.MustExist"/>.</exception>
     /// <exception cref="JournalFormatException">A file is of another version or of another topic; nothing was changed.</exception>
     /// <exception cref="IOException">The directory cannot be read or written.</exception>
-    public static Journal Open(JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null)
+    public static Journal Open(
+        JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null, IJournalListener? listener = null)
     {
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(environment);
@@ -178,7 +181,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         if (options.MustExist && !JournalInspector.IsJournal(options.Directory, environment.Files))
             throw new JournalMissingException(options.Directory);
         environment.Files.CreateDirectory(options.Directory);
-        return new Journal(options, environment, JournalRecovery.Run(options, environment.Files, visitor));
+        return new Journal(options, environment, listener, JournalRecovery.Run(options, environment.Files, visitor));
     }
 
     /// <summary>Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).</summary>
@@ -213,7 +216,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     }
 
     /// <summary>Makes offsets below one unreadable, at most up to the readable end, and removes the files that hold nothing else. Blocks on the disk.</summary>
-    public void TruncateBefore(long offset) => _upkeep.TruncateBefore(offset);
+    public void TruncateBefore(long offset) => _housekeeping.TruncateBefore(offset);
 
     /// <summary>Changes how much is kept; null is no limit. The next housekeeping acts on it.</summary>
     /// <param name="bytes">See <see cref="JournalOptions.RetentionBytes"/>.</param>
@@ -221,7 +224,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     public void SetRetention(long? bytes, TimeSpan? age)
     {
         _log.Options = _log.Options with { RetentionBytes = bytes, RetentionAge = age };
-        Attend();
+        RequestLook();
     }
 
     /// <summary>Gives back what only appending needs, the ring above all, if everything appended is durable. Call it under the append lock.</summary>
@@ -261,7 +264,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>As <see cref="CloseAsync"/>.</summary>
     public ValueTask DisposeAsync() => new(CloseAsync());
 
-    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Look(DateTimeOffset now)
     {
         Interlocked.Exchange(ref _attended, 0); // Before looking: what happens behind this asks again.
         if (_log.Failure is not null || _log.Closed)
@@ -279,8 +282,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept
             if (_log.IsBlocked)
                 Signal(); // Only a write tells whether it can be written: a quota is not in what the disk says is free.
             if (!_log.IsEpochKept)
-                Derived("writing the epochs", _upkeep.KeepEpoch);
-            TimeSpan? within = _upkeep.Tend(now);
+                RunDerived("writing the epochs", _housekeeping.KeepEpoch);
+            TimeSpan? within = _housekeeping.Look(now);
             TellDiskFull();
             if (_log.AtRest && Active is not null)
                 Listener?.OnRested(this);
@@ -303,9 +306,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
     /// <summary>Ends as a killed process would: for tests.</summary>
     internal Task AbandonAsync() => EndAsync(JournalEnding.Abandon);
 
-    /// <summary>One commit, on the writer's thread.</summary>
-    /// <returns>True to be called again.</returns>
-    internal bool RunWriter()
+    bool ILogHost.RunWriter()
     {
         if (Ending != JournalEnding.None)
         {
@@ -326,7 +327,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         TellDiskFull();
         if (outcome == WriteOutcome.More)
             return true;
-        Attend(); // A commit has opened a file, filled the disk, or made a checkpoint due.
+        RequestLook(); // A commit has opened a file, filled the disk, or made a checkpoint due.
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
         // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
@@ -334,46 +335,46 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
 
-    internal void LeaveRest() => _upkeep.LeaveRest();
+    void ILogHost.LeaveRest() => _housekeeping.LeaveRest();
 
     /// <summary>Has housekeeping look at the journal soon: something is open, was written, or is missing.</summary>
-    public void Attend()
+    public void RequestLook()
     {
         if (Interlocked.Exchange(ref _attended, 1) == 0)
             _environment.Housekeeping.Request(this, TimeSpan.Zero);
     }
 
-    internal void OnSuspected(Segment segment, LogGap gap) => _environment.Scrubber.Suspect(_log, segment, gap);
+    void ILogHost.OnSuspected(Segment segment, LogGap gap) => _environment.Scrubber.Suspect(_log, segment, gap);
 
-    internal void OnDamaged(JournalDamage damage) => Listener?.OnDamaged(this, damage);
+    void ILogHost.OnDamaged(JournalDamage damage) => Listener?.OnDamaged(this, damage);
 
-    internal void OnWritten()
+    void ILogHost.OnWritten()
     {
         bool wanted = Interlocked.Exchange(ref _spaceWanted, 0) != 0;
         if (wanted || NotifyWritten || Options.ReadLevel == Durability.Written)
             Listener?.OnProgress(this);
     }
 
-    internal void OnCommitted(long bytes)
+    void ILogHost.OnCommitted(long bytes)
     {
         _environment.CountCommitted(bytes);
         Listener?.OnProgress(this);
     }
 
-    internal void OnRolled(Segment? sealedSegment, Segment current, byte[]? producers) =>
-        _environment.Supply.Post(() => Derived("writing an index", () => _upkeep.WriteDerived(sealedSegment, current, producers)));
+    void ILogHost.OnRolled(Segment? sealedSegment, Segment current, byte[]? producers) =>
+        _environment.Supply.Post(() => RunDerived("writing an index", () => _housekeeping.WriteDerived(sealedSegment, current, producers)));
 
-    internal void RequestSegment(long ordinal, int bytes)
+    void ILogHost.RequestSegment(long ordinal, int bytes)
     {
         if (!_source.Request(ordinal, bytes))
             return;
         _environment.Supply.Post(() =>
         {
-            if (Derived("making a segment", _source.Prepare))
+            if (RunDerived("making a segment", _source.Prepare))
                 _environment.Supply.PostSteps(FillStep);
             else
                 _log.DiskFull = true;
-            Attend();
+            RequestLook();
         });
     }
 
@@ -401,7 +402,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         if (busy)
             return _source.IsUnfilled; // Later: writing everything twice would halve what the disk gives.
         bool more = false;
-        Derived("filling a segment", () => more = _source.FillStep());
+        RunDerived("filling a segment", () => more = _source.FillStep());
         return more;
     }
 
@@ -432,7 +433,7 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         _log.Closed = true;
         try
         {
-            _upkeep.End(ending == JournalEnding.Delete);
+            _housekeeping.End(ending == JournalEnding.Delete);
         }
         catch (Exception caught) when (caught is IOException or UnauthorizedAccessException)
         {
@@ -456,12 +457,12 @@ public sealed class Journal : IAsyncDisposable, IHousekept
         }
         if (outcome == WriteOutcome.Blocked)
             throw StorageIOException.DiskFull(Options.Directory);
-        _upkeep.WriteClosingState(_closingProducers);
+        _housekeeping.WriteClosingState(_closingProducers);
     }
 
     /// <summary>Does work whose failure only a full disk excuses.</summary>
     /// <returns>False when the disk is full.</returns>
-    private bool Derived(string what, Action work)
+    private bool RunDerived(string what, Action work)
     {
         bool done = false;
         Guarded(what, () =>

@@ -1,8 +1,8 @@
+using LightQ.Scheduling;
 using LightQ.Storage.Files;
 using LightQ.Storage.Reading;
 using LightQ.Storage.Scrubbing;
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage;
 
@@ -10,7 +10,7 @@ namespace LightQ.Storage;
 /// <remarks>Dispose it after the journals that were opened with it.</remarks>
 public sealed class JournalEnvironment : IDisposable
 {
-    private readonly WriterThread[] _writers;
+    private readonly WorkerThreads<ILogHost>[] _writers;
     private int _nextWriter = -1;
     private long _committedBytes;
 
@@ -24,9 +24,9 @@ public sealed class JournalEnvironment : IDisposable
     {
         Options = options;
         Files = files;
-        _writers = new WriterThread[options.Writers];
+        _writers = new WorkerThreads<ILogHost>[options.Writers];
         for (int i = 0; i < _writers.Length; i++)
-            _writers[i] = new WriterThread(i);
+            _writers[i] = new([$"lightq-journal-{i}"], static journal => journal.RunWriter());
         Disk = new CatchUpThreads(options);
         Supply = new SupplyThread();
         Housekeeping = new HousekeepingThread(options.TimeProvider, options.HousekeepingInterval, "lightq-housekeeping");
@@ -69,7 +69,7 @@ public sealed class JournalEnvironment : IDisposable
     {
         Scrubber.Dispose();
         Housekeeping.Dispose();
-        foreach (WriterThread writer in _writers)
+        foreach (WorkerThreads<ILogHost> writer in _writers)
             writer.Dispose();
         Supply.Dispose();
         Disk.Dispose();
@@ -78,5 +78,5 @@ public sealed class JournalEnvironment : IDisposable
     internal void CountCommitted(long bytes) => Interlocked.Add(ref _committedBytes, bytes);
 
     /// <summary>The writer thread for one more journal: in turn, so that they are spread evenly.</summary>
-    internal WriterThread NextWriter() => _writers[(uint)Interlocked.Increment(ref _nextWriter) % (uint)_writers.Length];
+    internal WorkerThreads<ILogHost> NextWriter() => _writers[(uint)Interlocked.Increment(ref _nextWriter) % (uint)_writers.Length];
 }

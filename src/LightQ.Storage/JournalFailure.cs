@@ -1,3 +1,5 @@
+using LightQ.Storage.Files;
+
 namespace LightQ.Storage;
 
 /// <summary>What keeps a journal from being written.</summary>

@@ -104,9 +104,6 @@ public sealed record JournalOptions
     /// <summary>Asked under the append lock when a new segment begins: the state of idempotent producers at that boundary. Null keeps none.</summary>
     public Func<byte[]>? ProducerSnapshot { get; init; }
 
-    /// <summary>Told about progress; may also be set later, see <see cref="Journal.Listener"/>.</summary>
-    public IJournalListener? Listener { get; init; }
-
     private static Durability WrittenOrFsync(Durability value, string name) => value is Durability.Written or Durability.Fsync
         ? value
         : throw new ArgumentOutOfRangeException(name, value, $"{name} is Written or Fsync.");

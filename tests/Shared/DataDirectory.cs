@@ -13,7 +13,14 @@ internal static class DataDirectory
                 continue;
             string target = Path.Combine(to, relative);
             Directory.CreateDirectory(Path.GetDirectoryName(target)!);
-            File.Copy(path, target);
+            try
+            {
+                File.Copy(path, target);
+            }
+            catch (FileNotFoundException) when (path.EndsWith(".tmp", StringComparison.Ordinal))
+            {
+                // It got its name meanwhile: as if the kill had come before it was made.
+            }
         }
     }
 }

@@ -28,8 +28,9 @@ public abstract class JournalBenchmarks(int bodyBytes) : IJournalListener, IDisp
     {
         _environment = new JournalEnvironment();
         _journal = Journal.Open(
-            new JournalOptions { Directory = _directory, TopicId = Guid.NewGuid(), MaxBatchBytes = 128 * 1024, RetentionBytes = 256 * 1024 * 1024, Listener = this },
-            _environment);
+            new JournalOptions { Directory = _directory, TopicId = Guid.NewGuid(), MaxBatchBytes = 128 * 1024, RetentionBytes = 256 * 1024 * 1024 },
+            _environment,
+            listener: this);
         _batch = MakeBatch(64 * 1024);
         AppendUntilDurable(); // To full-grown segments: a young journal rolls often, and a roll allocates.
         _batch = MakeBatch(bodyBytes);

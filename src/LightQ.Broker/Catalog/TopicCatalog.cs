@@ -1,6 +1,7 @@
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using LightQ.Storage.State;
 
@@ -197,7 +198,7 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         }
     }
 
-    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Look(DateTimeOffset now)
     {
         lock (_lock)
         {

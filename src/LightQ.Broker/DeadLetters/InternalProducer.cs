@@ -1,7 +1,8 @@
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 
 namespace LightQ.Broker.DeadLetters;
 

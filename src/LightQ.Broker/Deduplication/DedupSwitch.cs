@@ -1,8 +1,8 @@
 using LightQ.Broker.Logs;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
-using LightQ.Storage;
-using LightQ.Storage.Recovery;
+using LightQ.Storage.Files;
+using LightQ.Storage.Reading;
 
 namespace LightQ.Broker.Deduplication;
 

@@ -1,6 +1,6 @@
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
-using LightQ.Storage.Recovery;
+using LightQ.Storage.Reading;
 
 namespace LightQ.Broker.Deduplication;
 

@@ -1,10 +1,10 @@
 using System.Buffers;
 using LightQ.Broker.Logs;
-using LightQ.Broker.Scheduling;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Delays;
@@ -66,7 +66,7 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     public string Describe(ErrorCode error) => error switch
     {
         ErrorCode.InvalidArgument => $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days",
-        _ when _pending.Count >= maxBatches() => refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxDelayedBatches), maxBatches(), "As many delayed batches wait in this partition already"),
+        _ when _pending.Count >= maxBatches() => refusals.Refuse(nameof(BrokerOptions.MaxDelayedBatches), maxBatches(), "As many delayed batches wait in this partition already"),
         _ => $"the delayed batches that wait in this partition would have more bytes than the topic keeps; allowed: retention_bytes, {MostBytes}",
     };
 

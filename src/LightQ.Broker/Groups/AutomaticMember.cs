@@ -1,5 +1,5 @@
 using LightQ.Broker.Logs;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;

@@ -1,6 +1,6 @@
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
@@ -358,16 +358,15 @@ public sealed class ExplicitGroup : Group
     {
         gap = default;
         var batch = new BatchView(found.Memory.Span);
-        bool isExpired = batch.ExpiresAt <= _clock.Now;
-        if (batch.Kind == BatchKind.Data && batch.DueAt == 0 && !isExpired)
-            return false;
-        if (batch.Kind == BatchKind.Gap || (isExpired && batch.DueAt == 0))
+        BatchFate fate = batch.FateAt(_clock.Now);
+        if (fate is BatchFate.Skip or BatchFate.Later)
         {
-            gap = new LogGap(wanted.First, found.End.Offset - 1, isExpired ? GapReason.Expired : GapReason.Corrupt);
-            return false;
+            Skip(isAgain, wanted, found.End.Offset);
+            return true;
         }
-        Skip(isAgain, wanted, found.End.Offset);
-        return true;
+        if (fate != BatchFate.Deliver)
+            gap = new LogGap(wanted.First, found.End.Offset - 1, fate == BatchFate.Expired ? GapReason.Expired : GapReason.Corrupt);
+        return false;
     }
 
     /// <summary>Nobody is to get what was wanted, up to an offset.</summary>

@@ -1,3 +1,4 @@
+
 namespace LightQ.Broker.Groups;
 
 /// <summary>One reason why a group, or a member, gets nothing at the moment.</summary>

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Logs;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
@@ -245,7 +245,7 @@ public sealed class GroupRegistry
             int most = _broker.Options.MaxGroupsPerTopic;
             // All that there are may be as many; only then it is worth while to look which.
             if (_positions.Count + topic.Partitions.Sum(p => p.GroupCount) >= most && NamesOf(topic) is { } names && names.Count >= most && !names.Contains(name))
-                throw new BrokerException(ErrorCode.ResourceExhausted, _broker.Refusals.Refuse("Broker:" + nameof(BrokerOptions.MaxGroupsPerTopic), most, $"The topic '{topic.Name}' has {names.Count} groups"));
+                throw _broker.Refusals.Exhausted(nameof(BrokerOptions.MaxGroupsPerTopic), most, $"The topic '{topic.Name}' has {names.Count} groups");
             return partition.OpenGroup(name, known => Open(partition, name, mode, known));
         }
     }

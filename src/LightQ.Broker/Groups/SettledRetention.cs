@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Topics;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using LightQ.Storage.State;
 
@@ -99,7 +100,7 @@ internal sealed class SettledRetention(GroupRegistry groups, OffsetStore positio
         environment.RequestHousekeeping(this, within);
     }
 
-    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Look(DateTimeOffset now)
     {
         try
         {
@@ -122,7 +123,7 @@ internal sealed class SettledRetention(GroupRegistry groups, OffsetStore positio
                 continue;
             }
             _noted.TryRemove(partition, out _);
-            log.Attend();
+            log.RequestLook();
         }
         return isLeft ? RetryAfter : null;
     }

@@ -1,4 +1,4 @@
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 
 namespace LightQ.Broker.Logs;
 

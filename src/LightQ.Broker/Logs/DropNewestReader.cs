@@ -1,4 +1,4 @@
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Disruptor;
 using LightQ.Storage;
 using LightQ.Storage.Spilling;

@@ -77,7 +77,7 @@ public interface ITopicLog : IAsyncDisposable
     void SetRetention(long bytes, TimeSpan age);
 
     /// <summary>Has housekeeping look at the log soon: something of it may be removed. Nothing for a log in memory.</summary>
-    void Attend()
+    void RequestLook()
     {
     }
 

@@ -87,7 +87,7 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
     public void SetRetention(long bytes, TimeSpan age) =>
         journal.SetRetention(bytes == 0 ? null : bytes, age == TimeSpan.Zero ? null : age);
 
-    public void Attend() => journal.Attend();
+    public void RequestLook() => journal.RequestLook();
 
     public JournalSnapshot? Capture() => journal.Capture();
 

@@ -1,6 +1,7 @@
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Disruptor;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using LightQ.Storage.Spilling;
 
 namespace LightQ.Broker.Logs;

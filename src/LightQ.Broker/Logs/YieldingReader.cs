@@ -1,5 +1,5 @@
 using System.Buffers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Disruptor;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;

@@ -1,5 +1,5 @@
 using LightQ.Protocol;
-using LightQ.Storage;
+using LightQ.Storage.Files;
 
 namespace LightQ.Broker.Producers;
 

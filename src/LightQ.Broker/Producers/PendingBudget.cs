@@ -3,7 +3,7 @@ namespace LightQ.Broker.Producers;
 /// <summary>Bytes of batches that wait in memory for room in their logs, of all producer streams together. Thread-safe.</summary>
 internal sealed class PendingBudget(Func<long> limit, LimitRefusals refusals)
 {
-    private const string Setting = "Broker:" + nameof(BrokerOptions.MaxPendingBytes);
+    private const string Setting = nameof(BrokerOptions.MaxPendingBytes);
 
     private long _used;
 

@@ -1,10 +1,12 @@
 using LightQ.Broker.Deduplication;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 
 namespace LightQ.Broker.Producers;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using LightQ.Broker.Logs;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Protocol.Frames;
 using LightQ.Storage;

@@ -4,10 +4,11 @@ using LightQ.Broker.Delays;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
+using LightQ.Scheduling;
 using LightQ.Storage;
 
 namespace LightQ.Broker.Topics;
@@ -28,7 +29,7 @@ public sealed class Partition : IHousekept
     private ImmutableArray<ProducerStream> _producers = [];
     private ImmutableArray<ProducerStream> _waiting = [];
     private long _lastAppendTime;
-    private PartitionUpkeep? _upkeep;
+    private PartitionHousekeeping? _housekeeping;
     private long _restingSince;
     private volatile string? _failure;
     private int _watched;
@@ -181,7 +182,7 @@ public sealed class Partition : IHousekept
     {
         ImmutableInterlocked.Update(ref _waiting, static (waiting, p) => waiting.Contains(p) ? waiting : waiting.Add(p), producer);
         if (Volatile.Read(ref _watched) == 0 && Interlocked.Exchange(ref _watched, 1) == 0)
-            Attend(TimeSpan.Zero);
+            RequestLook(TimeSpan.Zero);
     }
 
     /// <summary>A reader or the writer has moved on: those that wait for room try again.</summary>
@@ -201,8 +202,8 @@ public sealed class Partition : IHousekept
     {
         ImmutableInterlocked.Update(ref _waiting, static (all, p) => all.Remove(p), producer);
         ImmutableInterlocked.Update(ref _producers, static (all, p) => all.Remove(p), producer);
-        if (producer.IsNamed && _upkeep is { } upkeep)
-            Attend(upkeep.Options.ProducerExpiry);
+        if (producer.IsNamed && _housekeeping is { } housekeeping)
+            RequestLook(housekeeping.Options.ProducerExpiry);
         RestWhenUnused();
     }
 
@@ -278,41 +279,41 @@ public sealed class Partition : IHousekept
     }
 
     /// <summary>From now on housekeeping looks after the partition whenever it has something to do later.</summary>
-    internal void BeginUpkeep(PartitionUpkeep upkeep)
+    internal void BeginHousekeeping(PartitionHousekeeping housekeeping)
     {
-        _upkeep = upkeep;
+        _housekeeping = housekeeping;
         lock (AppendLock)
         {
             if (!NamedProducers.IsEmpty || Dedup is { Count: > 0 })
-                Attend(TimeSpan.Zero);
+                RequestLook(TimeSpan.Zero);
         }
     }
 
     /// <summary>The partition is going.</summary>
-    internal void EndUpkeep()
+    internal void EndHousekeeping()
     {
-        _upkeep?.Schedule.Remove(this);
-        _upkeep = null;
+        _housekeeping?.Schedule.Remove(this);
+        _housekeeping = null;
     }
 
     /// <summary>A group's position moved, for the first time since positions were kept.</summary>
     internal void OnPositionMoved()
     {
-        if (_upkeep is { } upkeep && Topic.Settings.Kind == TopicKind.Durable)
-            Attend(upkeep.Options.PositionInterval - upkeep.Grain); // Rounded up to the next grain, that is the interval at most.
+        if (_housekeeping is { } housekeeping && Topic.Settings.Kind == TopicKind.Durable)
+            RequestLook(housekeeping.Options.PositionInterval - housekeeping.Grain); // Rounded up to the next grain, that is the interval at most.
     }
 
-    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Look(DateTimeOffset now)
     {
-        if (_upkeep is not { } upkeep)
+        if (_housekeeping is not { } housekeeping)
             return null;
-        upkeep.KeepPositions(this);
-        return KeepHouse(_time.GetTimestamp(), upkeep.Options.SlowTimeout, upkeep.Options.RestAfter, upkeep.Options.ProducerExpiry);
+        housekeeping.KeepPositions(this);
+        return Look(_time.GetTimestamp(), housekeeping.Options.SlowTimeout, housekeeping.Options.RestAfter, housekeeping.Options.ProducerExpiry);
     }
 
     /// <summary>Ends subscriptions that stand still while producers wait; forgets named producers; gives back the memory of a ring that nobody uses.</summary>
     /// <returns>Within which time there is more of it to do; null when that depends on what happens.</returns>
-    internal TimeSpan? KeepHouse(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
+    internal TimeSpan? Look(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
     {
         TimeSpan? expiry = Sooner(ExpireProducers(producerExpiry), ForgetIds()), rest = ReleaseUnused(now, restAfter);
         if (CheckProgress(now, slowTimeout))
@@ -345,11 +346,11 @@ public sealed class Partition : IHousekept
             return;
         window.Add(offset, time);
         if (window.Count == 1)
-            Attend(window.Window); // It is forgotten in time, whether or not another one comes.
+            RequestLook(window.Window); // It is forgotten in time, whether or not another one comes.
     }
 
     /// <summary>Ids were remembered: some are to be forgotten.</summary>
-    internal void AttendToIds() => Attend(TimeSpan.Zero);
+    internal void AttendToIds() => RequestLook(TimeSpan.Zero);
 
     /// <summary>The settings of its topic have changed.</summary>
     /// <returns>What <see cref="DedupSwitch.Change"/> says.</returns>
@@ -361,7 +362,7 @@ public sealed class Partition : IHousekept
 
     private static TimeSpan? Sooner(TimeSpan? one, TimeSpan? other) => one is null || other < one ? other : one;
 
-    private void Attend(TimeSpan within) => _upkeep?.Schedule.Request(this, within);
+    private void RequestLook(TimeSpan within) => _housekeeping?.Schedule.Request(this, within);
 
     private TimeSpan? ForgetIds()
     {
@@ -402,8 +403,8 @@ public sealed class Partition : IHousekept
         if (Log is not RingLog || !_producers.IsEmpty || !_subscriptions.IsEmpty)
             return;
         Volatile.Write(ref _restingSince, _time.GetTimestamp());
-        if (_upkeep is { } upkeep)
-            Attend(upkeep.Options.RestAfter);
+        if (_housekeeping is { } housekeeping)
+            RequestLook(housekeeping.Options.RestAfter);
     }
 
     private TimeSpan? ReleaseUnused(long now, TimeSpan restAfter)

@@ -6,6 +6,7 @@ using LightQ.Broker.Producers;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 
 namespace LightQ.Broker.Topics;
 
@@ -110,9 +111,9 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             ProducerSnapshot = partition.SaveState,
             KeepFrom = (removable, bytes) => partition.Delays?.KeepFrom(removable, bytes) ?? long.MaxValue,
             SettledBefore = () => settledBefore(partition),
-            Listener = new Listener(partition, broker().StorageEvents),
         };
-        Journal journal = Journal.Open(options, environment, new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch)));
+        var recovery = new Recovery(partition, (id, epoch) => isProducer(topic.Id, id, epoch));
+        Journal journal = Journal.Open(options, environment, recovery, new Listener(partition, broker().StorageEvents));
         journal.NotifyWritten = settings.ReadLevel == Durability.Written;
         return journal;
     }

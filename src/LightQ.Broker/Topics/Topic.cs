@@ -92,6 +92,20 @@ public sealed class Topic
             partition.ThrowIfRefused();
     }
 
+    /// <summary>The ids of the named producers that any of its partitions remembers.</summary>
+    /// <exception cref="BrokerException">One could not be opened, so that whom it remembers is not known.</exception>
+    internal HashSet<ulong> RememberedProducers()
+    {
+        ThrowIfIncomplete();
+        HashSet<ulong> remembered = [];
+        foreach (Partition partition in Partitions)
+        {
+            lock (partition.AppendLock)
+                remembered.UnionWith(partition.NamedProducers.Ids);
+        }
+        return remembered;
+    }
+
     /// <summary>The partition with the fewest producers; the lowest of those.</summary>
     /// <exception cref="BrokerException">None could be opened.</exception>
     internal Partition LeastUsed() => Partitions.Where(p => p.Refusal is null).MinBy(p => p.Producers.Length) ?? GetPartition(0);

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using LightQ.Broker.Catalog;
 using LightQ.Broker.Groups;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 
 namespace LightQ.Broker.Topics;
 
@@ -27,7 +27,7 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
             foreach (Partition partition in topic.Partitions)
             {
                 await partition.Emptied().ConfigureAwait(false);
-                partition.EndUpkeep();
+                partition.EndHousekeeping();
             }
             foreach (Partition partition in topic.Partitions)
                 partition.Delays?.Stop();

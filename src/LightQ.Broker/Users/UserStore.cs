@@ -195,7 +195,7 @@ public sealed class UserStore
     private void Demand(int count, int limit, string setting, string found)
     {
         if (count >= limit)
-            throw new BrokerException(ErrorCode.ResourceExhausted, _refusals.Refuse("Broker:" + setting, limit, found));
+            throw _refusals.Exhausted(setting, limit, found);
     }
 
     private void ForgetExpired(DateTimeOffset now)

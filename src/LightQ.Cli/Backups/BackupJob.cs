@@ -1,5 +1,6 @@
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Storage.Backups;
 
 namespace LightQ.Cli.Backups;

@@ -1,3 +1,4 @@
+using LightQ.Server;
 using LightQ.Server.Tls;
 
 namespace LightQ.Cli.Bench;
@@ -26,7 +27,7 @@ internal sealed class BenchCertificate : IDisposable
         if (given?.CertificateFile is { } file)
             return new BenchCertificate(null, file, given.KeyFile ?? file, given.CaFile ?? file);
         DirectoryInfo directory = Directory.CreateTempSubdirectory("lightq-bench-tls-");
-        TlsOptions made = TlsOptions.MakeSelfSigned(directory.FullName);
+        TlsOptions made = TlsCertificate.MakeSelfSigned(directory.FullName);
         return new BenchCertificate(directory, made.CertificateFile!, made.KeyFile!, made.CertificateFile!);
     }
 

@@ -3,6 +3,7 @@ using System.Globalization;
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Bench;
 

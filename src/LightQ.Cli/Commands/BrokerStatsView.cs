@@ -1,5 +1,5 @@
 using System.Globalization;
-using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Commands;
 

@@ -1,4 +1,4 @@
-using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Commands;
 

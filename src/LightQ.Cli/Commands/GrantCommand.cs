@@ -1,6 +1,7 @@
 using System.CommandLine;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using Spectre.Console;
 
 namespace LightQ.Cli.Commands;

@@ -1,5 +1,5 @@
 using System.Text.Json;
-using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Commands;
 

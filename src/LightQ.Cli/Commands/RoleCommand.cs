@@ -5,6 +5,7 @@ using LightQ.Cli.Bench.Relay;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
+using LightQ.Server;
 using LightQ.Server.Tls;
 
 namespace LightQ.Cli.Commands;
@@ -37,7 +38,7 @@ internal static class RoleCommand
         {
             ParentLink.OnEnd(() => Environment.Exit(ExitCode.Ok));
             RelayRole.Run(parsed.GetValue(certificate) is { } file
-                ? new TlsOptions { CertificateFile = file, KeyFile = parsed.GetValue(key) }.LoadCertificate()
+                ? TlsCertificate.Load(new TlsOptions { CertificateFile = file, KeyFile = parsed.GetValue(key) })
                 : null);
             return ExitCode.Ok;
         });

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using Spectre.Console;
 
 namespace LightQ.Cli.Commands;

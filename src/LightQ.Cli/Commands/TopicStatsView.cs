@@ -1,6 +1,6 @@
 using System.Globalization;
 using LightQ.Cli.Output;
-using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Protocol;
 
 namespace LightQ.Cli.Commands;

@@ -2,6 +2,7 @@ using System.Globalization;
 using LightQ.Broker;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Commands;
 

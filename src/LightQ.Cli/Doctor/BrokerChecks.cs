@@ -6,6 +6,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Server;
 using LightQ.Server.Diagnosis;
 
@@ -59,7 +60,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         Finding? ending = null;
         try
         {
-            SslClientAuthenticationOptions tls = options.LoadTls();
+            SslClientAuthenticationOptions tls = LightQClient.LoadTls(options);
             tls.ApplicationProtocols = [SslApplicationProtocol.Http2]; // The port speaks nothing else.
             RemoteCertificateValidationCallback verify = tls.RemoteCertificateValidationCallback!;
             tls.RemoteCertificateValidationCallback = (sender, certificate, chain, errors) =>

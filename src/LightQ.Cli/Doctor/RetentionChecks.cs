@@ -1,6 +1,7 @@
 using System.Globalization;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;

@@ -1,4 +1,4 @@
-using LightQ.Server.Configuration;
+using LightQ.Server;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Console;

@@ -3,6 +3,7 @@ using LightQ.Broker.Catalog;
 using LightQ.Cli.Output;
 using LightQ.Protocol;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
 
 namespace LightQ.Cli.Journals;

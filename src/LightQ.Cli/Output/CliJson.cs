@@ -12,7 +12,7 @@ using LightQ.Cli.Hosting;
 using LightQ.Cli.Journals;
 using LightQ.Cli.Tours;
 using LightQ.Cli.Transfers;
-using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Output;
 

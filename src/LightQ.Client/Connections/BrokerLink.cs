@@ -47,7 +47,7 @@ internal sealed class BrokerLink : IAsyncDisposable
         TaskCompletionSource connected;
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, typeof(LightQClient));
+            ClientDisposed.ThrowIf(_closing.IsCancellationRequested);
             if (_connected is null)
             {
                 _connected = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -86,7 +86,7 @@ internal sealed class BrokerLink : IAsyncDisposable
     {
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, typeof(LightQClient));
+            ClientDisposed.ThrowIf(_closing.IsCancellationRequested);
             _streams.Add(stream);
             if (_current is not null)
                 stream.Open(_current);

@@ -6,7 +6,7 @@ namespace LightQ.Client.Connections;
 /// <summary>What a client tells its application about: raises the events, so that no handler can do harm where they come from.</summary>
 /// <param name="sender">The client.</param>
 /// <param name="logger">Where what handlers throw is logged.</param>
-internal sealed class ClientEvents(LightQClient sender, ILogger logger)
+internal sealed class ClientEvents(object sender, ILogger logger)
 {
     private long _messagesExpired;
 

@@ -1,6 +1,5 @@
 using System.Diagnostics;
-using LightQ.Client.Consuming;
-using LightQ.Client.Publishing;
+using LightQ.Client.Batches;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Connections;
@@ -23,9 +22,9 @@ internal abstract class Outbox(TimeProvider time)
     // A loop that publishes comes back within a microsecond or two, a paced publisher does not.
     private static readonly long QuietTicks = Stopwatch.Frequency / 50_000;
 
-    private readonly Queue<ProducerStream> _ready = new();
+    private readonly Queue<IOutgoing> _ready = new();
     private readonly List<SendBatch> _inRound = new(MaxSegments);
-    private readonly List<Settlements> _settling = [];
+    private readonly List<PendingCompletions> _settling = [];
     private byte[] _control = new byte[512];
     private byte[] _controlInSend = new byte[512];
     private int _controlLength;
@@ -79,24 +78,24 @@ internal abstract class Outbox(TimeProvider time)
     }
 
     /// <summary>Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one range.</summary>
-    public void Settle(Settlements settlements, uint deliveryId, long first, uint count)
+    public void Settle(PendingCompletions completions, uint deliveryId, long first, uint count)
     {
         lock (Gate)
         {
             if (IsClosed)
                 return;
-            SettleRange waiting = settlements.Waiting;
+            SettleRange waiting = completions.Range;
             if (waiting.Count == 0)
-                _settling.Add(settlements);
+                _settling.Add(completions);
             if (waiting.Count != 0 && waiting.DeliveryId == deliveryId && waiting.FirstOffset + waiting.Count == first && waiting.Count + (ulong)count <= uint.MaxValue)
             {
-                settlements.Waiting = waiting with { Count = waiting.Count + count };
+                completions.Range = waiting with { Count = waiting.Count + count };
             }
             else
             {
                 if (waiting.Count != 0)
-                    WriteSettle(settlements.Stream, 0, waiting);
-                settlements.Waiting = new SettleRange(SettleKind.Complete, deliveryId, first, count);
+                    WriteSettle(completions.Stream, 0, waiting);
+                completions.Range = new SettleRange(SettleKind.Complete, deliveryId, first, count);
             }
             SendSettlementsLater();
         }
@@ -105,7 +104,7 @@ internal abstract class Outbox(TimeProvider time)
     /// <summary>Queues a producer that has something to send; it must not be queued already.</summary>
     /// <param name="producer">The producer.</param>
     /// <param name="mayDirect">Whether this thread may send itself when the connection is quiet.</param>
-    public void Schedule(ProducerStream producer, bool mayDirect)
+    public void Schedule(IOutgoing producer, bool mayDirect)
     {
         lock (Gate)
         {
@@ -192,7 +191,7 @@ internal abstract class Outbox(TimeProvider time)
         }
         for (; producers > 0 && Segments.Count < MaxSegments; producers--)
         {
-            ProducerStream producer;
+            IOutgoing producer;
             lock (Gate)
                 producer = _ready.Dequeue();
             if (producer.TakeForSend(Segments, _inRound, MaxSegments))
@@ -230,10 +229,10 @@ internal abstract class Outbox(TimeProvider time)
     /// <summary>Puts what waits to be settled behind the control frames. Called under the gate.</summary>
     private void WriteSettlements()
     {
-        foreach (Settlements settlements in _settling)
+        foreach (PendingCompletions completions in _settling)
         {
-            WriteSettle(settlements.Stream, 0, settlements.Waiting);
-            settlements.Waiting = default;
+            WriteSettle(completions.Stream, 0, completions.Range);
+            completions.Range = default;
         }
         _settling.Clear();
         _settlementsDue = false;

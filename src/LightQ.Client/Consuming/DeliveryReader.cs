@@ -236,17 +236,18 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     private bool Open(Subscription source, in BatchView batch)
     {
         long first = batch.BaseOffset + BatchSkip;
-        if (batch.DueAt != 0)
+        switch (batch.FateAt(source.Now))
         {
-            // It comes again when it is due.
-            PassOver(first, (int)(batch.NextOffset - first));
-            return false;
-        }
-        if (batch.ExpiresAt <= source.Now)
-        {
-            PassOver(first, BatchCount);
-            source.Report(new MessageGap(source.Topic, first, first + BatchCount - 1, GapReason.Expired, source.Partition));
-            return false;
+            case BatchFate.Later:
+                PassOver(first, (int)(batch.NextOffset - first));
+                return false;
+            case BatchFate.Expired:
+                PassOver(first, BatchCount);
+                long last = first + BatchCount - 1;
+                source.Report(new MessageGap(source.Topic, first, last, GapReason.Expired, source.Partition));
+                return false;
+            default:
+                break;
         }
         if (batch.Codec == BatchCodec.None)
             return true;

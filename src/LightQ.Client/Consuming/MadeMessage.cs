@@ -1,4 +1,4 @@
-using LightQ.Client.Publishing;
+using LightQ.Client.Batches;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
@@ -26,7 +26,7 @@ internal static class MadeMessage
         var timing = new BatchProperties(0, 0, messageId);
         long microseconds = UnixMicroseconds.From(time);
         record = timing.HeaderLength;
-        byte[] batch = new byte[BatchLayout.Align(record + PartitionRouter.RecordLength(body.Length, key, headers))];
+        byte[] batch = new byte[BatchLayout.Align(record + SendBatch.RecordLength(body.Length, key, headers))];
         ReadOnlySpan<byte> encoded = headers is null ? default : headers.Encoded;
         int length = SendBatch.WriteRecord(batch.AsSpan(record), body, key, encoded);
         BatchWriter.Complete(batch, length, 1, length, BatchCodec.None, timing, default, microseconds);

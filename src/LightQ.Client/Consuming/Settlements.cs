@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using LightQ.Client.Connections;
-using LightQ.Client.Telemetry;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
@@ -9,14 +8,14 @@ namespace LightQ.Client.Consuming;
 /// <summary>What the consumer of one subscription says of its messages, on the connection they came on. Another connection's are another object.</summary>
 /// <remarks>
 /// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other messages with the same offsets.
-/// The range that waits to be sent is the outbox's to guard. Without an outbox it is of a message that no broker has
-/// delivered, and <see cref="Answer"/> is there.
+/// Without an outbox it is of a message that no broker has delivered, and <see cref="Answer"/> is there.
 /// </remarks>
 [SuppressMessage("Design", "CA1001", Justification = "A source without a timer or a wait handle holds nothing but memory.")]
 internal sealed class Settlements(Outbox? outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<SettleOutcome>> _unanswered = [];
+    private readonly PendingCompletions _completions = new(stream);
     private CancellationTokenSource? _ended;
     private LightQException? _end;
     private uint _lastTag;
@@ -30,9 +29,6 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
 
     /// <summary>Answers in the place of a broker; null where there is one.</summary>
     public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
-
-    /// <summary>What was completed and not yet sent; no messages when there is nothing. Guarded by the outbox.</summary>
-    public SettleRange Waiting { get; set; }
 
     /// <summary>Whether somebody waits for the broker's answer, or members of a group hold messages that they have not settled.</summary>
     public bool HasUnanswered
@@ -65,7 +61,7 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
             Answer!(new MessageSettlement(SettleKind.Complete, first, null, ""));
             return;
         }
-        outbox.Settle(this, deliveryId, first, (uint)count);
+        outbox.Settle(_completions, deliveryId, first, (uint)count);
         LetGo((uint)count);
     }
 

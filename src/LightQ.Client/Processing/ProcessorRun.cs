@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 
 namespace LightQ.Client.Processing;
@@ -11,7 +10,7 @@ namespace LightQ.Client.Processing;
 /// while its loop's next handler runs already: waiting for the answer would leave the handler idle for a round trip.
 /// </remarks>
 internal sealed class ProcessorRun(
-    LightQClient client,
+    ProcessorClient client,
     string topic,
     string group,
     ProcessorOptions options,
@@ -93,7 +92,7 @@ internal sealed class ProcessorRun(
         TimeSpan delay = FirstDelay;
         while (true)
         {
-            IAsyncEnumerator<Message> messages = client.ConsumeAsync(topic, ToConsumeOptions()).GetAsyncEnumerator(stopping);
+            IAsyncEnumerator<Message> messages = client.Consume(topic, ToConsumeOptions()).GetAsyncEnumerator(stopping);
             try
             {
                 while (await messages.MoveNextAsync().ConfigureAwait(false))
@@ -117,7 +116,7 @@ internal sealed class ProcessorRun(
                     return;
                 await ReportAsync(ProcessErrorSource.Receive, e, null).ConfigureAwait(false);
             }
-            if (client.State == ConnectionState.Closed || !await WaitAsync(delay, stopping).ConfigureAwait(false))
+            if (client.IsClosed() || !await WaitAsync(delay, stopping).ConfigureAwait(false))
                 return;
             delay = delay * 2 < MaxDelay ? delay * 2 : MaxDelay;
         }

@@ -1,5 +1,4 @@
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Publishing;
 
@@ -37,10 +36,6 @@ internal sealed class PartitionRouter
             return _streams[PartitionOf(key)];
         return properties.MessageId is { } id ? _streams[PartitionOf(id)] : ChooseAny(recordLength, properties);
     }
-
-    /// <summary>How long a message is as a record, or longer than any when it is too long for one.</summary>
-    public static int RecordLength(int bodyLength, in MessageKey key, MessageHeaders? headers) =>
-        (int)Math.Min(int.MaxValue, RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength);
 
     /// <summary>Remembers who had no room.</summary>
     /// <returns>False.</returns>

@@ -1,6 +1,6 @@
 using System.Buffers;
+using LightQ.Client.Batches;
 using LightQ.Client.Connections;
-using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
@@ -14,7 +14,7 @@ namespace LightQ.Client.Publishing;
 /// There is no linger: the sender takes the open batch whenever no sealed one is left, so batches grow by themselves while a
 /// send is under way. Sequences are given when a batch is first sent, because an anonymous producer's start anew on each stream.
 /// </remarks>
-internal sealed class ProducerStream : ClientStream
+internal sealed class ProducerStream : ClientStream, IOutgoing
 {
     private readonly Lock _gate = new();
     private readonly BrokerLink _link;
@@ -258,8 +258,7 @@ internal sealed class ProducerStream : ClientStream
         }
     }
 
-    /// <summary>Adds what goes out next to <paramref name="segments"/>. Called by the outbox's sender, one at a time.</summary>
-    /// <returns>Whether there is more, in which case the producer stays scheduled.</returns>
+    /// <inheritdoc/>
     public bool TakeForSend(List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments)
     {
         int first = held.Count;
@@ -368,7 +367,7 @@ internal sealed class ProducerStream : ClientStream
 
     private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
-        int length = PartitionRouter.RecordLength(bodyLength, key, headers);
+        int length = SendBatch.RecordLength(bodyLength, key, headers);
         return Fits(length, properties) ? length : throw new LightQException(
             ErrorCode.MessageTooLarge, $"The message has {length - RecordLayout.FixedSize} bytes of key, headers and body; {Topic} takes {_opened.MaxMessageBytes}.");
     }

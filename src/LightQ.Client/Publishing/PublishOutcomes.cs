@@ -1,3 +1,4 @@
+using LightQ.Client.Batches;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;

@@ -97,7 +97,7 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         }
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(_isDisposed, typeof(LightQClient));
+            ClientDisposed.ThrowIf(_isDisposed);
             if (_byTopic.TryGetValue(topic, out shared))
                 return shared;
             if (_byTopic.Count >= MostKept)

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using LightQ.Client.Batches;
 using LightQ.Client.Telemetry;
 using LightQ.Protocol.Batches;
 
@@ -79,7 +80,7 @@ internal static class TracedPublishing
         }
         Activity? span = stream.Operations.Create.StartSpan();
         MessageHeaders? withContext = TraceContext.AddTo(headers, span ?? Activity.Current);
-        bool isAdded = (stream.Fits(PartitionRouter.RecordLength(body.Length, key, withContext), batch.Properties) && batch.TryAdd(body, key, withContext))
+        bool isAdded = (stream.Fits(SendBatch.RecordLength(body.Length, key, withContext), batch.Properties) && batch.TryAdd(body, key, withContext))
             || (batch.Count == 0 && batch.TryAdd(body, key, headers));
         if (isAdded && span is not null)
             batch.Link(span.Context);
@@ -93,7 +94,7 @@ internal static class TracedPublishing
             return stream.Operations.SendCreated.StartSpan(links: [new ActivityLink(own)]);
         Activity? span = stream.Operations.Send.StartSpan();
         MessageHeaders? withContext = TraceContext.AddTo(headers, span ?? Activity.Current);
-        if (stream.Fits(PartitionRouter.RecordLength(bodyLength, key, withContext), properties))
+        if (stream.Fits(SendBatch.RecordLength(bodyLength, key, withContext), properties))
             headers = withContext;
         return span;
     }

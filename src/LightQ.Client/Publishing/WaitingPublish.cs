@@ -1,4 +1,5 @@
 using System.Buffers;
+using LightQ.Client.Batches;
 using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;

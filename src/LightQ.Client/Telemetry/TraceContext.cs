@@ -57,26 +57,5 @@ internal static class TraceContext
         return new MessageHeaders(encoded, (headers?.Count ?? 0) + (state.Length == 0 ? 1 : 2));
     }
 
-    /// <summary>Links to the contexts that a batch's messages carry.</summary>
-    public static List<ActivityLink> LinksOf(in MessageBatch batch)
-    {
-        var links = new List<ActivityLink>();
-        try
-        {
-            foreach (RecordView record in batch)
-            {
-                if (TryRead(record.Headers, out ActivityContext context))
-                    links.Add(new ActivityLink(context));
-                if (links.Count == MaxLinks)
-                    break;
-            }
-        }
-        catch (LightQException)
-        {
-            // Damaged records: the consumer, who reads them next, hears of it.
-        }
-        return links;
-    }
-
     private static bool Is(in HeaderView header, byte id, ReadOnlySpan<byte> name) => header.WellKnownId == id || header.Name.SequenceEqual(name);
 }

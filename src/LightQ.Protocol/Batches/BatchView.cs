@@ -70,6 +70,17 @@ public readonly ref struct BatchView
     /// <summary>What the batch holds.</summary>
     public BatchKind Kind => (BatchKind)((Flags >> 4) & 7);
 
+    /// <summary>What becomes of the batch when a consumer gets to it. Needs the whole header; says nothing of damage.</summary>
+    /// <param name="now">The consumer's time, in unix microseconds.</param>
+    public BatchFate FateAt(long now) => Kind switch
+    {
+        BatchKind.Gap => BatchFate.Lost,
+        not BatchKind.Data => BatchFate.Skip,
+        _ when DueAt != 0 => BatchFate.Later,
+        _ when ExpiresAt <= now => BatchFate.Expired,
+        _ => BatchFate.Deliver,
+    };
+
     /// <summary>How many records.</summary>
     public int RecordCount => BinaryPrimitives.ReadInt32LittleEndian(_bytes[BatchLayout.RecordCount..]);
 

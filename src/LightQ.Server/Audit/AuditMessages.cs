@@ -3,9 +3,15 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Audit;
 
-/// <summary>Every line of the server's log about the audit log.</summary>
+/// <summary>The lines of the server's log about what is audited and about the audit log itself.</summary>
 internal static partial class AuditMessages
 {
+    [LoggerMessage(2015, LogLevel.Debug, "{Action}: {Actor} from {Peer} by {Mechanism}")]
+    public static partial void LoggedIn(ILogger logger, SecurityAction action, string actor, string peer, string mechanism);
+
+    [LoggerMessage(2016, LogLevel.Information, "{Action}: {Subject} ({Detail}) by {Actor} from {Peer}")]
+    public static partial void Changed(ILogger logger, SecurityAction action, string subject, string detail, string actor, string peer);
+
     [LoggerMessage(2060, LogLevel.Error, "The audit log in {Directory} is not as it was written: {Problem}. It goes on behind that; 'lightq audit verify {Directory}' says more")]
     public static partial void Broken(ILogger logger, string directory, string problem);
 

@@ -16,7 +16,7 @@ public sealed class ServerSetting
         _read = read;
     }
 
-    internal ServerSetting(ServerSetting other)
+    private ServerSetting(ServerSetting other)
         : this(other.Key, other.Flag, other.Description, other._apply, other._read)
     {
         (IsLimit, IsLive, IsSecret) = (other.IsLimit, other.IsLive, other.IsSecret);
@@ -32,17 +32,23 @@ public sealed class ServerSetting
     public string Description { get; }
 
     /// <summary>Whether it is one of the limits of docs/limits.md: what it refuses is counted under its key.</summary>
-    public bool IsLimit { get; internal init; }
+    public bool IsLimit { get; private init; }
 
     /// <summary>Whether a running server takes another value of it from its configuration file when it reads that again; the others need a restart.</summary>
     public bool IsLive { get; private init; }
 
     /// <summary>Whether its value is shown nowhere: neither by <c>--print-config</c> nor in the log or an
     /// error.</summary>
-    public bool IsSecret { get; internal init; }
+    public bool IsSecret { get; private init; }
 
     /// <summary>The same, taken over by a running server.</summary>
     internal ServerSetting Live() => new(this) { IsLive = true };
+
+    /// <summary>The same, as a limit.</summary>
+    internal ServerSetting Limit() => new(this) { IsLimit = true };
+
+    /// <summary>The same, as a secret.</summary>
+    internal ServerSetting Secret() => new(this) { IsSecret = true };
 
     /// <summary>The value in some options, as text that could be given for it; also of a secret.</summary>
     public string Read(LightQServerOptions options) => _read(options);

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Net;
-using LightQ.Server.Telemetry;
 
 namespace LightQ.Server.Configuration;
 

@@ -3,6 +3,7 @@ using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Broker.Users;
 using LightQ.Protocol.Control;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using Right = LightQ.Broker.Users.Right;
 using TopicGrant = LightQ.Broker.Users.Grant;

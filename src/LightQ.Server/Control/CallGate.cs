@@ -2,8 +2,8 @@ using System.Globalization;
 using Grpc.AspNetCore.Server;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
+using LightQ.Server.Ports;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
@@ -27,6 +27,9 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
 
     private int _calls;
 
+    /// <summary>The largest message in force, in bytes.</summary>
+    public int MessageBytes => messageBytes;
+
     public async Task InvokeAsync(HttpContext http, RequestDelegate next)
     {
         if (http.GetEndpoint()?.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method is not { } method)
@@ -39,7 +42,7 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
         {
             int most = limits.Http.MaxCalls;
             if (!isHealth && Interlocked.Increment(ref _calls) > most)
-                throw Exhausted(limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxCalls), most, "As many calls are under way"));
+                throw Exhausted(limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCalls), most, "As many calls are under way"));
             Admit(http, method.FullName);
             await ServeAsync(http, next, endsWithPorts: !isHealth && method.Type != MethodType.Unary).ConfigureAwait(false);
         }
@@ -135,7 +138,7 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
         if (end[Status] != Text(StatusCode.ResourceExhausted))
             return;
         string found = Uri.UnescapeDataString(end[Message].ToString()).TrimEnd('.');
-        string reason = limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxMessageBytes), messageBytes, found);
+        string reason = limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxMessageBytes), messageBytes, found);
         Write(end, ControlErrors.Make(ErrorCode.ResourceExhausted, reason));
     }
 

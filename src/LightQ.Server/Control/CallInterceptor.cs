@@ -3,7 +3,7 @@ using Grpc.Core;
 using Grpc.Core.Interceptors;
 using LightQ.Broker;
 using LightQ.Server.Security;
-using LightQ.Storage;
+using LightQ.Storage.Files;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Control;

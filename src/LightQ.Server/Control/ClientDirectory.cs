@@ -1,12 +1,12 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Protocol.Control;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Connections;
 using LightQ.Server.Messages;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Who is connected: connections of the data plane, and calls that carry messages, which are numbered among them.</summary>
-internal sealed class ClientDirectory(DataListener listener, MessageCalls calls)
+internal sealed class ClientDirectory(ConnectionListener listener, MessageCalls calls)
 {
     /// <summary>How many there are.</summary>
     public int Count => listener.Count + calls.Open.Count();
@@ -17,13 +17,13 @@ internal sealed class ClientDirectory(DataListener listener, MessageCalls calls)
     /// <summary>One of them; null when it has ended.</summary>
     public Connection? Find(uint id) => listener.Find(id) is { } connection ? Describe(connection) : calls.Find(id) is { } call ? Describe(call) : null;
 
-    private static Connection Describe(DataConnection connection)
+    private static Connection Describe(ClientConnection connection)
     {
-        (int producers, int subscriptions) = connection.Session.Streams.CountKinds();
+        (int producers, int subscriptions) = connection.Protocol.Streams.CountKinds();
         return new Connection
         {
             Id = connection.Id,
-            ClientName = connection.Session.ClientName,
+            ClientName = connection.Protocol.ClientName,
             RemoteAddress = connection.Remote?.ToString() ?? "",
             ConnectTime = connection.Connected.ToTimestamp(),
             PublishersCount = (uint)producers,

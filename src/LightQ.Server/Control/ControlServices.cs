@@ -7,12 +7,11 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Server.DataPlane;
-using LightQ.Server.Hosting;
-using LightQ.Server.Json;
+using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Messages;
 using LightQ.Server.Security;
+using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
@@ -24,7 +23,7 @@ namespace LightQ.Server.Control;
 
 /// <summary>The control plane: serves each rpc of the .proto files, behind the gate and the interceptor that hold callers to its rule.</summary>
 internal sealed class ControlServices(
-    LightQBroker broker, DataListener listener, ServerLimits limits, ServerSecurity security, IServerOperations operations, TimeProvider time, TimeProvider connectionTime, ILogger logger)
+    LightQBroker broker, ConnectionListener listener, ServerLimits limits, ServerSecurity security, IServerOperations operations, TimeProvider time, TimeProvider connectionTime, ILogger logger)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
@@ -46,7 +45,7 @@ internal sealed class ControlServices(
         services.AddSingleton(new TopicsService(broker, security.Authenticator, security.Access, security.Events));
         services.AddSingleton(new OperationsService(operations, security.Events, connectionTime));
         services.AddSingleton(new AuthService(broker, security.Authenticator, security.Access, security.Events, time));
-        services.AddSingleton(new StatsService(broker, listener, clients, security.Access, time));
+        services.AddSingleton(new StatsService(broker, listener, clients, limits.Refusals, security.Access, time));
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
         services.AddSingleton(new MessagesService(
@@ -77,7 +76,8 @@ internal sealed class ControlServices(
     }
 
     /// <summary>Adds the services to an application, behind the gate that every call passes.</summary>
-    public void Map(WebApplication app)
+    /// <returns>The gate.</returns>
+    public CallGate Map(WebApplication app)
     {
         var gate = new CallGate(limits, MessageBytes, security, StoppingOf(app.Services));
         app.Use(gate.InvokeAsync);
@@ -95,7 +95,7 @@ internal sealed class ControlServices(
             .SelectMany(source => source.Endpoints)
             .Select(endpoint => endpoint.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method)
             .OfType<IMethod>());
-        new JsonGateway(gate, security, limits, MessageBytes).Map(app);
+        return gate;
     }
 
     /// <summary>Ends the calls that may not go on, after somebody's rights have changed.</summary>

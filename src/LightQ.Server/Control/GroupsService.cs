@@ -3,6 +3,7 @@ using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
 using Right = LightQ.Broker.Users.Right;
 using Topic = LightQ.Broker.Topics.Topic;

@@ -4,6 +4,7 @@ using LightQ.Broker;
 using LightQ.Protocol.Control;
 using LightQ.Server.Configuration;
 using LightQ.Server.Hosting;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
 
 namespace LightQ.Server.Control;

@@ -3,14 +3,17 @@ using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
 using LightQ.Server.Configuration;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Connections;
+using LightQ.Server.Messages;
 using LightQ.Server.Security;
+using LightQ.Server.Telemetry;
 using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
-internal sealed class StatsService(LightQBroker broker, DataListener listener, ClientDirectory clients, AccessControl access, TimeProvider time)
+internal sealed class StatsService(
+    LightQBroker broker, ConnectionListener listener, ClientDirectory clients, LimitRefusals refusals, AccessControl access, TimeProvider time)
     : Protocol.Control.Stats.StatsBase
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
@@ -70,8 +73,8 @@ internal sealed class StatsService(LightQBroker broker, DataListener listener, C
             DataPort = (uint)listener.EndPoint.Port,
             CatalogUnconfirmed = access.IsLimitedToAdmin,
         };
-        foreach (ServerSetting limit in ServerSettings.All.Where(s => s.IsLimit && broker.Refusals[s.Key] != 0))
-            response.LimitRefusals[limit.Key] = (ulong)broker.Refusals[limit.Key];
+        foreach (ServerSetting limit in ServerSettings.All.Where(s => s.IsLimit && refusals[s.Key] != 0))
+            response.LimitRefusals[limit.Key] = (ulong)refusals[limit.Key];
         foreach (Topic topic in Visible(context))
         {
             var figures = TopicFigures.Of(topic);

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
+using LightQ.Server.Messages;
 using LightQ.Storage;
 using Proto = LightQ.Protocol.Control;
 

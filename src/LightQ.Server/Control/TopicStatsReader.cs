@@ -1,6 +1,7 @@
 using Google.Protobuf.WellKnownTypes;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
+using LightQ.Server.Telemetry;
 using Partition = LightQ.Broker.Topics.Partition;
 using Topic = LightQ.Broker.Topics.Topic;
 

@@ -1,6 +1,7 @@
 using System.Buffers;
 using LightQ.Protocol.Frames;
 using LightQ.Server.Limits;
+using LightQ.Server.Transport;
 
 namespace LightQ.Server.DataPlane;
 

@@ -2,11 +2,13 @@ using System.Buffers;
 using System.IO.Pipelines;
 using LightQ.Broker;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
+using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using LightQ.Server.Tls;
@@ -18,7 +20,7 @@ namespace LightQ.Server.DataPlane;
 /// Reads from a <see cref="PipeReader"/> and answers through a <see cref="ConnectionOutput"/>: it knows no sockets. Frames are handled one after the other;
 /// what may touch the disk (durable topics, named producers) is done on the pool while this connection's reading waits for it.
 /// </remarks>
-internal sealed class Session : IStreamOwner
+internal sealed class Session : IConnectionProtocol
 {
     /// <summary>Receives handled without a wait in between; then other connections of this socket thread get their turn.</summary>
     private const int ReadsInOneGo = 16;
@@ -34,7 +36,6 @@ internal sealed class Session : IStreamOwner
     private readonly TimeProvider _time;
     private readonly FrameReader _frames = new();
     private List<ProducerStream>? _touched;
-    private ConnectionOutput _output = null!;
     private ProducerStream? _lastProducer;
     private bool _welcomed;
     private bool _refused;
@@ -42,55 +43,69 @@ internal sealed class Session : IStreamOwner
     private ProtocolException? _revoked;
     private volatile bool _isLogged;
     private volatile bool _isAuthenticating;
+    private volatile bool _isReading;
 
     public Session(
-        IConnectionEvents events, LightQBroker broker, ServerSecurity security, PeerChannel peer, ServerLimits limits, AssemblyBudget assembly, uint connectionId, TimeProvider time)
+        in ConnectionParts connection, IOutputFormat format, LightQBroker broker, ServerSecurity security, ServerLimits limits, TimeProvider time)
     {
-        _events = events;
+        _events = connection.Events;
         _broker = broker;
         _security = security;
-        Peer = peer;
         _limits = limits;
-        _assembly = new FrameAssembly(limits, assembly, time);
-        ConnectionId = connectionId;
         _time = time;
+        _assembly = new FrameAssembly(limits, connection.Blocks.Assembly, time);
+        Peer = connection.Peer;
+        Output = new ConnectionOutput(connection, format, limits, time);
         LastReceive = time.GetTimestamp();
     }
 
     /// <summary>What the Ping of a heartbeat carries: stream 0 is the connection.</summary>
-    public const ulong Heartbeat = 0;
+    private const ulong Heartbeat = 0;
 
     /// <inheritdoc/>
-    public uint ConnectionId { get; }
+    public ConnectionOutput Output { get; }
 
-    /// <summary>Where it comes from, and whom its certificate names.</summary>
+    /// <inheritdoc/>
     public PeerChannel Peer { get; set; }
 
-    /// <summary>What the client calls itself.</summary>
+    /// <inheritdoc/>
     public string ClientName { get; private set; } = "";
 
-    /// <summary>Whether the handshake is done.</summary>
+    /// <inheritdoc/>
     public bool IsWelcomed => Volatile.Read(ref _welcomed);
 
-    /// <summary>Whether a Hello is being checked: its password may wait for others to be hashed, which is no fault of the peer's.</summary>
+    /// <inheritdoc/>
     public bool IsAuthenticating => _isAuthenticating;
 
-    /// <summary>The frame that has begun to arrive.</summary>
-    public FrameAssembly Assembly => _assembly;
+    /// <inheritdoc/>
+    public bool IsRefused => Volatile.Read(ref _refused);
 
-    /// <summary>When something was last received, as a timestamp of the clock.</summary>
+    /// <inheritdoc/>
+    public bool IsWaiting => _assembly.IsWaiting;
+
+    /// <inheritdoc/>
     public long LastReceive { get; private set; }
 
-    /// <summary>The open streams.</summary>
-    public SessionStreams Streams { get; private set; } = SessionStreams.None;
+    /// <inheritdoc/>
+    public ConnectionStreams Streams { get; private set; } = ConnectionStreams.None;
 
     /// <inheritdoc/>
-    public void Schedule(OutputStream stream) => _output.Schedule(stream);
+    public bool IsTooSlow(out long rate) => _assembly.IsTooSlow(out rate);
 
     /// <inheritdoc/>
-    public void OnEnding(OutputStream stream) => _events.OnEndToTell();
+    public void Ping() => Output.Answer(new FrameAnswer<PingFrame>(new PingFrame(Heartbeat), 0, 0));
 
-    /// <summary>Somebody may do more or less than before: ends the streams that may not go on, or the connection. Any thread.</summary>
+    /// <inheritdoc/>
+    public void GoAway(TimeSpan timeLeft)
+    {
+        var going = new GoAwayFrame(ErrorCode.ShuttingDown, (uint)timeLeft.TotalMilliseconds, "the broker is stopping");
+        Output.Answer(new FrameAnswer<GoAwayFrame>(going, 0, 0));
+    }
+
+    /// <inheritdoc/>
+    public void Finish() => EndWith(new ErrorFrame(ErrorCode.ShuttingDown, "the broker is stopping"));
+
+    /// <inheritdoc/>
     public void Review()
     {
         if (Volatile.Read(ref _principal) is not { } principal)
@@ -105,11 +120,10 @@ internal sealed class Session : IStreamOwner
             Review(principal, stream);
     }
 
-    /// <summary>Ends the connection for a limit that its peer has met, and tells it. Any thread.</summary>
-    /// <returns>False when nothing can be said yet.</returns>
+    /// <inheritdoc/>
     public bool TryEnd(ProtocolException reason)
     {
-        if (Volatile.Read(ref _output) is null)
+        if (!_isReading)
             return false;
         _isLogged = true;
         if (Interlocked.CompareExchange(ref _revoked, reason, null) is null)
@@ -117,14 +131,10 @@ internal sealed class Session : IStreamOwner
         return true;
     }
 
-    /// <summary>Reads until the peer ends the connection or breaks the protocol.</summary>
-    /// <param name="input">What the peer sends.</param>
-    /// <param name="output">What it is sent.</param>
-    /// <param name="refusal">Why it is refused before it has said anything; null when it is not.</param>
-    /// <returns>Why it ended, for the log; null when the peer just left, or when the log has it.</returns>
-    public async Task<ProtocolException?> RunAsync(PipeReader input, ConnectionOutput output, ProtocolException? refusal = null)
+    /// <inheritdoc/>
+    public async Task<ProtocolException?> RunAsync(PipeReader input, ProtocolException? refusal)
     {
-        Volatile.Write(ref _output, output);
+        _isReading = true;
         ProtocolException? failure = refusal;
         if (refusal is not null)
             Refuse(refusal);
@@ -157,7 +167,7 @@ internal sealed class Session : IStreamOwner
                     while (HandleFrames(ref left) is { } slow)
                         await slow.ConfigureAwait(false);
                     if (!_assembly.Continue(left, left.Length != read.Buffer.Length, _frames))
-                        throw Meet(ErrorCode.ResourceExhausted, "DataPlane:" + nameof(DataPlaneOptions.MaxAssemblyBytes), _limits.DataPlane.MaxAssemblyBytes, "There is no room for another long frame beside those that are arriving");
+                        throw LimitMet(ErrorCode.ResourceExhausted, _limits.DataPlaneRefusals, nameof(DataPlaneOptions.MaxAssemblyBytes), _limits.DataPlane.MaxAssemblyBytes, "There is no room for another long frame beside those that are arriving");
                 }
                 catch (ProtocolException e)
                 {
@@ -179,28 +189,24 @@ internal sealed class Session : IStreamOwner
     {
         if (!_welcomed)
             return FirstBytes.AreTls(received) ? new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.") : error;
-        return error.Code == ErrorCode.FrameTooLarge ? Meet(ErrorCode.FrameTooLarge, "DataPlane:" + nameof(DataPlaneOptions.MaxFrameBytes), _frames.MaxFrameBytes, error.Message.TrimEnd('.')) : error;
+        return error.Code == ErrorCode.FrameTooLarge ? LimitMet(ErrorCode.FrameTooLarge, _limits.DataPlaneRefusals, nameof(DataPlaneOptions.MaxFrameBytes), _frames.MaxFrameBytes, error.Message.TrimEnd('.')) : error;
     }
 
     /// <summary>The peer has met a limit, which logs it.</summary>
-    private ProtocolException Meet(ErrorCode code, string setting, IFormattable limit, string found)
+    private ProtocolException LimitMet(ErrorCode code, LimitRefusals limits, string setting, IFormattable limit, string found)
     {
         _isLogged = true;
-        return new ProtocolException(code, _limits.Refusals.Refuse(setting, limit, found));
+        return new ProtocolException(code, limits.Refuse(setting, limit, found));
     }
 
     private void Refuse(ProtocolException reason)
     {
         Volatile.Write(ref _refused, true);
-        _events.OnEndToTell();
-        _output.Answer(new ErrorFrame(reason.Code, reason.Message), last: true);
+        _events.OnEndPending();
+        EndWith(new ErrorFrame(reason.Code, reason.Message));
     }
 
-    /// <summary>What the Ping behind a producer stream's acks carries.</summary>
-    public static ulong EchoOf(uint stream, uint echo) => ((ulong)echo << 32) | stream;
-
-    /// <summary>Whether an error was sent and the peer is only given time to read it.</summary>
-    public bool IsRefused => Volatile.Read(ref _refused);
+    private void EndWith(in ErrorFrame error) => Output.Answer(new FrameAnswer<ErrorFrame>(error, 0, 0), last: true);
 
     /// <summary>Handles the whole frames in <paramref name="left"/>, flushes each producer that published once, and then runs what that posted.</summary>
     /// <returns>Work that has to be awaited before the next frame; null when all are handled.</returns>
@@ -277,7 +283,7 @@ internal sealed class Session : IStreamOwner
             _lastProducer = producer;
         }
         if (!producer.Publish(body))
-            throw Meet(ErrorCode.WindowExceeded, "Broker:" + nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows");
+            throw LimitMet(ErrorCode.WindowExceeded, _broker.Refusals, nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows");
         _touched ??= [];
         if (!_touched.Contains(producer))
             _touched.Add(producer);
@@ -300,7 +306,7 @@ internal sealed class Session : IStreamOwner
             settled[i] = new SettledRange(outcome, range.DeliveryId, range.FirstOffset, range.Count);
             answer |= outcome != SettleOutcome.Done;
         }
-        bool isRead = !answer || _output.AnswerSettled(id, tag, settled[..frame.Count]);
+        bool isRead = !answer || Output.Answer(new SettledAnswer(id, tag, settled[..frame.Count]));
         if (rented is not null)
             ArrayPool<SettledRange>.Shared.Return(rented);
         ThrowUnless(isRead);
@@ -335,12 +341,12 @@ internal sealed class Session : IStreamOwner
         ClientName = hello.ClientName.Length <= 200 ? hello.ClientName : hello.ClientName[..200];
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
-        Streams = new SessionStreams();
+        Streams = new ConnectionStreams();
         Answer(new WelcomeFrame(
             ProtocolLimits.Version,
             0,
             _broker.Id,
-            ConnectionId,
+            Output.ConnectionId,
             (uint)options.MaxFrameBytes,
             (uint)(options.MaxFrameBytes - FrameHeader.Size),
             (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
@@ -366,7 +372,7 @@ internal sealed class Session : IStreamOwner
     {
         try
         {
-            ProducerStream producer = _broker.OpenProducer(this, id, request, out ProducerOpenedFrame opened);
+            ProducerStream producer = _broker.OpenProducer(Output, id, request, out ProducerOpenedFrame opened);
             Streams.Add(producer);
             Answer(opened, id, tag);
             Review(_principal!, producer); // What changed while it was opened has not met it.
@@ -393,7 +399,7 @@ internal sealed class Session : IStreamOwner
     {
         try
         {
-            Subscription subscription = _broker.Subscribe(this, id, request, out SubscribedFrame subscribed);
+            Subscription subscription = _broker.Subscribe(Output, id, request, out SubscribedFrame subscribed);
             Streams.Add(subscription);
             Answer(subscribed, id, tag);
             subscription.Opened();
@@ -431,7 +437,7 @@ internal sealed class Session : IStreamOwner
         int most = _limits.DataPlane.MaxStreams;
         if (Streams.Count < most)
             return true;
-        Refuse(ErrorCode.ResourceExhausted, _limits.Refusals.Refuse("DataPlane:" + nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams"), id, tag);
+        Refuse(ErrorCode.ResourceExhausted, _limits.DataPlaneRefusals.Refuse(nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams"), id, tag);
         return false;
     }
 
@@ -454,13 +460,13 @@ internal sealed class Session : IStreamOwner
     private void Answer<TBody>(in TBody body, uint stream = 0, uint tag = 0)
         where TBody : IFrameBody<TBody>
     {
-        ThrowUnless(_output.Answer(body, stream, tag));
+        ThrowUnless(Output.Answer(new FrameAnswer<TBody>(body, stream, tag)));
     }
 
     private void ThrowUnless(bool clientReads)
     {
         if (!clientReads)
-            throw Meet(ErrorCode.ResourceExhausted, "DataPlane:" + nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
+            throw LimitMet(ErrorCode.ResourceExhausted, _limits.DataPlaneRefusals, nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
     }
 
     private static ProtocolException Unexpected(FrameType type) =>

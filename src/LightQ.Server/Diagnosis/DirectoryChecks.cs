@@ -2,6 +2,7 @@ using System.Globalization;
 using LightQ.Server.Security;
 using LightQ.Storage;
 using LightQ.Storage.Backups;
+using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
 
 namespace LightQ.Server.Diagnosis;

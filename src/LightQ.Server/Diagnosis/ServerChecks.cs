@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using LightQ.Server.Hosting;
+using LightQ.Server.Ports;
 using LightQ.Server.Tls;
 
 namespace LightQ.Server.Diagnosis;

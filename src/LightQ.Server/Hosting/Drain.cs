@@ -1,5 +1,5 @@
 using LightQ.Broker;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Connections;
 using LightQ.Server.Messages;
 
 namespace LightQ.Server.Hosting;
@@ -17,7 +17,7 @@ internal sealed class Drain
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(50);
 
     private readonly LightQBroker _broker;
-    private readonly DataListener _listener;
+    private readonly ConnectionListener _listener;
     private readonly MessageCalls _calls;
     private readonly TimeProvider _time;
     private readonly TimeSpan _timeout;
@@ -26,7 +26,7 @@ internal sealed class Drain
     private volatile DrainProgress _progress = new(0, 0, 0);
 
     /// <summary>Begins.</summary>
-    public Drain(LightQBroker broker, DataListener listener, MessageCalls calls, TimeProvider time, TimeSpan timeout)
+    public Drain(LightQBroker broker, ConnectionListener listener, MessageCalls calls, TimeProvider time, TimeSpan timeout)
     {
         (_broker, _listener, _calls, _time, _timeout) = (broker, listener, calls, time, timeout);
         _began = time.GetTimestamp();
@@ -61,12 +61,12 @@ internal sealed class Drain
         int connections = 0, busyProducers = 0;
         long held = 0;
         TimeSpan since = _time.GetElapsedTime(_began);
-        foreach (DataConnection connection in _listener.Connections)
+        foreach (ClientConnection connection in _listener.Connections)
         {
-            if (!connection.Session.IsWelcomed)
+            if (!connection.Protocol.IsWelcomed)
                 continue; // It is refused when it says Hello.
             connection.GoAway(TimeLeft);
-            (int busy, long holds) = connection.Session.Streams.CountUnderWay();
+            (int busy, long holds) = connection.Protocol.Streams.CountUnderWay();
             (connections, busyProducers, held) = (connections + 1, busyProducers + busy, held + holds);
             if (busy == 0 && holds == 0 && since >= Grace && connection.Unheard >= Grace)
                 connection.Finish();

@@ -67,7 +67,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         TimeSpan debt = pace.Debt;
         if (debt <= TimeSpan.Zero)
             return;
-        limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxCallsPerSecond), limits.Http.MaxCallsPerSecond, FormattableString.Invariant($"{connection.RemoteEndPoint} calls faster, and is heard again in {debt.TotalMilliseconds:0} ms"));
+        limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCallsPerSecond), limits.Http.MaxCallsPerSecond, FormattableString.Invariant($"{connection.RemoteEndPoint} calls faster, and is heard again in {debt.TotalMilliseconds:0} ms"));
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, connection.ConnectionClosed);
         for (; debt > TimeSpan.Zero && !end.IsCancellationRequested; debt = pace.Debt)
         {
@@ -87,7 +87,7 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
 
     private void GiveUp()
     {
-        string reason = limits.Refusals.Refuse("Http:" + nameof(HttpOptions.HeaderTimeout), limits.Http.HeaderTimeout, $"{connection.RemoteEndPoint} takes too long for the headers of a request, or for a frame");
+        string reason = limits.HttpRefusals.Refuse(nameof(HttpOptions.HeaderTimeout), limits.Http.HeaderTimeout, $"{connection.RemoteEndPoint} takes too long for the headers of a request, or for a frame");
         connection.Abort(new ConnectionAbortedException(reason));
     }
 

@@ -1,5 +1,4 @@
 using System.Net;
-using LightQ.Server.Tls;
 
 namespace LightQ.Server.Hosting;
 

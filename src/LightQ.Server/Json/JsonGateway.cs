@@ -4,10 +4,8 @@ using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Server.Control;
-using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
-using LightQ.Server.Web;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
@@ -20,7 +18,7 @@ namespace LightQ.Server.Json;
 /// The control plane in JSON over HTTP: a request becomes a call of the method that its route names, behind the same
 /// gate, interceptor and limits.
 /// </summary>
-internal sealed class JsonGateway(CallGate gate, ServerSecurity security, ServerLimits limits, int messageBytes)
+internal sealed class JsonGateway(CallGate gate, ServerSecurity security, ServerLimits limits)
 {
     /// <summary>The description of the routes.</summary>
     public const string DescriptionPath = "/openapi/v1.json";
@@ -113,8 +111,7 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
 
     private string TooLong()
     {
-        const string Setting = "Http:" + nameof(HttpOptions.MaxMessageBytes);
-        return limits.Refusals.Refuse(Setting, messageBytes, "The body has too many bytes");
+        return limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxMessageBytes), gate.MessageBytes, "The body has too many bytes");
     }
 
     /// <summary>Who shows a password instead of a token is looked for here: the gate knows tokens only.</summary>
@@ -128,7 +125,7 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
 
     private async Task<byte[]> ReadAsync(HttpContext http)
     {
-        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = messageBytes;
+        http.Features.GetRequiredFeature<IHttpMaxRequestBodySizeFeature>().MaxRequestBodySize = gate.MessageBytes;
         using var body = new MemoryStream();
         await http.Request.Body.CopyToAsync(body, http.RequestAborted).ConfigureAwait(false);
         return body.ToArray();

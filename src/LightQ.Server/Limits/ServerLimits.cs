@@ -1,8 +1,7 @@
 using System.Globalization;
 using LightQ.Broker;
 using LightQ.Protocol;
-using LightQ.Server.DataPlane;
-using LightQ.Server.Hosting;
+using LightQ.Server.Configuration;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Limits;
@@ -36,6 +35,8 @@ internal sealed class ServerLimits
         _time = time;
         _logger = logger;
         Refusals = refusals;
+        DataPlaneRefusals = refusals.In(ServerSettings.DataPlaneSection);
+        HttpRefusals = refusals.In(ServerSettings.HttpSection);
         refusals.Refused += Log;
     }
 
@@ -52,8 +53,14 @@ internal sealed class ServerLimits
     /// <summary>The limits of the control and the web port.</summary>
     public HttpOptions Http => _options.Http;
 
-    /// <summary>What was refused.</summary>
+    /// <summary>What was refused, by the settings' keys.</summary>
     public LimitRefusals Refusals { get; }
+
+    /// <summary>What the limits of the data port have refused.</summary>
+    public LimitRefusals DataPlaneRefusals { get; }
+
+    /// <summary>What the limits of the control and the web port have refused.</summary>
+    public LimitRefusals HttpRefusals { get; }
 
     /// <summary>How often a connection could not be accepted, most likely because the process has no descriptor left.</summary>
     public long AcceptFailures => Volatile.Read(ref _acceptFailures);
@@ -70,10 +77,9 @@ internal sealed class ServerLimits
     /// <param name="groups">How many groups there are.</param>
     public void OnGroupsLeftOut(int groups)
     {
-        const string Setting = "Http:" + nameof(HttpOptions.MaxMetricsGroups);
-        Refusals.Count(Setting);
-        if (TryBreakSilence(Setting, 1, LeftOutInterval, out _))
-            ServerLog.GroupsLeftOut(_logger, groups, Http.MaxMetricsGroups, Setting);
+        string key = HttpRefusals.Count(nameof(HttpOptions.MaxMetricsGroups));
+        if (TryBreakSilence(key, 1, LeftOutInterval, out _))
+            ServerLog.GroupsLeftOut(_logger, groups, Http.MaxMetricsGroups, key);
     }
 
     /// <summary>Counts a refusal of the data plane's limits.</summary>
@@ -82,7 +88,7 @@ internal sealed class ServerLimits
     /// <param name="limit">Its value.</param>
     /// <param name="found">What was found, as a sentence without its point.</param>
     public ProtocolException Refuse(ErrorCode code, string setting, IFormattable limit, string found) =>
-        new(code, Refusals.Refuse($"DataPlane:{setting}", limit, found));
+        new(code, DataPlaneRefusals.Refuse(setting, limit, found));
 
     /// <summary>Whether a refused peer gets a line of the log: the first ten of a kind in a second do.</summary>
     /// <param name="kind">What peers are refused for.</param>

@@ -4,10 +4,11 @@ using System.Text;
 using Google.Protobuf.WellKnownTypes;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Server.Security;
 using Delivery = LightQ.Broker.Subscriptions.Delivery;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
@@ -255,7 +256,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         ShowCredit(credit > 0);
         while (true)
         {
-            if (_run.Next(credit) is { } response)
+            if (DeliveryMapping.Next(_run, credit) is { } response)
             {
                 int count = response.Delivery?.Messages.Count ?? 0;
                 if (count != 0 && Interlocked.Add(ref _credit, -count) == 0)
@@ -283,7 +284,7 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         {
             case DeliveryResult.Gap:
                 MakeReady(subscription);
-                return RunReader.ToProto(subscription.Partition.Index, delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason);
+                return DeliveryMapping.ToProto(subscription.Partition.Index, delivery.Gap);
             case DeliveryResult.Run:
                 MakeReady(subscription);
                 _run.Load(subscription, delivery);

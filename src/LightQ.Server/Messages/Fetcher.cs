@@ -2,12 +2,12 @@ using System.Collections.Concurrent;
 using System.Text;
 using System.Threading.Channels;
 using LightQ.Broker;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Server.Security;
-using LightQ.Storage;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
 
 namespace LightQ.Server.Messages;
@@ -282,9 +282,7 @@ internal sealed class Fetcher(
             switch (subscription.TryTake(out Broker.Subscriptions.Delivery delivery))
             {
                 case DeliveryResult.Gap:
-                    LogGap gap = delivery.Gap;
-                    uint partition = subscription.Partition.Index;
-                    answer.Gaps.Add(RunReader.ToProto(partition, gap.FirstOffset, gap.LastOffset, gap.Reason).Gap);
+                    answer.Gaps.Add(DeliveryMapping.ToProto(subscription.Partition.Index, delivery.Gap).Gap);
                     break;
                 case DeliveryResult.Run:
                     _run.Load(subscription, delivery);
@@ -304,7 +302,7 @@ internal sealed class Fetcher(
     {
         int bytes = 0;
         long next = range.FirstOffset, end = range.FirstOffset + range.Count;
-        while (bytes < mostBytes && _run.Next(long.MaxValue) is { } part)
+        while (bytes < mostBytes && DeliveryMapping.Next(_run, long.MaxValue) is { } part)
         {
             if (part.Gap is { } gap)
             {

@@ -2,8 +2,6 @@ using Grpc.Core;
 using LightQ.Broker;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Server.Control;
-using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
 
@@ -117,8 +115,7 @@ internal sealed class Fetchers(
                 int most = limits.Http.MaxFetchers;
                 if (_byKey.Count >= most)
                 {
-                    const string Setting = "Http:" + nameof(HttpOptions.MaxFetchers);
-                    string reason = limits.Refusals.Refuse(Setting, most, "As many users fetch from groups");
+                    string reason = limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxFetchers), most, "As many users fetch from groups");
                     throw new BrokerException(ErrorCode.ResourceExhausted, reason);
                 }
                 (string name, string peer) = (MessageCall.NameOf(context), MessageCall.PeerOf(context));

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Connections;
 
 namespace LightQ.Server.Messages;
 
@@ -12,7 +12,7 @@ namespace LightQ.Server.Messages;
 /// </summary>
 /// <param name="listener">Numbers the calls among the connections.</param>
 /// <param name="time">The clock of connections.</param>
-internal sealed class MessageCalls(DataListener listener, TimeProvider time)
+internal sealed class MessageCalls(ConnectionListener listener, TimeProvider time)
 {
     /// <summary>How long a call whose time is over has to say so; after that its transport is cut.</summary>
     private static readonly TimeSpan LastWords = TimeSpan.FromSeconds(1);

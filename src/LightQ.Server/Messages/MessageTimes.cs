@@ -3,7 +3,6 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
-using LightQ.Server.Control;
 
 namespace LightQ.Server.Messages;
 

@@ -1,9 +1,10 @@
 using LightQ.Broker;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Server.Security;
 
 namespace LightQ.Server.Messages;

@@ -4,6 +4,7 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Server.Security;
 using Topic = LightQ.Broker.Topics.Topic;
 

@@ -1,32 +1,31 @@
 using System.Buffers;
 using System.Text;
-using Google.Protobuf;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
-using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
-using Delivery = LightQ.Protocol.Control.Delivery;
+using LightQ.Storage;
 using GapReason = LightQ.Client.GapReason;
 using SettleKind = LightQ.Client.SettleKind;
 using Subscription = LightQ.Broker.Subscriptions.Subscription;
 
 namespace LightQ.Server.Messages;
 
-/// <summary>Reads the messages of one run after the other for a Consume call, as many at a time as there is credit for. Not thread-safe.</summary>
+/// <summary>
+/// Reads the messages of one run after the other, whatever they are sent as: passes over what is not due, tells of
+/// what has expired or is damaged as gaps, inflates. Not thread-safe.
+/// </summary>
 /// <remarks>
-/// Keeps a copy of one run, and of one batch inflated: all that a call holds of its topic, however many partitions it reads and however slow it is.
-/// A batch whose messages are delivered bit by bit stays until another run comes.
+/// Call <see cref="Load"/> with a run, then <see cref="Next"/> until it says <see cref="RunStep.End"/>; at
+/// <see cref="RunStep.Records"/>, call <see cref="TryRead"/> for as many as are wanted. Keeps a copy of one run, and of
+/// one batch inflated: all that a call holds of its topic, however many partitions it reads and however slow it is. A
+/// batch whose messages are delivered bit by bit stays until another run comes.
 /// </remarks>
 internal sealed class RunReader(TimeProvider time)
 {
-    /// <summary>A response is sent when it has so many bytes of messages.</summary>
-    private const int ResponseBytes = 64 * 1024;
-
     private readonly BatchInflater _inflater = new(ProtocolLimits.InflatedBatchBytes);
     private Subscription? _source;
     private GroupDelivery _range;
-    private long _lockEnd;
     private byte[] _run = [];
     private int _runLength;
     private int _nextBatch;
@@ -37,16 +36,32 @@ internal sealed class RunReader(TimeProvider time)
     private int _recordsEnd;
     private int _recordCount;
     private long _baseOffset;
-    private long _appendTime;
-    private string _messageId = "";
     private bool _isBatchSound;
     private int _record;
     private long _offset;
     private long _end;
-    private (long First, long Last, GapReason Reason)? _gap;
+    private LogGap? _gap;
 
-    /// <summary>Whether there is nothing left of the run; known once <see cref="Next"/> has said null.</summary>
+    /// <summary>Whether there is nothing left of the run; known once <see cref="Next"/> has said that it is at its end.</summary>
     public bool IsExhausted => _gap is null && _offset >= _end && _nextBatch >= _runLength;
+
+    /// <summary>Whose messages they are.</summary>
+    public Subscription Source => _source!;
+
+    /// <summary>What the member of a group may settle; its count is 0 for others.</summary>
+    public GroupDelivery Range => _range;
+
+    /// <summary>When the lock on them ends, in unix microseconds.</summary>
+    public long LockEnd { get; private set; }
+
+    /// <summary>The gap that <see cref="Next"/> has found.</summary>
+    public LogGap Gap { get; private set; }
+
+    /// <summary>When the batch at hand was stored, in unix microseconds.</summary>
+    public long AppendTime { get; private set; }
+
+    /// <summary>The id of the batch's only message; empty when it has none.</summary>
+    public string MessageId { get; private set; } = "";
 
     private bool IsRange => _range.Count != 0;
 
@@ -59,7 +74,7 @@ internal sealed class RunReader(TimeProvider time)
             _source?.ForgetLastBatch();
         _range = delivery.Range;
         _runEnd = delivery.Run.End.Offset;
-        _lockEnd = Now + (_range.LockMilliseconds * 1000L);
+        LockEnd = Now + (_range.LockMilliseconds * 1000L);
         if (delivery.Run.Memory.IsEmpty)
         {
             BeginRange(); // Of the batch that is here.
@@ -84,35 +99,52 @@ internal sealed class RunReader(TimeProvider time)
         (_record, _recordsEnd, _firstRecord) = (0, 0, 0);
     }
 
-    /// <summary>The next messages, or a gap.</summary>
-    /// <param name="credit">How many messages at most; gaps come in any case.</param>
-    /// <returns>Null when the run is exhausted, or there is no credit for what is left.</returns>
-    public ConsumeResponse? Next(long credit)
+    /// <summary>Goes to the next messages, or to a gap.</summary>
+    public RunStep Next()
     {
         while (true)
         {
             if (_gap is { } gap)
             {
-                _gap = null;
-                return ToProto(_source!.Partition.Index, gap.First, gap.Last, gap.Reason);
+                (_gap, Gap) = (null, gap);
+                return RunStep.Gap;
             }
             if (_offset < _end)
-            {
-                if (credit <= 0)
-                    return null;
-                if (Fill(credit) is { } delivery)
-                    return new ConsumeResponse { Delivery = delivery };
-            }
-            else if (!OpenNextBatch())
-            {
-                return null;
-            }
+                return RunStep.Records;
+            if (!OpenNextBatch())
+                return RunStep.End;
         }
     }
 
-    /// <summary>A gap as it is sent.</summary>
-    public static ConsumeResponse ToProto(uint partition, long first, long last, GapReason reason) =>
-        new() { Gap = new Gap { Partition = partition, FirstOffset = first, LastOffset = last, Reason = (Protocol.Control.GapReason)reason } };
+    /// <summary>Reads the next of the messages at hand.</summary>
+    /// <param name="record">The message; valid until the next call of any member.</param>
+    /// <returns>False when there is none: another step comes next, which is a gap if it could not be read.</returns>
+    public bool TryRead(out RecordView record)
+    {
+        record = default;
+        if (_gap is not null || _offset >= _end)
+            return false;
+        try
+        {
+            RecordEnumerator records = Records();
+            if (!records.MoveNext())
+            {
+                Damage();
+                return false;
+            }
+            record = records.Current;
+            StepOver(record);
+            return true;
+        }
+        catch (ProtocolException)
+        {
+            Damage();
+            return false;
+        }
+    }
+
+    /// <summary>The message that was read last cannot be handed out: its headers contradict themselves.</summary>
+    public void Reject(in RecordView record) => _gap = new LogGap(record.Offset, record.Offset, GapReason.Corrupt);
 
     private long Now => UnixMicroseconds.From(time.GetUtcNow());
 
@@ -126,24 +158,34 @@ internal sealed class RunReader(TimeProvider time)
         {
             // Where the next batch begins is not known.
             _nextBatch = _runLength;
-            _gap = (_expected, _runEnd - 1, GapReason.Corrupt);
+            _gap = new LogGap(_expected, _runEnd - 1, GapReason.Corrupt);
             return true;
         }
         _nextBatch += batch.Length;
         long first = IsRange ? _range.FirstOffset : Math.Max(batch.BaseOffset, _expected);
         long end = IsRange ? _range.FirstOffset + _range.Count : batch.NextOffset;
         _expected = end;
-        if (batch.Kind == BatchKind.Control || first >= end)
+        BatchFate fate = batch.FateAt(Now);
+        if (fate == BatchFate.Skip || first >= end)
             return true;
-        _isBatchSound = batch.Kind == BatchKind.Data && batch.VerifyPayload();
+        _isBatchSound = fate != BatchFate.Lost && batch.VerifyPayload();
         if (!_isBatchSound)
-            _gap = (first, end - 1, GapReason.Corrupt);
-        else if (batch.DueAt != 0)
-            PassOver(first, end); // It comes again when it is due.
-        else if (batch.ExpiresAt <= Now)
-            Expire(first, end);
-        else
-            OpenRecords(batch, first, end);
+        {
+            _gap = new LogGap(first, end - 1, GapReason.Corrupt);
+            return true;
+        }
+        switch (fate)
+        {
+            case BatchFate.Later:
+                PassOver(first, end);
+                break;
+            case BatchFate.Expired:
+                Expire(first, end);
+                break;
+            default:
+                OpenRecords(batch, first, end);
+                break;
+        }
         return true;
     }
 
@@ -161,13 +203,13 @@ internal sealed class RunReader(TimeProvider time)
         else
         {
             _isBatchSound = false;
-            _gap = (first, end - 1, GapReason.Corrupt);
+            _gap = new LogGap(first, end - 1, GapReason.Corrupt);
             return;
         }
         _firstRecord = start + batch.HeaderLength;
         _recordsEnd = _firstRecord + batch.UncompressedLength;
-        (_recordCount, _baseOffset, _appendTime) = (batch.RecordCount, batch.BaseOffset, batch.AppendTime);
-        _messageId = batch.MessageId.IsEmpty ? "" : Encoding.UTF8.GetString(batch.MessageId);
+        (_recordCount, _baseOffset, AppendTime) = (batch.RecordCount, batch.BaseOffset, batch.AppendTime);
+        MessageId = batch.MessageId.IsEmpty ? "" : Encoding.UTF8.GetString(batch.MessageId);
         (_record, _offset) = (_firstRecord, _baseOffset);
         MoveTo(first, end);
     }
@@ -178,7 +220,7 @@ internal sealed class RunReader(TimeProvider time)
         long first = _range.FirstOffset, end = first + _range.Count;
         if (!_isBatchSound)
         {
-            _gap = (first, end - 1, GapReason.Corrupt);
+            _gap = new LogGap(first, end - 1, GapReason.Corrupt);
             return;
         }
         if (first < _offset)
@@ -205,34 +247,6 @@ internal sealed class RunReader(TimeProvider time)
         }
     }
 
-    /// <returns>Null when the first message cannot be read; then there is a gap.</returns>
-    private Delivery? Fill(long credit)
-    {
-        var delivery = new Delivery();
-        int first = _record;
-        try
-        {
-            RecordEnumerator records = Records();
-            while (delivery.Messages.Count < credit && _offset < _end && _record - first < ResponseBytes && records.MoveNext())
-            {
-                if (TryRead(records.Current) is { } message)
-                    delivery.Messages.Add(message);
-                else if (delivery.Messages.Count == 0)
-                    _gap = (_offset, _offset, GapReason.Corrupt);
-                else
-                    break; // Its turn comes next.
-                StepOver(records.Current);
-                if (_gap is not null)
-                    break;
-            }
-        }
-        catch (ProtocolException)
-        {
-            Damage();
-        }
-        return delivery.Messages.Count != 0 ? delivery : null;
-    }
-
     private RecordEnumerator Records() =>
         new(_batch.AsSpan(_record, _recordsEnd - _record), (int)(_baseOffset + _recordCount - _offset), _offset);
 
@@ -245,7 +259,7 @@ internal sealed class RunReader(TimeProvider time)
     /// <summary>The rest of the batch cannot be read.</summary>
     private void Damage()
     {
-        _gap = (_offset, _end - 1, GapReason.Corrupt);
+        _gap = new LogGap(_offset, _end - 1, GapReason.Corrupt);
         _offset = _end;
         _isBatchSound = false;
     }
@@ -253,7 +267,7 @@ internal sealed class RunReader(TimeProvider time)
     private void Expire(long first, long end)
     {
         PassOver(first, end);
-        _gap = (first, end - 1, GapReason.Expired);
+        _gap = new LogGap(first, end - 1, GapReason.Expired);
     }
 
     /// <summary>Messages that the consumer does not get to see are done; on subscriptions that settle by themselves this says nothing new.</summary>
@@ -261,49 +275,5 @@ internal sealed class RunReader(TimeProvider time)
     {
         _source!.Settle(new SettleRange(SettleKind.Complete, _range.DeliveryId, first, (uint)(end - first)), default);
         _source.ForgetLastBatch(); // It was not opened, so what is left of it must come with it.
-    }
-
-    /// <returns>Null when its headers contradict themselves; where the next record begins is known all the same.</returns>
-    private DeliveredMessage? TryRead(in RecordView record)
-    {
-        try
-        {
-            return ToMessage(record);
-        }
-        catch (ProtocolException)
-        {
-            return null;
-        }
-    }
-
-    private DeliveredMessage ToMessage(in RecordView record)
-    {
-        var message = new DeliveredMessage
-        {
-            Partition = _source!.Partition.Index,
-            Offset = record.Offset,
-            Body = ByteString.CopyFrom(record.Body),
-            Tombstone = record.IsTombstone,
-            AppendTime = MessageTimes.ToProto(_appendTime),
-            MessageId = _messageId,
-        };
-        if (record.HasKey)
-            message.Key = ByteString.CopyFrom(record.Key);
-        foreach (HeaderView header in record.Headers)
-        {
-            message.Headers.Add(new MessageHeader
-            {
-                Name = header.WellKnownId == 0 ? Encoding.UTF8.GetString(header.Name) : WellKnownHeader.NameOf(header.WellKnownId) ?? "",
-                Id = header.WellKnownId,
-                Value = ByteString.CopyFrom(header.Value),
-            });
-        }
-        if (IsRange)
-        {
-            message.DeliveryId = _range.DeliveryId;
-            message.DeliveryCount = _range.DeliveryCount;
-            message.LockEndTime = MessageTimes.ToProto(_lockEnd);
-        }
-        return message;
     }
 }

@@ -1,7 +1,6 @@
 using LightQ.Broker;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Server.Control;
 using SettleKind = LightQ.Protocol.Control.SettleKind;
 
 namespace LightQ.Server.Messages;

@@ -2,7 +2,6 @@ using LightQ.Broker;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
 using LightQ.Protocol.Frames;
-using LightQ.Server.Control;
 using SettleMode = LightQ.Client.SettleMode;
 using Topic = LightQ.Broker.Topics.Topic;
 

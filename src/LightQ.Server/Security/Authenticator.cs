@@ -38,17 +38,19 @@ internal sealed class Authenticator
     /// <param name="broker">Knows the users, and the topics that have one of their own.</param>
     /// <param name="adminPassword">The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.</param>
     /// <param name="options">Who need not log in.</param>
+    /// <param name="refusals">Counts logins that are refused because there are too many.</param>
     /// <param name="events">Hears of every login.</param>
     /// <param name="time">The clock that tokens expire by.</param>
-    public Authenticator(LightQBroker broker, string adminPassword, AuthenticatorOptions options, ISecurityEvents events, TimeProvider time)
+    public Authenticator(
+        LightQBroker broker, string adminPassword, AuthenticatorOptions options, LimitRefusals refusals, ISecurityEvents events, TimeProvider time)
     {
         _broker = broker;
         _options = options;
         _events = events;
         _time = time;
         _adminHash = SHA256.HashData(Encoding.UTF8.GetBytes(adminPassword));
-        _logins = new LoginTokens(options.MaxLoginsPerUser, broker.Refusals, time);
-        Passwords = new PasswordQueue(options.MaxWaitingLogins, broker.Refusals);
+        _logins = new LoginTokens(options.MaxLoginsPerUser, refusals, time);
+        Passwords = new PasswordQueue(options.MaxWaitingLogins, refusals);
     }
 
     /// <summary>Where passwords are hashed.</summary>

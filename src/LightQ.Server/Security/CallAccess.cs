@@ -1,8 +1,7 @@
 using Grpc.Core;
 using LightQ.Broker;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Users;
-using LightQ.Server.Control;
 
 namespace LightQ.Server.Security;
 

@@ -1,6 +1,5 @@
 using System.Net;
 using Grpc.Core;
-using LightQ.Server.Control;
 
 namespace LightQ.Server.Security;
 

@@ -88,7 +88,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
             int most = maxWaiting();
             if (_waiting.Count >= most)
             {
-                var refused = new BrokerException(ErrorCode.ResourceExhausted, refusals.Refuse(nameof(LightQServerOptions.MaxWaitingLogins), most, $"{_waiting.Count} passwords wait to be checked"));
+                BrokerException refused = refusals.Exhausted(nameof(LightQServerOptions.MaxWaitingLogins), most, $"{_waiting.Count} passwords wait to be checked");
                 if (!_waiting.TryDisplace(network, out Waiting displaced))
                     throw refused;
                 displaced.Refuse(refused);

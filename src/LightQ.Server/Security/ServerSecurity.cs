@@ -5,10 +5,11 @@ namespace LightQ.Server.Security;
 /// <summary>Who is calling, what they may do, and who hears of it: the same three for every port.</summary>
 internal sealed class ServerSecurity : IDisposable
 {
-    public ServerSecurity(LightQBroker broker, string adminPassword, AuthenticatorOptions options, ISecurityEvents events, TimeProvider time)
+    public ServerSecurity(
+        LightQBroker broker, string adminPassword, AuthenticatorOptions options, LimitRefusals refusals, ISecurityEvents events, TimeProvider time)
     {
         Events = events;
-        Authenticator = new Authenticator(broker, adminPassword, options, events, time);
+        Authenticator = new Authenticator(broker, adminPassword, options, refusals, events, time);
         Access = new AccessControl(broker, Authenticator, time);
     }
 

@@ -1,16 +1,14 @@
 using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Topics;
-using LightQ.Server.Control;
-using LightQ.Server.DataPlane;
-using LightQ.Server.Hosting;
+using LightQ.Server.Connections;
 using LightQ.Server.Limits;
 using LightQ.Server.Tls;
 
 namespace LightQ.Server.Telemetry;
 
 /// <summary>Where figures come from.</summary>
-internal sealed record FigureSource(LightQBroker Broker, DataListener Listener, ServerLimits Limits,
+internal sealed record FigureSource(LightQBroker Broker, ConnectionListener Listener, ServerLimits Limits,
     Readiness Readiness, Degradation Degradation, ServerTls? Tls);
 
 /// <summary>What all figures of one moment are read from, so that each topic and group is looked at once.</summary>

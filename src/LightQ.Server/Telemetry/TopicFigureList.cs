@@ -1,6 +1,5 @@
 using System.Globalization;
 using LightQ.Broker.Topics;
-using LightQ.Server.Control;
 
 namespace LightQ.Server.Telemetry;
 

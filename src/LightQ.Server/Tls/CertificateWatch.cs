@@ -1,5 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
-using LightQ.Storage;
+using LightQ.Scheduling;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Tls;
@@ -32,7 +32,7 @@ internal sealed class CertificateWatch : IHousekept, IAsyncDisposable
         SelfSignedCertificate.Is(certificate) ? "a restart makes another, which clients have to be given" : "put a new one into its files, which needs no restart";
 
     /// <inheritdoc/>
-    public TimeSpan? Tend(DateTimeOffset now)
+    public TimeSpan? Look(DateTimeOffset now)
     {
         _tls.LookForChanges();
         X509Certificate2 certificate = _tls.Certificate;

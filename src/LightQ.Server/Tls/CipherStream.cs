@@ -1,5 +1,5 @@
 using System.Net.Sockets;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 

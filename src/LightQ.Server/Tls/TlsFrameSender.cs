@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Net.Security;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 

@@ -5,7 +5,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 

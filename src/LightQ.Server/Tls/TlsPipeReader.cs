@@ -4,7 +4,7 @@ using System.Net.Security;
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
 using System.Security.Authentication;
-using LightQ.Server.DataPlane;
+using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 

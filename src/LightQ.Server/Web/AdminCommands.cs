@@ -2,8 +2,8 @@ using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Broker.Users;
 using LightQ.Protocol;
-using LightQ.Server.Control;
 using LightQ.Server.Security;
+using LightQ.Server.Telemetry;
 
 namespace LightQ.Server.Web;
 

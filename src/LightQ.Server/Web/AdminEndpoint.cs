@@ -4,7 +4,6 @@ using System.Net.Sockets;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using LightQ.Broker;
-using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Builder;
@@ -45,7 +44,7 @@ internal sealed class AdminEndpoint(AdminCommands commands, ServerLimits limits,
         }
         catch (BadHttpRequestException e)
         {
-            string why = e.StatusCode == StatusCodes.Status413PayloadTooLarge ? limits.Refusals.Refuse("Http:" + nameof(HttpOptions.MaxRequestBytes), limits.Http.MaxRequestBytes, "The body has too many bytes") : e.Message;
+            string why = e.StatusCode == StatusCodes.Status413PayloadTooLarge ? limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxRequestBytes), limits.Http.MaxRequestBytes, "The body has too many bytes") : e.Message;
             await RefuseAsync(http, e.StatusCode, command, why).ConfigureAwait(false);
         }
     }

@@ -1,6 +1,5 @@
 using System.Net;
 using LightQ.Protocol;
-using LightQ.Server.Control;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
 using Microsoft.AspNetCore.Http;
@@ -35,9 +34,6 @@ internal sealed class HostCheck(ServerLimits limits, Authenticator authenticator
             return true;
         return allowed.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries).Any(name => Matches(host, name));
     }
-
-    /// <summary>Whether a text names hosts.</summary>
-    public static bool IsPattern(string name) => name == Any || Uri.CheckHostName(name.StartsWith("*.", StringComparison.Ordinal) ? name[2..] : name) == UriHostNameType.Dns;
 
     private static bool Matches(string host, string name)
     {

@@ -1,4 +1,6 @@
 using LightQ.Broker;
+using LightQ.Server.Control;
+using LightQ.Server.Json;
 using LightQ.Server.Security;
 using LightQ.Server.Telemetry;
 using Microsoft.AspNetCore.Builder;
@@ -20,10 +22,12 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
 
     /// <summary>Adds the pages to an application.</summary>
     /// <param name="endpoints">The application.</param>
+    /// <param name="gate">What the calls of the control plane pass.</param>
     /// <param name="dataPort">Where clients publish and consume.</param>
     /// <param name="controlPort">Where they find gRPC.</param>
-    public void Map(IEndpointRouteBuilder endpoints, int dataPort, int controlPort)
+    public void Map(IEndpointRouteBuilder endpoints, CallGate gate, int dataPort, int controlPort)
     {
+        new JsonGateway(gate, security, source.Limits).Map(endpoints);
         new AdminEndpoint(admin, source.Limits, dataPort, controlPort).Map(endpoints);
         Get(endpoints, "/", http => Answer(http, StatusCodes.Status200OK, Index));
         Get(endpoints, "/healthz/live", http => Answer(http, StatusCodes.Status200OK, "live\n"));

@@ -1,5 +1,5 @@
 using LightQ.Protocol.Batches;
-using LightQ.Storage.Writing;
+using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 

@@ -2,7 +2,6 @@ using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
-using LightQ.Storage.State;
 
 namespace LightQ.Storage.Inspection;
 

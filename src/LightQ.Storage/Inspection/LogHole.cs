@@ -1,4 +1,4 @@
-using LightQ.Storage.Writing;
+using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 

@@ -5,7 +5,6 @@ using LightQ.Protocol.Batches;
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Mapped;
 

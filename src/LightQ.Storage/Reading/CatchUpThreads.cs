@@ -1,35 +1,23 @@
+using LightQ.Scheduling;
+
 namespace LightQ.Storage.Reading;
 
 /// <summary>The threads that read old data, so that no socket thread waits for a disk.</summary>
 internal sealed class CatchUpThreads : IDisposable
 {
-    private readonly object _lock = new();
-    private readonly Queue<DiskRead> _queue = new();
+    private readonly Lock _lock = new();
     private readonly Queue<DiskRead> _starved = new();
-    private readonly Thread[] _threads;
-    private bool _stopping;
+    private readonly WorkerThreads<DiskRead> _threads;
 
     public CatchUpThreads(JournalEnvironmentOptions options)
     {
         Pool = new ReadBufferPool(options.ReadBufferBytes, options.ReadBudgetBytes);
-        _threads = new Thread[options.Readers];
-        for (int i = 0; i < _threads.Length; i++)
-        {
-            _threads[i] = new Thread(Run) { Name = $"lightq-reader-{i}", IsBackground = true };
-            _threads[i].Start();
-        }
+        _threads = new(Enumerable.Range(0, options.Readers).Select(i => $"lightq-reader-{i}"), Execute);
     }
 
     public ReadBufferPool Pool { get; }
 
-    public void Enqueue(DiskRead read)
-    {
-        lock (_lock)
-        {
-            _queue.Enqueue(read);
-            Monitor.Pulse(_lock);
-        }
-    }
+    public void Enqueue(DiskRead read) => _threads.Enqueue(read);
 
     /// <summary>Gives a buffer back; a read that waited for one goes on.</summary>
     public void Return(ReadBuffer buffer)
@@ -38,50 +26,24 @@ internal sealed class CatchUpThreads : IDisposable
         lock (_lock)
         {
             if (_starved.TryDequeue(out DiskRead? read))
-            {
-                _queue.Enqueue(read);
-                Monitor.Pulse(_lock);
-            }
+                _threads.Enqueue(read);
         }
     }
 
-    public void Dispose()
+    public void Dispose() => _threads.Dispose();
+
+    /// <returns>Whether it has to be tried again at once.</returns>
+    private bool Execute(DiskRead read) => !read.Execute() && !TryStarve(read);
+
+    /// <summary>Puts a read aside until a buffer comes back.</summary>
+    /// <returns>False when one has come back meanwhile.</returns>
+    private bool TryStarve(DiskRead read)
     {
         lock (_lock)
         {
-            _stopping = true;
-            Monitor.PulseAll(_lock);
-        }
-        foreach (Thread thread in _threads)
-            thread.Join();
-    }
-
-    private void Run()
-    {
-        while (TryDequeue(out DiskRead? read))
-        {
-            if (!read!.Execute())
-                Starve(read);
-        }
-    }
-
-    /// <summary>Puts a read aside until a buffer comes back; looks once more, for one may have come back meanwhile.</summary>
-    private void Starve(DiskRead read)
-    {
-        lock (_lock)
-            (Pool.IsWhole ? _queue : _starved).Enqueue(read);
-    }
-
-    private bool TryDequeue(out DiskRead? read)
-    {
-        lock (_lock)
-        {
-            while (!_queue.TryDequeue(out read))
-            {
-                if (_stopping)
-                    return false;
-                Monitor.Wait(_lock);
-            }
+            if (Pool.IsWhole)
+                return false;
+            _starved.Enqueue(read);
             return true;
         }
     }

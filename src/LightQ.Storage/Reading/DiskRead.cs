@@ -1,5 +1,4 @@
 using LightQ.Protocol.Batches;
-using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;

@@ -1,7 +1,7 @@
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Checksums;
+using LightQ.Storage.Files;
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Recovery;
 

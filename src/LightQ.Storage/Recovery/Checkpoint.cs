@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using LightQ.Protocol.Checksums;
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Recovery;
 

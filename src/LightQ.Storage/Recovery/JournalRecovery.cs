@@ -1,6 +1,5 @@
 using LightQ.Storage.Files;
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Recovery;
 

@@ -1,5 +1,4 @@
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Recovery;
 

@@ -1,3 +1,4 @@
+using LightQ.Scheduling;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
 
@@ -79,7 +80,7 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
         }
     }
 
-    public TimeSpan? Tend(DateTimeOffset now)
+    public TimeSpan? Look(DateTimeOffset now)
     {
         double seconds = Math.Clamp((now - _lastTended).TotalSeconds, 0, 1);
         _lastTended = now;
@@ -105,7 +106,7 @@ internal sealed class Scrubber(JournalEnvironmentOptions options) : IHousekept, 
     }
 
     /// <summary>Runs once on the caller's thread: for tests.</summary>
-    public void RunOnce() => Tend(_options.TimeProvider.GetUtcNow());
+    public void RunOnce() => Look(_options.TimeProvider.GetUtcNow());
 
     public void Dispose() => _thread?.Dispose();
 

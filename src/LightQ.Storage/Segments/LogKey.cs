@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
 using LightQ.Protocol.Batches;
+using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Segments;
 

@@ -1,5 +1,4 @@
 using LightQ.Storage.Files;
-using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Segments;
 
@@ -61,7 +60,7 @@ internal sealed class Segment
     public long Limit => BasePosition + FileBytes - SegmentHeader.PageSize;
 
     /// <summary>Whose housekeeping closes it again when nobody uses it; null while only recovery has it.</summary>
-    public Journal? Owner { get; set; }
+    public ILogHost? Owner { get; set; }
 
     /// <summary>Whether its file or mapping is open.</summary>
     public bool IsOpen => Volatile.Read(ref _file) is not null || Volatile.Read(ref _mapping) is not null;
@@ -76,7 +75,7 @@ internal sealed class Segment
                 return file;
             lock (_lock)
                 file = _file ??= _files.Open(Path, OpenMode.ReadWrite);
-            Owner?.Attend();
+            Owner?.RequestLook();
             return file;
         }
     }
@@ -95,7 +94,7 @@ internal sealed class Segment
                 mapping = _mapping ??= file.TryMap(FileBytes);
                 _unmappable = mapping is null;
             }
-            Owner?.Attend();
+            Owner?.RequestLook();
             return mapping;
         }
     }

@@ -1,3 +1,6 @@
+using LightQ.Scheduling;
+using LightQ.Storage.Files;
+
 namespace LightQ.Storage.State;
 
 /// <summary>Positions of consumer groups: kept in memory, logged in the background, the last value wins.</summary>
@@ -235,7 +238,7 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
-    TimeSpan? IHousekept.Tend(DateTimeOffset now)
+    TimeSpan? IHousekept.Look(DateTimeOffset now)
     {
         if (_disposed)
             return null;

@@ -14,7 +14,7 @@ internal sealed class JournalWriter
     /// <summary>With background flushing: sync at the latest behind so many bytes.</summary>
     private const long BackgroundFlushBytes = 16 * 1024 * 1024;
 
-    private readonly Journal _journal;
+    private readonly ILogHost _host;
     private readonly LogState _log;
     private readonly ByteRing _ring;
     private readonly ConcurrentQueue<SegmentRoll> _rolls;
@@ -26,9 +26,9 @@ internal sealed class JournalWriter
     private long _requestAt;
     private int _flushRequested;
 
-    public JournalWriter(Journal journal, LogState log, ByteRing ring, ConcurrentQueue<SegmentRoll> rolls, SegmentSource source)
+    public JournalWriter(ILogHost host, LogState log, ByteRing ring, ConcurrentQueue<SegmentRoll> rolls, SegmentSource source)
     {
-        _journal = journal;
+        _host = host;
         _log = log;
         _ring = ring;
         _rolls = rolls;
@@ -65,7 +65,7 @@ internal sealed class JournalWriter
         if (Mutation.AckBeforeFsync)
         {
             _log.Durable.Write(_end);
-            _journal.OnCommitted(0);
+            _host.OnCommitted(0);
         }
         if (!Mutation.NoFsync)
             _segment!.File.Sync();
@@ -88,12 +88,12 @@ internal sealed class JournalWriter
         {
             _log.Written.Write(_end);
             if (due)
-                _journal.OnWritten();
+                _host.OnWritten();
         }
         if (due && _end.Position != _log.Durable.Position)
             Sync();
         if (moved || due)
-            _journal.OnCommitted(_end.Position - before.Position);
+            _host.OnCommitted(_end.Position - before.Position);
         if (_end.Position >= _requestAt)
             RequestNext();
         return outcome == WriteOutcome.Blocked ? outcome : _ring.Published != _ringPosition ? WriteOutcome.More : WriteOutcome.Drained;
@@ -162,13 +162,13 @@ internal sealed class JournalWriter
             _log.DiskFull = true; // Before the appender needs the next one: what it accepts then would have to wait for space.
         _ = _rolls.TryDequeue(out _);
         Segment? sealedSegment = _segment;
-        _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index) { Owner = _journal };
+        _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index) { Owner = _host };
         _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
         _segment.Acquire();
         sealedSegment?.Release();
         _log.Segments.Add(_segment);
         _requestAt = RequestPoint();
-        _journal.OnRolled(sealedSegment, _segment, roll.Producers);
+        _host.OnRolled(sealedSegment, _segment, roll.Producers);
         return true;
     }
 
@@ -212,7 +212,7 @@ internal sealed class JournalWriter
     {
         try
         {
-            _journal.LeaveRest();
+            _host.LeaveRest();
             return true;
         }
         catch (IOException error) when (StorageIOException.CanBeWrittenLater(error))
@@ -226,6 +226,6 @@ internal sealed class JournalWriter
     private void RequestNext()
     {
         _requestAt = long.MaxValue;
-        _journal.RequestSegment(_segment!.Header.Ordinal + 1, SegmentGrowth.Next(_segment.FileBytes, _log.Options));
+        _host.RequestSegment(_segment!.Header.Ordinal + 1, SegmentGrowth.Next(_segment.FileBytes, _log.Options));
     }
 }

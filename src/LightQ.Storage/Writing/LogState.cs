@@ -7,7 +7,7 @@ namespace LightQ.Storage.Writing;
 /// <summary>What appender, writer, readers and housekeeping of one journal share.</summary>
 internal sealed class LogState
 {
-    private readonly Journal _journal;
+    private readonly ILogHost _host;
     private readonly PublishedEnd _readable;
     private JournalOptions _options;
     private JournalFailure? _failure;
@@ -19,9 +19,9 @@ internal sealed class LogState
     private JournalDamage[] _damage = [];
     private bool _atRest = true;
 
-    public LogState(Journal journal, JournalOptions options, IFileSystem files, RecoveredLog recovered)
+    public LogState(ILogHost host, JournalOptions options, IFileSystem files, RecoveredLog recovered)
     {
-        _journal = journal;
+        _host = host;
         _options = options;
         Files = files;
         Epochs = recovered.Epochs.ToArray(); // A list has room for four, and nearly every log has one.
@@ -117,7 +117,7 @@ internal sealed class LogState
     }
 
     /// <summary>A reader could not read something of a segment.</summary>
-    public void Suspect(Segment segment, LogGap gap) => _journal.OnSuspected(segment, gap);
+    public void Suspect(Segment segment, LogGap gap) => _host.OnSuspected(segment, gap);
 
     /// <summary>What was found damaged since the log was opened.</summary>
     public IReadOnlyList<JournalDamage> Damage => Volatile.Read(ref _damage);
@@ -135,7 +135,7 @@ internal sealed class LogState
         foreach (JournalDamage damage in found)
         {
             if (!before.Contains(damage))
-                _journal.OnDamaged(damage);
+                _host.OnDamaged(damage);
         }
     }
 

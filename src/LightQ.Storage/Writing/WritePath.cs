@@ -12,13 +12,13 @@ internal sealed class WritePath : IDisposable
 
     /// <summary>Goes on where the log ends.</summary>
     /// <exception cref="InsufficientMemoryException">The system refuses the ring's memory.</exception>
-    public WritePath(Journal journal, LogState log, SegmentSource source, TimeProvider clock)
+    public WritePath(ILogHost host, LogState log, SegmentSource source, TimeProvider clock)
     {
         _memory = RingMemory.Native(log.Options.RingBytes);
         var ring = new ByteRing(_memory, log.Options.MaxBatchBytes);
         var rolls = new ConcurrentQueue<SegmentRoll>();
         Appender = new LogAppender(log, ring, rolls, clock);
-        Writer = new JournalWriter(journal, log, ring, rolls, source);
+        Writer = new JournalWriter(host, log, ring, rolls, source);
     }
 
     /// <summary>Fills the ring, under the caller's append lock.</summary>

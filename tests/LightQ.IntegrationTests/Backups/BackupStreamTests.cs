@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Administration;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Backups;

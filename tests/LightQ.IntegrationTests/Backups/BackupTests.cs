@@ -3,6 +3,7 @@ using System.Text;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Cli;
 using LightQ.Storage.Backups;
 using LightQ.Tests.Shared;

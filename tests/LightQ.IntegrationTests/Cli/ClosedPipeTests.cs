@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;

@@ -7,7 +7,6 @@ using LightQ.Client;
 using LightQ.IntegrationTests.Tls;
 using LightQ.Server;
 using LightQ.Server.Diagnosis;
-using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Xunit;
 

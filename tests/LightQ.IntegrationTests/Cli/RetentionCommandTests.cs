@@ -2,6 +2,7 @@ using System.Text.Json;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Server.Diagnosis;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Tests.Shared;
 using Xunit;
 

@@ -65,7 +65,7 @@ public sealed class CallTests
         using HttpResponseMessage refused = await PostAsync(server, Publish, Compressed(new byte[20 * MaxMessage]), ("grpc-encoding", "gzip"));
         Assert.Equal("8", await StatusAsync(refused));
         Assert.Contains("Http:MaxMessageBytes", Uri.UnescapeDataString(refused.Headers.GetValues("grpc-message").Single()), StringComparison.Ordinal);
-        Assert.Equal(1, server.Broker.Refusals["Http:MaxMessageBytes"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["Http:MaxMessageBytes"]);
     }
 
     [Fact]

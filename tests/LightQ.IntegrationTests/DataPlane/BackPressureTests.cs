@@ -133,7 +133,7 @@ public sealed class BackPressureTests
         }
         // Its acks fill the sockets, so no credit comes out: a client that goes on regardless breaks the protocol.
         Assert.True(cut);
-        Assert.Equal(1, server.Broker.Refusals["Broker:PublishWindowBytes"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["Broker:PublishWindowBytes"]);
         await server.ConnectionsAsync(0);
     }
 

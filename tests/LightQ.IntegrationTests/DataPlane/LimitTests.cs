@@ -49,7 +49,7 @@ public sealed class LimitTests
         await using RawClient fourth = await RawClient.ConnectAsync(server.DataPort);
         await fourth.SendAsync(new PingFrame(1));
         Assert.Equal(1ul, FrameCodec.Read<PongFrame>(await fourth.ReadAsync(FrameType.Pong)).Payload);
-        Assert.Equal(1, server.Broker.Refusals[$"DataPlane:{limit}"]);
+        Assert.Equal(1, server.Server.Limits.Refusals[$"DataPlane:{limit}"]);
         Assert.Contains($"lightq_limit_refusals_total{{limit=\"DataPlane:{limit}\"}} 1\n", await server.Web.GetStringAsync("/metrics", Cancel), StringComparison.Ordinal);
         GetBrokerStatsResponse stats = await server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new());
         Assert.Equal(KeyValuePair.Create($"DataPlane:{limit}", 1ul), Assert.Single(stats.LimitRefusals));
@@ -73,7 +73,7 @@ public sealed class LimitTests
         server.Server.Limits.Options = server.Server.Limits.Options with { DataPlane = new() { MaxUnauthenticatedConnections = 2 } };
 
         await using RawClient last = await RawClient.ConnectAsync(server.DataPort);
-        Assert.Equal(1, server.Broker.Refusals["DataPlane:MaxUnauthenticatedConnections"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["DataPlane:MaxUnauthenticatedConnections"]);
     }
 
     [Fact]
@@ -138,7 +138,7 @@ public sealed class LimitTests
         await CompleteAsync(fourth);
         await CompleteAsync(second);
         await Eventually.TrueAsync(() => server.Server.AssemblyBytes == 0, TimeSpan.FromSeconds(30), () => $"{server.Server.AssemblyBytes} bytes are set aside still"); // The Pong may be sent before.
-        Assert.Equal(1, server.Broker.Refusals["DataPlane:MaxAssemblyBytes"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["DataPlane:MaxAssemblyBytes"]);
 
         async Task CompleteAsync(RawClient client)
         {
@@ -204,7 +204,7 @@ public sealed class LimitTests
             BrokerException error = Assert.Throws<BrokerException>(act);
             Assert.Equal(ErrorCode.ResourceExhausted, error.Code);
             Assert.Equal($"{found}; the limit ({limit}) is {value}.", error.Message);
-            Assert.Equal(1, broker.Refusals[limit]);
+            Assert.Equal(1, server.Server.Limits.Refusals[limit]);
         }
     }
 
@@ -232,7 +232,7 @@ public sealed class LimitTests
         web.Dispose();
         await Eventually.TrueAsync(
             async () => await Record.ExceptionAsync(() => Http.GetStringAsync($"http://127.0.0.1:{server.WebPort}/healthz/live", Cancel)) is null, TimeSpan.FromSeconds(30), () => "nobody is served any more");
-        Assert.InRange(server.Broker.Refusals["Http:MaxWebConnections"], 1, long.MaxValue);
+        Assert.InRange(server.Server.Limits.Refusals["Http:MaxWebConnections"], 1, long.MaxValue);
     }
 
     [Fact]
@@ -248,7 +248,7 @@ public sealed class LimitTests
         Assert.Equal(HttpStatusCode.RequestEntityTooLarge, body.StatusCode);
         AssertNames("Http:MaxRequestBytes", 1024, await body.Content.ReadAsStringAsync(Cancel));
         await using var client = new LightQClient(server.ConnectionString);
-        await using IAsyncEnumerator<LightQ.Client.TopicStats> watch = client.Stats.WatchAsync("t", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        await using IAsyncEnumerator<LightQ.Client.Administration.TopicStats> watch = client.Stats.WatchAsync("t", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
 
         RpcException many = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new()));
@@ -281,7 +281,7 @@ public sealed class LimitTests
             });
             Assert.True(error is null or IOException or SocketException, $"{error}");
         }
-        Assert.Equal((1, 1), (server.Broker.Refusals["DataPlane:MaxConnections"], server.Broker.Refusals["Http:MaxControlConnections"]));
+        Assert.Equal((1, 1), (server.Server.Limits.Refusals["DataPlane:MaxConnections"], server.Server.Limits.Refusals["Http:MaxControlConnections"]));
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Protocol.Frames;
 using Microsoft.Extensions.Logging;
 using Xunit;

@@ -103,7 +103,7 @@ public sealed class TimeoutTests
         _time.Advance(Moment);
 
         Assert.Equal(ErrorCode.TimedOut, await ReasonAsync(client, "DataPlane:MinFrameBytesPerSecond"));
-        Assert.Equal(1, server.Broker.Refusals["DataPlane:MinFrameBytesPerSecond"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["DataPlane:MinFrameBytesPerSecond"]);
     }
 
     [Fact]

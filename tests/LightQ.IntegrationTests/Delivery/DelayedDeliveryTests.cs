@@ -1,5 +1,6 @@
 using LightQ.Broker.Topics;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Protocol;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,5 +1,6 @@
 using System.Text;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Tests.Shared;
 using Xunit;
 

@@ -3,6 +3,7 @@ using System.Text.Json;
 using Google.Protobuf;
 using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
@@ -15,7 +16,7 @@ using PublishAck = LightQ.Client.PublishAck;
 using SettleOutcome = LightQ.Client.SettleOutcome;
 using Subscribe = LightQ.Protocol.Control.Subscribe;
 using TopicKind = LightQ.Client.TopicKind;
-using TopicStats = LightQ.Client.TopicStats;
+using TopicStats = LightQ.Client.Administration.TopicStats;
 
 namespace LightQ.IntegrationTests.Delivery;
 

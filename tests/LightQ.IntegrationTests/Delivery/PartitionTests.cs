@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Protocol;
 using LightQ.Testing;

@@ -37,10 +37,15 @@ public sealed partial class LimitsPageTests
     public void What_the_server_refuses_is_named_like_a_limit()
     {
         string[] limits = [.. ServerSettings.All.Where(s => s.IsLimit).Select(s => s.Key)];
-        string[] named = [.. Directory.EnumerateFiles(SourceTree.PathOf("src"), "*.cs", SearchOption.AllDirectories).SelectMany(f => Named().Matches(File.ReadAllText(f))).Select(m => $"{m.Groups["section"].Value}:{m.Groups["name"].Value}")];
+        string[] named = [.. Directory.EnumerateFiles(SourceTree.PathOf("src"), "*.cs", SearchOption.AllDirectories)
+            .SelectMany(f => Named().Matches(File.ReadAllText(f)))
+            .Select(m => KeyOf(m.Groups["options"].Value, m.Groups["name"].Value))];
         Assert.True(named.Length >= 10, $"only {named.Length} names were found");
         Assert.All(named, n => Assert.Contains(n, limits));
     }
+
+    private static string KeyOf(string options, string name) =>
+        options == nameof(LightQServerOptions) ? name : $"{options[..^"Options".Length]}:{name}";
 
     /// <summary>What a setting says when it is given something that it never allows.</summary>
     private static string Allowed(ServerSetting setting)
@@ -53,6 +58,6 @@ public sealed partial class LimitsPageTests
     [GeneratedRegex("^\\| `[A-Z].*\\|$", RegexOptions.Multiline)]
     private static partial Regex Row();
 
-    [GeneratedRegex("\"(?<section>DataPlane|Http|Broker):\" \\+ nameof\\(\\w+\\.(?<name>\\w+)\\)")]
+    [GeneratedRegex(@"\b(Refuse|Exhausted|Count|LimitMet)\((ErrorCode\.\w+, \S+, )?\s*nameof\((?<options>\w+Options)\.(?<name>\w+)\)")]
     private static partial Regex Named();
 }

@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Tests.Shared;
 using Xunit;
 

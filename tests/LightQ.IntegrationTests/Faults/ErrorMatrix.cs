@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net.Http.Headers;
 using System.Text;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
 using LightQ.Storage.Segments;

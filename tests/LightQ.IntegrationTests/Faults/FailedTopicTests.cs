@@ -1,6 +1,7 @@
 using System.Text;
 using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.Messages;
 using LightQ.Protocol.Control;

@@ -42,9 +42,9 @@ internal sealed class FaultProducer(int number, string topic, PublishLedger ledg
         {
             // The round is over.
         }
-        catch (LightQException e) when (IsExpected(e.Code))
+        catch (LightQException e) when (IsExpected(e.Code) || (mayFail && e.Code == ErrorCode.Internal))
         {
-            // Killed before the producer stood: the next round tries again.
+            // Killed, or its disk gone, before the producer stood: the next round tries again.
         }
         catch (LightQException e)
         {

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Tests.Shared;
 using Xunit;
 

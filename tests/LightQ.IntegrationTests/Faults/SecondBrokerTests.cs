@@ -1,6 +1,7 @@
 using LightQ.Broker;
 using LightQ.Client;
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using Xunit;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 

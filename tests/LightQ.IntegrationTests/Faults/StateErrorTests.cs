@@ -1,5 +1,6 @@
 using LightQ.Broker;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.Server.Audit;
 using LightQ.Storage;
 using LightQ.Storage.Files;

@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.IntegrationTests.Faults;
 

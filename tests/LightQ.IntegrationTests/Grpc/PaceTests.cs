@@ -1,7 +1,7 @@
 using Grpc.Health.V1;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
-using LightQ.Server.Hosting;
+using LightQ.Server;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -36,7 +36,7 @@ public sealed class PaceTests
         }
         await peer.CallAsync(path, 3, new WhoAmIRequest());
         Task more = AnsweredAsync(peer, 3);
-        await Eventually.TrueAsync(() => server.Broker.Refusals[Pace] != 0, Patience, () => "the connection is not held back");
+        await Eventually.TrueAsync(() => server.Server.Limits.Refusals[Pace] != 0, Patience, () => "the connection is not held back");
         await server.Control.CallAsync<WhoAmIRequest, WhoAmIResponse>("WhoAmI", new());
         Assert.False(more.IsCompleted);
         await AdvanceUntilAsync(() => more.IsCompleted);
@@ -54,7 +54,7 @@ public sealed class PaceTests
                 await peer.CallAsync("/lightq.control.v1.Auth/WhoAmI", isLast: true, new WhoAmIRequest());
             await AnsweredAsync(peer, 50);
         }
-        Assert.Equal(0, server.Broker.Refusals[Pace]);
+        Assert.Equal(0, server.Server.Limits.Refusals[Pace]);
     }
 
     public static TheoryData<string, byte[]> Beginnings => new()
@@ -83,7 +83,7 @@ public sealed class PaceTests
             return next.IsCompleted;
         });
         Assert.Null(await next);
-        Assert.Equal(1, server.Broker.Refusals[Headers]);
+        Assert.Equal(1, server.Server.Limits.Refusals[Headers]);
         Assert.True(Elapsed >= HeaderTimeout, $"It had only {Elapsed}.");
     }
 

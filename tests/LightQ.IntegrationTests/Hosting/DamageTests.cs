@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
 using Xunit;

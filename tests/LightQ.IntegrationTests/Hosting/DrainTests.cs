@@ -97,7 +97,7 @@ public sealed class DrainTests
         }
         await server.RestartAsync();
         await using var reader = new LightQClient(server.ConnectionString);
-        Client.TopicStats stats = await reader.Stats.GetTopicAsync("orders", Cancelled);
+        Client.Administration.TopicStats stats = await reader.Stats.GetTopicAsync("orders", Cancelled);
         var found = new List<int>();
         await foreach (Message message in reader.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
         {
@@ -167,8 +167,8 @@ public sealed class DrainTests
         await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         await using var operator_ = new LightQClient(server.ConnectionString);
-        var told = new List<Client.StopProgress>();
-        await foreach (Client.StopProgress progress in operator_.Operations.DrainAndStopAsync(TimeSpan.FromSeconds(20), Cancelled))
+        var told = new List<Client.Administration.StopProgress>();
+        await foreach (Client.Administration.StopProgress progress in operator_.Operations.DrainAndStopAsync(TimeSpan.FromSeconds(20), Cancelled))
         {
             told.Add(progress);
             if (told.Count > 1)

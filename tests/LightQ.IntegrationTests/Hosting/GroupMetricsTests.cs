@@ -1,5 +1,6 @@
 using System.Globalization;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Docs;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Tls;
 using LightQ.Protocol.Frames;

@@ -189,7 +189,7 @@ public sealed class JsonGatewayTests
         Assert.Equal(200, (await server.SendAsync("POST", "/v1/topics/orders:publish", Body(60_000))).Status);
         (await server.SendAsync("POST", "/v1/topics/orders:publish", Body(70_000)))
             .Refuses(413, "ResourceExhausted", "Http:MaxMessageBytes");
-        Assert.Equal(1, server.Broker.Refusals["Http:MaxMessageBytes"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["Http:MaxMessageBytes"]);
     }
 
     [Fact]

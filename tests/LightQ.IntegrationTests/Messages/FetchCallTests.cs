@@ -312,7 +312,7 @@ public sealed class FetchCallTests
             .FailsAsync(() =>
             FetchAsync(server, new(), group: "others"), StatusCode.ResourceExhausted, "ResourceExhausted");
         Assert.Contains("Http:MaxFetchers", refused.Status.Detail, StringComparison.Ordinal);
-        Assert.Equal(1, server.Broker.Refusals["Http:MaxFetchers"]);
+        Assert.Equal(1, server.Server.Limits.Refusals["Http:MaxFetchers"]);
         Assert.Empty(await FetchAsync(server, new()));
     }
 

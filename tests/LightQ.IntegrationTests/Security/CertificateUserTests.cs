@@ -1,7 +1,7 @@
 using LightQ.Broker.Users;
 using LightQ.Client;
 using LightQ.IntegrationTests.Tls;
-using LightQ.Server.Tls;
+using LightQ.Server;
 using LightQ.Tests.Shared;
 using Xunit;
 

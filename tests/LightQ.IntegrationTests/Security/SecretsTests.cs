@@ -8,6 +8,7 @@ using System.Text.RegularExpressions;
 using LightQ.Cli.Backups;
 using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Cli;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -1,6 +1,7 @@
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Bench.Roles;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Faults;
 using LightQ.Tests.Shared;
 using Xunit;

@@ -3,7 +3,7 @@ using System.Text;
 using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Faults;
-using LightQ.Server.Telemetry;
+using LightQ.Server;
 using Microsoft.AspNetCore.Http;
 using Xunit;
 

@@ -1,6 +1,5 @@
 using LightQ.Client;
 using LightQ.Server;
-using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 
 namespace LightQ.IntegrationTests.Tls;

@@ -39,7 +39,7 @@ public sealed class TlsRefusalTests
         Assert.Equal(ErrorCode.Unavailable, (await Assert.ThrowsAsync<LightQException>(() => refused.ConnectAsync(TestContext.Current.CancellationToken))).Code);
         await using var waiting = new LightQClient(files.ClientOptions(server) with { WaitForBroker = true });
         Task connecting = waiting.ConnectAsync(TestContext.Current.CancellationToken);
-        await Eventually.TrueAsync(() => server.Broker.Refusals["DataPlane:MaxConnections"] >= 3, Patience, () => "it does not try again");
+        await Eventually.TrueAsync(() => server.Server.Limits.Refusals["DataPlane:MaxConnections"] >= 3, Patience, () => "it does not try again");
 
         await first.DisposeAsync();
 

@@ -1,6 +1,7 @@
 using System.Reflection;
 using System.Runtime.CompilerServices;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using Xunit;
 
 namespace LightQ.Tests.Architecture;
@@ -10,15 +11,25 @@ public sealed class ClientApiTests
 {
     private const BindingFlags Declared = BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly;
 
+    private const string Root = "LightQ.Client";
+
     private static readonly Type[] Exported = typeof(LightQClient).Assembly.GetExportedTypes();
 
     [Fact]
-    public void Every_type_that_the_client_names_is_met_with_one_using()
+    public void Every_type_that_publishing_and_consuming_name_is_met_with_one_using()
     {
-        Type[] named = [.. Exported.SelectMany(Named).Where(type => type.Assembly.GetName().Name!.StartsWith("LightQ.", StringComparison.Ordinal)).Distinct()];
+        Type[] named = OursNamedBy(Exported.Where(t => t.Namespace == Root && t != typeof(LightQClient)));
         Assert.Contains(typeof(ErrorCode), named);
         Assert.Contains(typeof(RecordView), named);
-        Assert.All(named, type => Assert.Equal("LightQ.Client", type.Namespace));
+        Assert.All(named, type => Assert.Equal(Root, type.Namespace));
+    }
+
+    [Fact]
+    public void Whoever_administers_needs_one_more()
+    {
+        Type[] named = OursNamedBy(Exported);
+        Assert.Contains(typeof(TopicsClient), named);
+        Assert.All(named, type => Assert.Contains(type.Namespace, (string?[])[Root, $"{Root}.Administration"]));
     }
 
     [Fact]
@@ -74,4 +85,10 @@ public sealed class ClientApiTests
             return [];
         return type.IsGenericType ? type.GetGenericArguments().SelectMany(Parts).Append(type.GetGenericTypeDefinition()) : [type];
     }
+
+    private static Type[] OursNamedBy(IEnumerable<Type> types) =>
+        [.. types.SelectMany(Named).Where(IsOurs).Distinct()];
+
+    private static bool IsOurs(Type type) =>
+        type.Assembly.GetName().Name!.StartsWith("LightQ.", StringComparison.Ordinal);
 }

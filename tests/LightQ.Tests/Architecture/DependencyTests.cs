@@ -14,12 +14,14 @@ public sealed class DependencyTests
     {
         ["LightQ.Protocol"] = [Protobuf, "Grpc.Core.Api"],
         ["LightQ.Disruptor"] = [],
-        ["LightQ.Storage"] = ["LightQ.Protocol", "LightQ.Disruptor"],
-        ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage"],
+        ["LightQ.Scheduling"] = [],
+        ["LightQ.Storage"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling"],
+        ["LightQ.Broker"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling", "LightQ.Storage"],
         ["LightQ.Server"] =
         [
-            "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Broker",
-            "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server", "Grpc.AspNetCore.Web", "Grpc.Reflection", "Grpc.StatusProto",
+            "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Scheduling", "LightQ.Storage", "LightQ.Broker",
+            "Microsoft.AspNetCore.App", "Grpc.AspNetCore.HealthChecks", "Grpc.AspNetCore.Server",
+            "Grpc.AspNetCore.Web", "Grpc.Reflection", "Grpc.StatusProto",
             "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol",
         ],
         ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],

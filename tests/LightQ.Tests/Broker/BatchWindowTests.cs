@@ -2,6 +2,7 @@ using LightQ.Broker.Producers;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -122,7 +123,7 @@ public sealed class BatchWindowTests : EngineTest
 
     private static void Echo(ProducerStream producer, uint echo)
     {
-        using (LightQ.Broker.Scheduling.TurnScope.Enter())
+        using (TurnScope.Enter())
             producer.OnEcho(echo);
     }
 

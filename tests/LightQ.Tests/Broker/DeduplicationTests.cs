@@ -1,13 +1,14 @@
 using LightQ.Broker;
 using LightQ.Broker.Logs;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using LightQ.Storage.Files;
 using LightQ.Tests.Broker.Groups;

@@ -311,7 +311,8 @@ public sealed class DelayedCopyTests : IDisposable
         while (reader.Cursor.Offset < end)
         {
             ready.Reset();
-            switch (reader.TryRead(1 << 16, out LentRun run, out _))
+            ReadResult result = reader.TryRead(1 << 16, out LentRun run, out _);
+            switch (result)
             {
                 case ReadResult.Run:
                     foreach (BatchView batch in new BatchRun(run.Memory.Span))
@@ -327,7 +328,7 @@ public sealed class DelayedCopyTests : IDisposable
                 case ReadResult.Gap: // Housekeeping goes on beside the test. What it may not remove would be missed by the caller.
                     break;
                 default:
-                    Assert.Fail("The log could not be read.");
+                    Assert.Fail($"The log could not be read at {reader.Cursor.Offset}, before {end}: {result}.");
                     break;
             }
         }

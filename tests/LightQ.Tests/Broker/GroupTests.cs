@@ -2,6 +2,7 @@ using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
 using LightQ.Broker.Subscriptions;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using Xunit;
 
 namespace LightQ.Tests.Broker;
@@ -102,7 +103,7 @@ public sealed class GroupTests : EngineTest
         }
         Assert.True(Log.EndOffset < 18);
 
-        using (LightQ.Broker.Scheduling.TurnScope.Enter())
+        using (TurnScope.Enter())
             member.Release();
 
         Assert.Equal(18, Log.EndOffset);

@@ -6,7 +6,7 @@ using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
-using LightQ.Storage;
+using LightQ.Scheduling;
 using LightQ.Tests.Broker.Groups;
 using LightQ.Tests.Storage;
 using Xunit;
@@ -143,7 +143,7 @@ public sealed class HousekeepingTests
         producer.Release(); // It waits, and the log goes when the broker does.
     }
 
-    private static TimeSpan? Look(Partition partition) => ((IHousekept)partition).Tend(default);
+    private static TimeSpan? Look(Partition partition) => ((IHousekept)partition).Look(default);
 
     private static byte[] FirstBatch(in ProducerOpenedFrame opened)
     {

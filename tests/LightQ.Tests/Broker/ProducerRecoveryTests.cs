@@ -1,11 +1,12 @@
 using LightQ.Broker;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using Xunit;
 using TopicKind = LightQ.Broker.Topics.TopicKind;

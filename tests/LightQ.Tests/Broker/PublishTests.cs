@@ -4,6 +4,7 @@ using LightQ.Broker.Subscriptions;
 using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using Xunit;
 
 namespace LightQ.Tests.Broker;
@@ -107,7 +108,7 @@ public sealed class PublishTests : EngineTest
             owed = (uint)batch.Length - Output(producer).Credit;
         }
 
-        using (LightQ.Broker.Scheduling.TurnScope.Enter())
+        using (TurnScope.Enter())
             stuck.Release();
 
         Assert.Equal((long)sequence, Log.EndOffset);

@@ -1,13 +1,14 @@
 using LightQ.Broker;
 using LightQ.Broker.Groups;
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
 using LightQ.Protocol.Records;
+using LightQ.Scheduling;
 using Xunit;
 using TopicKind = LightQ.Broker.Topics.TopicKind;
 

@@ -1,11 +1,12 @@
 using LightQ.Broker.Groups;
 using LightQ.Broker.Logs;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;
+using LightQ.Scheduling;
 using LightQ.Storage;
 using LightQ.Tests.Storage;
 using Xunit;

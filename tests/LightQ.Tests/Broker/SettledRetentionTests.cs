@@ -33,7 +33,7 @@ public sealed class SettledRetentionTests
         Assert.Equal((new RetentionHold(0, "audit"), (long)Messages), host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
 
         Drain(host, slow);
-        host.Tend();
+        host.Look();
         Assert.InRange(host.Partition.Log.StartOffset, 1, Messages - 1); // The segment that is written to stays.
         Assert.True(host.Partition.Log.StoredBytes <= GroupHost.Small.SegmentBytes, $"{host.Partition.Log.StoredBytes} bytes stay.");
         Assert.Null(host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
@@ -51,7 +51,7 @@ public sealed class SettledRetentionTests
         for (int look = 0; look < 30; look++)
         {
             host.Time.Advance(TimeSpan.FromSeconds(10));
-            host.Tend(); // Its checkpoint is written and its files are closed: nothing of it is due any more.
+            host.Look(); // Its checkpoint is written and its files are closed: nothing of it is due any more.
         }
         Assert.Equal(0, host.Partition.Log.StartOffset);
         GroupHost.SettleAll(member, SettleKind.Complete, first);
@@ -97,7 +97,7 @@ public sealed class SettledRetentionTests
         Subscription member = host.Join();
         await FillAsync(host);
         SettleAll(host, member);
-        host.Tend();
+        host.Look();
         host.Files.Before = RefusePositions;
         Assert.Throws<UnstoredException>(() => host.Broker.Groups.Delete(host.Partition.Topic, "gone"));
         Assert.Equal(0, TendedStart(host));
@@ -111,10 +111,10 @@ public sealed class SettledRetentionTests
         await using GroupHost host = await StartAsync();
         Subscription member = host.Join();
         await FillAsync(host);
-        host.Tend();
+        host.Look();
         host.Files.Before = RefusePositions;
         SettleAll(host, member);
-        host.Tend();
+        host.Look();
         Assert.Equal(Messages, host.Group.Committed);
         Assert.Equal(0, host.Partition.Log.StartOffset);
         host.Files.Before = static (_, _) => { };
@@ -127,7 +127,7 @@ public sealed class SettledRetentionTests
         await using GroupHost host = await StartAsync();
         Subscription[] members = [host.Join(), host.JoinAs("audit", mode: SettleMode.Automatic)];
         await FillAsync(host);
-        host.Tend();
+        host.Look();
         var states = new ConcurrentQueue<string>();
         bool refuses = false;
         Lock copying = new();
@@ -148,7 +148,7 @@ public sealed class SettledRetentionTests
                 GroupHost.SettleAll(members[0], SettleKind.Complete, host.Take(members[0]));
                 Drain(host, members[1]);
             }
-            host.Tend();
+            host.Look();
             states.Enqueue(host.CopyFiles());
         }
         host.Files.Before = static (_, _) => { };
@@ -178,7 +178,7 @@ public sealed class SettledRetentionTests
         host.Broker.Groups.Flush();
         host.JoinAs("new");
         await using GroupHost next = await GroupHost.OpenAsync(host.CopyFiles());
-        next.Tend();
+        next.Look();
         Assert.Equal(0, next.Partition.Log.StartOffset);
         Assert.Equal(new RetentionHold(0, "new"), next.Broker.Groups.FindRetentionHold(next.Partition.Topic)?.Hold);
     }
@@ -192,11 +192,11 @@ public sealed class SettledRetentionTests
         await FillAsync(host, partition: 1);
         Partition partition = host.Partition.Topic.Partitions[1];
         SettleAll(host, member);
-        host.Tend();
+        host.Look();
         Assert.Equal(0, partition.Log.StartOffset);
         Assert.Equal("half", host.Broker.Groups.FindRetentionHold(partition.Topic)?.Hold.Group);
         Assert.Equal(Messages, host.JoinAs("half", partition: 1, StartKind.Latest).FirstOffset);
-        host.Tend();
+        host.Look();
         Assert.True(partition.Log.StartOffset > 0);
     }
 
@@ -274,7 +274,7 @@ public sealed class SettledRetentionTests
         Subscription member = host.Join();
         await FillAsync(host);
         await SettleAllButAsync(host, member, dead: 3);
-        host.Tend();
+        host.Look();
         Assert.Equal((1, 0), await host.Broker.Groups.RedriveAsync(host.Partition.Topic, GroupHost.GroupName, TestContext.Current.CancellationToken));
         await using GroupHost next = await GroupHost.OpenAsync(host.CopyFiles());
         Assert.Equal([3L], next.TakeAll(next.Join()));
@@ -299,7 +299,7 @@ public sealed class SettledRetentionTests
         Subscription member = host.Join();
         await FillAsync(host);
         SettleAll(host, member);
-        host.Tend();
+        host.Look();
         Assert.Equal((Retention.Keep, 0L, true), (host.Partition.Topic.Settings.Retention, host.Partition.Log.StartOffset, host.Partition.Topic.Settings.IsUnlimited));
         await ChangeAsync(host, settings => settings with { Retention = Retention.Settled });
         GroupHost.Leave(member);
@@ -326,14 +326,14 @@ public sealed class SettledRetentionTests
         await FillAsync(host);
         await FillAsync(host, topic: "kept");
         for (int look = 0; look < 3; look++)
-            host.Tend();
+            host.Look();
         Assert.Equal(["jobs/0 is held by workers at 0", "kept/0 has grown"], events.Told.Order());
         for (int more = 0; more < 2; more++)
             await FillAsync(host);
-        host.Tend();
+        host.Look();
         Assert.Equal(2, events.Told.Count(t => t.StartsWith("jobs", StringComparison.Ordinal)));
         SettleAll(host, member);
-        host.Tend();
+        host.Look();
         Assert.Equal(3, events.Told.Count);
     }
 
@@ -355,7 +355,7 @@ public sealed class SettledRetentionTests
     /// <summary>Where the log begins when housekeeping has looked.</summary>
     private static long TendedStart(GroupHost host)
     {
-        host.Tend();
+        host.Look();
         return host.Partition.Log.StartOffset;
     }
 
@@ -386,7 +386,7 @@ public sealed class SettledRetentionTests
     {
         await GroupHost.EventuallyAsync(() =>
         {
-            host.Tend();
+            host.Look();
             return host.Broker.Groups.FindRetentionHold(host.Partition.Topic)?.Hold is { IsDeadLetter: true, Group: GroupHost.GroupName };
         });
         Assert.Equal(0, TendedStart(host));

@@ -1,8 +1,8 @@
 using LightQ.Broker.Producers;
-using LightQ.Broker.Scheduling;
 using LightQ.Broker.Subscriptions;
 using LightQ.Client;
 using LightQ.Protocol.Batches;
+using LightQ.Scheduling;
 using Xunit;
 
 namespace LightQ.Tests.Broker;

@@ -160,15 +160,15 @@ public sealed class SlowPolicyTests : SlowPolicyTest
         impatient.SlowTimeout = TimeSpan.FromSeconds(2);
         Publish(16);
         Publish(1, waits: true);
-        KeepHouse();
+        Look();
         Time.Advance(TimeSpan.FromSeconds(2));
-        KeepHouse();
+        Look();
         Assert.Equal(ErrorCode.SlowConsumer, impatient.CloseRequested?.Code);
         Assert.Contains("for 2 s", impatient.CloseRequested!.Message, StringComparison.Ordinal);
         Assert.Contains("messages 0 to 15 ", impatient.CloseRequested!.Message, StringComparison.Ordinal);
         Assert.Null(patient.CloseRequested);
         Time.Advance(TimeSpan.FromSeconds(8));
-        KeepHouse();
+        Look();
         Assert.NotNull(patient.CloseRequested);
     }
 
@@ -206,6 +206,6 @@ public sealed class SlowPolicyTests : SlowPolicyTest
     private static IEnumerable<Item> Single(List<Item> items) =>
         items.SelectMany(i => i.IsGap ? [i] : Enumerable.Range((int)i.First, (int)(i.Last - i.First + 1)).Select(o => new Item(o, o, false)));
 
-    private void KeepHouse() =>
-        Partition.KeepHouse(Time.GetTimestamp(), TimeSpan.FromSeconds(10), TimeSpan.FromMinutes(5), TimeSpan.FromHours(24));
+    private void Look() =>
+        Partition.Look(Time.GetTimestamp(), TimeSpan.FromSeconds(10), TimeSpan.FromMinutes(5), TimeSpan.FromHours(24));
 }

@@ -110,13 +110,13 @@ public sealed class SubscriptionTests : EngineTest
             Publish(producer, Batch(i, 1, 4000));
             Output(producer);
         }
-        KeepHouse();
+        Look();
         Time.Advance(TimeSpan.FromSeconds(9));
-        KeepHouse();
+        Look();
         Assert.Null(subscription.CloseRequested);
 
         Time.Advance(TimeSpan.FromSeconds(1));
-        KeepHouse();
+        Look();
 
         Assert.Equal(ErrorCode.SlowConsumer, subscription.CloseRequested?.Code);
     }
@@ -127,9 +127,9 @@ public sealed class SubscriptionTests : EngineTest
         ProducerStream producer = OpenProducer();
         Subscription subscription = Subscribe(StartKind.Earliest);
         Publish(producer, Batch(0, 1));
-        KeepHouse();
+        Look();
         Time.Advance(TimeSpan.FromMinutes(1));
-        KeepHouse();
+        Look();
         Assert.Null(subscription.CloseRequested);
     }
 
@@ -140,14 +140,14 @@ public sealed class SubscriptionTests : EngineTest
         Publish(producer, Batch(0, 1));
         Assert.NotEqual(0, Log.StoredBytes);
         producer.Release();
-        KeepHouse();
+        Look();
         Time.Advance(TimeSpan.FromMinutes(5));
-        KeepHouse();
+        Look();
         Assert.Equal(0, Log.StoredBytes);
         Assert.Equal(1, Log.EndOffset);
         await DisposeAsync();
     }
 
-    private void KeepHouse() =>
-        Partition.KeepHouse(Time.GetTimestamp(), TimeSpan.FromSeconds(10), TimeSpan.FromMinutes(5), TimeSpan.FromHours(24));
+    private void Look() =>
+        Partition.Look(Time.GetTimestamp(), TimeSpan.FromSeconds(10), TimeSpan.FromMinutes(5), TimeSpan.FromHours(24));
 }

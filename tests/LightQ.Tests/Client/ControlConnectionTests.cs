@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using LightQ.Client;
+using LightQ.Client.Administration;
 using Xunit;
 
 namespace LightQ.Tests.Client;

@@ -1,6 +1,6 @@
 using System.Text;
 using LightQ.Client;
-using LightQ.Client.Publishing;
+using LightQ.Client.Batches;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;
 using LightQ.Protocol.Frames;

@@ -1,4 +1,5 @@
 using LightQ.Client;
+using LightQ.Client.Batches;
 using LightQ.Client.Publishing;
 using LightQ.Protocol;
 using LightQ.Protocol.Batches;

@@ -2,15 +2,17 @@ using System.Buffers;
 using System.IO.Pipelines;
 using System.Net;
 using LightQ.Broker;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Topics;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Protocol.Frames;
 using LightQ.Server;
+using LightQ.Server.Connections;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Limits;
 using LightQ.Server.Security;
+using LightQ.Server.Transport;
 using LightQ.Tests.Fuzzing.Targets;
 using Microsoft.Extensions.Logging.Abstractions;
 using static LightQ.Tests.Fuzzing.FuzzInvariantException;
@@ -28,14 +30,16 @@ internal sealed class SessionHost : IDisposable
     private readonly ServerSecurity _security;
     private readonly ServerLimits _limits;
     private readonly DataPlaneBlocks _blocks = new();
+    private readonly DataPlaneProtocol _protocol;
     private uint _sessions;
 
     public SessionHost()
     {
         _broker = LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, TimeProvider.System).GetAwaiter().GetResult();
         _broker.CreateTopic(Topic, new TopicSettings { MaxMessageBytes = 1024, RingBytes = 512 * 1024 });
-        _security = new ServerSecurity(_broker, "secret", new AuthenticatorOptions(false, false, () => 1, () => 1), new NoEvents(), TimeProvider.System);
+        _security = new ServerSecurity(_broker, "secret", new AuthenticatorOptions(false, false, () => 1, () => 1), _broker.Refusals, new NoEvents(), TimeProvider.System);
         _limits = new ServerLimits(new LightQServerOptions(), _broker.Refusals, TimeProvider.System, NullLogger.Instance);
+        _protocol = new DataPlaneProtocol(_broker, _security, _limits, TimeProvider.System);
     }
 
     /// <summary>Serves what a client sends, to its end.</summary>
@@ -44,11 +48,12 @@ internal sealed class SessionHost : IDisposable
     {
         var sender = new Sender();
         using var connection = new Connection();
-        var session = new Session(connection, _broker, _security, new PeerChannel(new IPEndPoint(IPAddress.Loopback, 1)), _limits, _blocks.Assembly, ++_sessions, TimeProvider.System);
+        var peer = new PeerChannel(new IPEndPoint(IPAddress.Loopback, 1));
+        IConnectionProtocol session = _protocol.Create(new ConnectionParts(++_sessions, peer, sender, _blocks, connection));
         connection.Session = session;
-        var output = new ConnectionOutput(sender, _blocks.Send, connection, _limits, TimeProvider.System);
-        ProtocolException? failure = session.RunAsync(PipeReader.Create(new ReadOnlySequence<byte>(input.ToArray())), output).GetAwaiter().GetResult();
-        output.InputEnded();
+        var received = PipeReader.Create(new ReadOnlySequence<byte>(input.ToArray()));
+        ProtocolException? failure = session.RunAsync(received, refusal: null).GetAwaiter().GetResult();
+        session.Output.InputEnded();
         ThrowUnless(connection.Closed.Wait(Patience), "a session ends with its input");
         ThrowUnless(connection.Crash is null, $"a turn does not fail: {connection.Crash}");
         ThrowUnless(_blocks.Assembly.Used == 0, "what was set aside for frames is given back");
@@ -78,7 +83,7 @@ internal sealed class SessionHost : IDisposable
     /// <summary>What a session and its output tell.</summary>
     private sealed class Connection : IConnectionEvents, IDisposable
     {
-        public Session? Session { get; set; }
+        public IConnectionProtocol? Session { get; set; }
 
         public ManualResetEventSlim Closed { get; } = new();
 
@@ -89,7 +94,7 @@ internal sealed class SessionHost : IDisposable
             // There is no socket whose blocks could be larger.
         }
 
-        public void OnEndToTell()
+        public void OnEndPending()
         {
             // Nobody looks after it.
         }

@@ -1,4 +1,4 @@
-using LightQ.Server.DataPlane;
+using LightQ.Server.Transport;
 using Xunit;
 
 namespace LightQ.Tests.Server;

@@ -1,4 +1,4 @@
-using LightQ.Server.Hosting;
+using LightQ.Server.Telemetry;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Xunit;
 

@@ -1,10 +1,8 @@
 using System.Net;
 using System.Text.Json;
 using LightQ.Server;
-using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
-using LightQ.Server.Telemetry;
-using LightQ.Server.Tls;
+using LightQ.Server.Hosting;
 using Microsoft.Extensions.Logging;
 using Xunit;
 

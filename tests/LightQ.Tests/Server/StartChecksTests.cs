@@ -1,7 +1,6 @@
 using System.Net;
 using LightQ.Server;
 using LightQ.Server.Hosting;
-using LightQ.Server.Tls;
 using Xunit;
 
 namespace LightQ.Tests.Server;

@@ -1,7 +1,6 @@
 using LightQ.Storage.Files;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
-using LightQ.Storage.Writing;
 using LightQ.Tests.Storage.Faults;
 using Xunit;
 

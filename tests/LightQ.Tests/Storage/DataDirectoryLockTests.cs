@@ -1,4 +1,5 @@
 using LightQ.Storage;
+using LightQ.Storage.Files;
 using Xunit;
 
 namespace LightQ.Tests.Storage;

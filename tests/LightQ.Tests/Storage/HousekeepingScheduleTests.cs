@@ -1,4 +1,4 @@
-using LightQ.Storage;
+using LightQ.Scheduling;
 using LightQ.Tests.Shared;
 using Xunit;
 
@@ -116,7 +116,7 @@ public sealed class HousekeepingScheduleTests : IDisposable
 
         public Action? Do { get; init; }
 
-        public TimeSpan? Tend(DateTimeOffset now)
+        public TimeSpan? Look(DateTimeOffset now)
         {
             Looks++;
             Do?.Invoke();

@@ -27,7 +27,6 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
             RingBytes = 64 * 1024,
             SegmentBytes = 16 * 1024,
             MaxBatchBytes = 8 * 1024,
-            Listener = this,
         };
         Options = shape is null ? options : shape(options);
     }
@@ -47,7 +46,7 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
 
     public Journal Journal => _journal ?? throw new InvalidOperationException("The journal is not open.");
 
-    public Journal Open(IRecoveredBatchVisitor? visitor = null) => _journal = Journal.Open(Options, _environment, visitor);
+    public Journal Open(IRecoveredBatchVisitor? visitor = null) => _journal = Journal.Open(Options, _environment, visitor, this);
 
     /// <summary>Appends a batch, waiting for room when the ring is full.</summary>
     public long Append(int number, int bodyBytes = 100, int records = 1, ulong producerId = 0)

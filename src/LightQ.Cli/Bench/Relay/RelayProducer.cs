@@ -1,5 +1,5 @@
 using LightQ.Cli.Bench.Load;
-using LightQ.Client.Publishing;
+using LightQ.Client.Batches;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Cli.Bench.Relay;

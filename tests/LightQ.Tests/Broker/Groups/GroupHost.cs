@@ -3,7 +3,7 @@ using System.Globalization;
 using LightQ.Broker;
 using LightQ.Broker.DeadLetters;
 using LightQ.Broker.Groups;
-using LightQ.Broker.Scheduling;
+using LightQ.Broker.Streams;
 using LightQ.Broker.Subscriptions;
 using LightQ.Broker.Topics;
 using LightQ.Client;
@@ -76,7 +76,7 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public static TopicSettings Small { get; } = new() { Kind = TopicKind.Durable, MaxMessageBytes = 4096, RingBytes = 512 * 1024, SegmentBytes = 512 * 1024 };
 
     /// <summary>Has everything looked after that is due sooner or later: positions, files, retention.</summary>
-    public void Tend()
+    public void Look()
     {
         for (int round = 0; round < 4; round++)
         {

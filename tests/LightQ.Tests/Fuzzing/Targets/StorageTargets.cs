@@ -5,7 +5,6 @@ using LightQ.Storage.Inspection;
 using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.State;
-using LightQ.Storage.Writing;
 using LightQ.Tests.Protocol;
 using static LightQ.Tests.Fuzzing.FuzzInvariantException;
 

@@ -1,4 +1,5 @@
 using System.Net;
+using LightQ.Server;
 using LightQ.Server.Audit;
 using LightQ.Server.Security;
 using LightQ.Storage.Files;

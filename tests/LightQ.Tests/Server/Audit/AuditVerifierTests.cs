@@ -1,3 +1,4 @@
+using LightQ.Server;
 using LightQ.Server.Audit;
 using Xunit;
 

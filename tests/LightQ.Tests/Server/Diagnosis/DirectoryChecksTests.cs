@@ -1,6 +1,6 @@
 using LightQ.Server.Diagnosis;
-using LightQ.Storage;
 using LightQ.Storage.Backups;
+using LightQ.Storage.Files;
 using LightQ.Storage.Inspection;
 using Xunit;
 

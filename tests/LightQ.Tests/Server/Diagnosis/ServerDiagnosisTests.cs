@@ -13,7 +13,7 @@ public sealed class ServerDiagnosisTests : IDisposable
     [Fact]
     public void Directory_ports_and_certificate_are_looked_at_and_nothing_is_left_behind()
     {
-        TlsOptions tls = TlsOptions.MakeSelfSigned(_directory);
+        TlsOptions tls = TlsCertificate.MakeSelfSigned(_directory);
         string[] before = Directory.GetFileSystemEntries(_directory);
         IReadOnlyList<Finding> findings = ServerDiagnosis.Examine(LightQServerOptions.InProcess with { DataDirectory = _directory, Tls = tls });
         Assert.Equal(before, Directory.GetFileSystemEntries(_directory));
@@ -25,13 +25,13 @@ public sealed class ServerDiagnosisTests : IDisposable
     [Fact]
     public void A_certificate_is_made_once_and_read_with_its_key()
     {
-        TlsOptions made = TlsOptions.MakeSelfSigned(_directory);
-        string serial = made.LoadCertificate().TargetCertificate.SerialNumber;
-        Assert.True(made.LoadCertificate().TargetCertificate.HasPrivateKey);
-        Assert.Equal(serial, TlsOptions.MakeSelfSigned(_directory).LoadCertificate().TargetCertificate.SerialNumber);
-        Assert.Throws<InvalidOperationException>(() => new TlsOptions().LoadCertificate());
+        TlsOptions made = TlsCertificate.MakeSelfSigned(_directory);
+        string serial = TlsCertificate.Load(made).TargetCertificate.SerialNumber;
+        Assert.True(TlsCertificate.Load(made).TargetCertificate.HasPrivateKey);
+        Assert.Equal(serial, TlsCertificate.Load(TlsCertificate.MakeSelfSigned(_directory)).TargetCertificate.SerialNumber);
+        Assert.Throws<InvalidOperationException>(() => TlsCertificate.Load(new TlsOptions()));
         File.Delete(made.KeyFile!);
-        Assert.Equal(ServerStartFailure.Configuration, Assert.Throws<ServerStartException>(() => made.LoadCertificate()).Failure);
+        Assert.Equal(ServerStartFailure.Configuration, Assert.Throws<ServerStartException>(() => TlsCertificate.Load(made)).Failure);
     }
 
     public void Dispose() => Directory.Delete(_directory, recursive: true);

@@ -1,4 +1,5 @@
 using System.Net;
+using LightQ.Server;
 using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.Logging;

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.NetworkInformation;
 using System.Security.Cryptography.X509Certificates;
+using LightQ.Server;
 using LightQ.Server.Tls;
 using LightQ.Tests.Shared;
 using Microsoft.Extensions.Logging;

@@ -1,4 +1,4 @@
-using LightQ.Server.Hosting;
+using LightQ.Server;
 using LightQ.Server.Web;
 using Xunit;
 

@@ -1,5 +1,6 @@
 using LightQ.Storage;
 using LightQ.Storage.Backups;
+using LightQ.Storage.Files;
 using Xunit;
 
 namespace LightQ.Tests.Storage.Backups;

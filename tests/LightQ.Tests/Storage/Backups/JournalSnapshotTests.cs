@@ -22,7 +22,7 @@ public sealed class JournalSnapshotTests
 
         folder.Restore();
         DateTime segmentsBefore = NewestSegment(folder);
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
+        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
         Assert.Equal(segmentsBefore, NewestSegment(folder)); // Nothing was scanned, cut or repaired.
         Assert.Equal((0, 30), (restored.StartOffset, restored.EndOffset));
         Assert.Equal(host.Journal.LeaderEpoch + BackupRestore.EpochStep, restored.LeaderEpoch);
@@ -44,7 +44,7 @@ public sealed class JournalSnapshotTests
         Assert.True(await folder.TryCopyAsync(host.Journal.Capture()));
         await folder.CompleteAsync();
         folder.Restore();
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
+        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
         Assert.Equal((0, 0), (restored.StartOffset, restored.EndOffset));
     }
 
@@ -66,7 +66,7 @@ public sealed class JournalSnapshotTests
         await folder.CompleteAsync();
 
         folder.Restore();
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
+        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
         Assert.Equal(60, restored.EndOffset);
         Assert.InRange(restored.StartOffset, 1, 59);
         Assert.Equal(Enumerable.Range(0, 60).Skip((int)restored.StartOffset), host.Numbers(restored, restored.StartOffset));
@@ -87,7 +87,7 @@ public sealed class JournalSnapshotTests
         Assert.Equal(70, snapshot.EndOffset);
 
         folder.Restore();
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal, Listener = null }, host.Environment);
+        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
         Assert.Equal((65, 70), (restored.StartOffset, restored.EndOffset));
         Assert.Equal(Enumerable.Range(65, 5), host.Numbers(restored, 65));
     }

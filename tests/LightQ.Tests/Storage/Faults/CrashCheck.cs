@@ -21,7 +21,7 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
         Journal journal;
         try
         {
-            journal = Journal.Open(options with { Listener = null }, environment, producers);
+            journal = Journal.Open(options, environment, producers);
         }
         catch (IOException error)
         {

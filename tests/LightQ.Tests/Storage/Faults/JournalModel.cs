@@ -13,7 +13,7 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
     private readonly List<ModelBatch> _outstanding = [];
     private int _number;
 
-    public JournalOptions Options => options with { Listener = this, ProducerSnapshot = SaveProducers };
+    public JournalOptions Options => options with { ProducerSnapshot = SaveProducers };
 
     public Journal? Journal { get; private set; }
 
@@ -40,7 +40,7 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
     {
         Tell(view => view.Phase = JournalPhase.There);
         var producers = new ProducerState();
-        Journal = Journal.Open(Options, environment, producers);
+        Journal = Journal.Open(Options, environment, producers, this);
         Journal.NotifyWritten = true;
         (long end, uint epoch) = (Journal.EndOffset, Journal.LeaderEpoch);
         _outstanding.Clear();

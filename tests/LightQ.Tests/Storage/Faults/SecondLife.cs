@@ -17,7 +17,7 @@ internal sealed class SecondLife(JournalOptions options, JournalView before, Cra
     private int _openedAt = int.MaxValue;
     private int _keptAt = int.MaxValue;
 
-    public JournalOptions Options { get; } = options with { Listener = null, ProducerSnapshot = null };
+    public JournalOptions Options { get; } = options with { ProducerSnapshot = null };
 
     /// <summary>Starts, checks, appends a little, and is killed.</summary>
     public void Use(CrashCheck check, JournalEnvironment environment, Random random)

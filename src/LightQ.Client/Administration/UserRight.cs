@@ -1,0 +1,17 @@
+namespace LightQ.Client.Administration;
+
+/// <summary>What a user may do. None of the first three holds another.</summary>
+public enum UserRight
+{
+    /// <summary>Publish to a topic.</summary>
+    Publish = 1,
+
+    /// <summary>Subscribe to a topic, alone or in any group.</summary>
+    Consume = 2,
+
+    /// <summary>Create, change, truncate and delete a topic, give it a user of its own, and move its groups.</summary>
+    Manage = 3,
+
+    /// <summary>Everything on every topic, and users, rights and tokens.</summary>
+    Admin = 4,
+}

@@ -1,8 +1,0 @@
-namespace LightQ.Client;
-
-/// <summary>A topic in a backup.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Id">Its id: 32 hexadecimal digits.</param>
-/// <param name="Partitions">How many partitions it has.</param>
-/// <param name="IsDurable">Whether its messages are in the backup; false for a transient topic.</param>
-public sealed record BackupTopicInfo(string Name, string Id, int Partitions, bool IsDurable);

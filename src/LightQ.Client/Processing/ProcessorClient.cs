@@ -1,0 +1,14 @@
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Client.Processing;
+
+/// <summary>What a processor needs of its client.</summary>
+/// <param name="Options">The client's options.</param>
+/// <param name="Logger">Where failures are logged.</param>
+/// <param name="Consume">Consumes a topic.</param>
+/// <param name="IsClosed">Whether the client is disposed.</param>
+internal sealed record ProcessorClient(
+    LightQClientOptions Options,
+    ILogger Logger,
+    Func<string, ConsumeOptions, IAsyncEnumerable<Message>> Consume,
+    Func<bool> IsClosed);

@@ -1,7 +1,0 @@
-namespace LightQ.Client;
-
-/// <summary>A setting that <see cref="TopicsClient.EnsureAsync"/> changed.</summary>
-/// <param name="Setting">The setting's name.</param>
-/// <param name="From">Its value before, as text.</param>
-/// <param name="To">Its value now, as text.</param>
-public sealed record TopicChange(string Setting, string From, string To);

@@ -1,0 +1,203 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+using LightQ.Protocol;
+using LightQ.Scheduling;
+using LightQ.Server.Limits;
+using LightQ.Server.Tls;
+using LightQ.Server.Transport;
+using Microsoft.Extensions.Logging;
+
+namespace LightQ.Server.Connections;
+
+/// <summary>Accepts connections and looks after them, whatever they speak.</summary>
+internal sealed class ConnectionListener : IAsyncDisposable
+{
+    /// <summary>Most refused connections that are open to be told why; more are closed without a word.</summary>
+    private const int MostRefused = 100;
+
+    private readonly Socket _listener = new(SocketType.Stream, ProtocolType.Tcp);
+    private readonly ConcurrentDictionary<uint, ClientConnection> _connections = new();
+    private readonly DataPlaneBlocks _blocks = new();
+    private readonly IConnectionProtocolFactory _protocol;
+    private readonly ServerLimits _limits;
+    private readonly ConnectionCounter _counter = new();
+    private readonly ServerTls? _tls;
+    private readonly ILogger _logger;
+    private readonly TimeProvider _time;
+    private readonly HousekeepingSchedule _housekeeping;
+    private readonly CancellationTokenSource _closing = new();
+    /// <summary>Completes when the last connection is released after accepting has ended.</summary>
+    private readonly TaskCompletionSource _emptied = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private Task _accepting = Task.CompletedTask;
+    private volatile bool _isStopping;
+    private int _unauthenticated;
+    private int _refused;
+    private uint _lastId;
+
+    /// <summary>Binds and listens; <see cref="Start"/> accepts.</summary>
+    /// <exception cref="SocketException">The port is in use, or the address is not this machine's.</exception>
+    public ConnectionListener(IPEndPoint endPoint, IConnectionProtocolFactory protocol, ServerLimits limits, ServerTls? tls, TimeProvider time, ILogger logger)
+    {
+        _protocol = protocol;
+        _limits = limits;
+        _tls = tls;
+        _time = time;
+        _logger = logger;
+        if (endPoint.AddressFamily == AddressFamily.InterNetwork)
+        {
+            _listener.Dispose();
+            _listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        }
+        try
+        {
+            UnsentLimit.Set(_listener, limits.DataPlane.MaxUnsentBytes);
+            _listener.Bind(endPoint);
+            _listener.Listen(1024);
+        }
+        catch
+        {
+            _listener.Dispose();
+            throw;
+        }
+        EndPoint = (IPEndPoint)_listener.LocalEndPoint!;
+        _housekeeping = new HousekeepingSchedule(time, TimeSpan.FromMilliseconds(Math.Min(500, limits.DataPlane.Heartbeat.TotalMilliseconds / 2)));
+    }
+
+    /// <summary>Where it listens.</summary>
+    public IPEndPoint EndPoint { get; }
+
+    /// <summary>The open connections.</summary>
+    public IEnumerable<ClientConnection> Connections => _connections.Values;
+
+    /// <summary>An open connection; null when it has ended.</summary>
+    public ClientConnection? Find(uint id) => _connections.GetValueOrDefault(id);
+
+    /// <summary>Bytes set aside for the long frames that are arriving.</summary>
+    public long AssemblyBytes => _blocks.Assembly.Used;
+
+    /// <summary>Leaves the buffers that no connection has to the collector.</summary>
+    public void TrimBuffers() => _blocks.Trim();
+
+    /// <summary>How many are open.</summary>
+    public int Count => _connections.Count;
+
+    /// <summary>The number of the next connection, which may be a call of the control plane that carries messages.</summary>
+    public uint NextId() => Interlocked.Increment(ref _lastId);
+
+    /// <summary>Begins to accept.</summary>
+    public void Start() => _accepting = AcceptAsync();
+
+    /// <summary>Cuts the connections.</summary>
+    public void DropAll()
+    {
+        foreach (ClientConnection connection in _connections.Values)
+            connection.Abort();
+    }
+
+    /// <summary>Ends what may not go on, after somebody's rights have changed.</summary>
+    public void Review()
+    {
+        foreach (ClientConnection connection in _connections.Values)
+            connection.Protocol.Review();
+    }
+
+    /// <summary>A connection's peer is welcomed, or gone. Called once for each.</summary>
+    public void ReleaseAdmission(ClientConnection connection) =>
+        Interlocked.Decrement(ref connection.IsAdmitted ? ref _unauthenticated : ref _refused);
+
+    /// <summary>A connection has ended. Called once for each.</summary>
+    public void Forget(ClientConnection connection)
+    {
+        _connections.TryRemove(connection.Id, out _);
+        if (connection.IsAdmitted)
+            _counter.Remove(connection.Remote);
+        if (_isStopping && _connections.IsEmpty)
+            _emptied.TrySetResult();
+    }
+
+    /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
+    public async Task StopAsync(TimeSpan timeout)
+    {
+        await _closing.CancelAsync().ConfigureAwait(false);
+        _listener.Dispose();
+        await _accepting.ConfigureAwait(false);
+        _isStopping = true;
+        foreach (ClientConnection connection in _connections.Values)
+        {
+            connection.GoAway(timeout);
+            connection.Finish();
+        }
+        if (_connections.IsEmpty)
+            _emptied.TrySetResult();
+        await _emptied.Task.WaitAsync(timeout, _time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        DropAll();
+        await _emptied.Task.ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _housekeeping.DisposeAsync().ConfigureAwait(false);
+        await StopAsync(TimeSpan.Zero).ConfigureAwait(false);
+        _closing.Dispose();
+    }
+
+    private async Task AcceptAsync()
+    {
+        var acceptor = new SocketAcceptor(_listener, _limits, _time);
+        while (await acceptor.AcceptAsync(_closing.Token).ConfigureAwait(false) is { } socket)
+            Open(socket);
+    }
+
+    private void Open(Socket socket)
+    {
+        try
+        {
+            EndPoint? remote = socket.RemoteEndPoint;
+            socket.NoDelay = true;
+            ProtocolException? refusal = Admit(remote);
+            // Do not spend a TLS handshake on a rejected peer; it could not read a plain-text reason.
+            if (refusal is not null && (_tls is not null || Volatile.Read(ref _refused) >= MostRefused))
+            {
+                socket.Dispose();
+                return;
+            }
+            Begin(socket, refusal);
+        }
+        catch (SocketException)
+        {
+            socket.Dispose(); // The peer has gone already.
+        }
+    }
+
+    /// <summary>Counts a connection.</summary>
+    /// <returns>Null, or why it may not stay.</returns>
+    private ProtocolException? Admit(EndPoint? remote)
+    {
+        DataPlaneOptions limits = _limits.DataPlane;
+        if (Volatile.Read(ref _unauthenticated) >= limits.MaxUnauthenticatedConnections)
+            return Refuse(nameof(DataPlaneOptions.MaxUnauthenticatedConnections), limits.MaxUnauthenticatedConnections, $"{remote} is refused: as many connections have not said who they are");
+        switch (_counter.TryAdd(remote, limits.MaxConnections, limits.MaxConnectionsPerAddress))
+        {
+            case Admission.TooMany:
+                return Refuse(nameof(DataPlaneOptions.MaxConnections), limits.MaxConnections, $"{remote} is refused: as many connections are open");
+            case Admission.TooManyOfAddress:
+                return Refuse(nameof(DataPlaneOptions.MaxConnectionsPerAddress), limits.MaxConnectionsPerAddress, $"{remote} is refused: as many connections are open from its address");
+            default:
+                return null;
+        }
+    }
+
+    private ProtocolException Refuse(string setting, int limit, string found) => _limits.Refuse(ErrorCode.ResourceExhausted, setting, limit, found);
+
+    private void Begin(Socket socket, ProtocolException? refusal)
+    {
+        uint id = NextId();
+        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused); // Until its admission is released.
+        var connection = new ClientConnection(this, socket, _protocol, _limits, _blocks, _tls, id, refusal, _time, _housekeeping, _logger);
+        _housekeeping.Request(connection, connection.FirstLook);
+        _connections.TryAdd(id, connection);
+        _ = connection.RunAsync();
+    }
+}

@@ -1,0 +1,22 @@
+using LightQ.Broker.Streams;
+
+namespace LightQ.Server.Connections;
+
+/// <summary>What a session and its output tell the connection they are parts of.</summary>
+internal interface IConnectionEvents
+{
+    /// <summary>The peer is welcomed. By the reading thread.</summary>
+    void OnWelcomed();
+
+    /// <summary>The peer is to be told that it must go, or that the broker ends a stream: it may be one that does not read. Any thread.</summary>
+    void OnEndPending();
+
+    /// <summary>A stream has ended. In a turn, before it is released.</summary>
+    void OnStreamEnded(OutputStream stream);
+
+    /// <summary>A turn failed inside the broker; the connection is then cut.</summary>
+    void OnCrashed(Exception error);
+
+    /// <summary>Once, when the input has ended and no send is under way: streams can be released.</summary>
+    void OnClosed();
+}

@@ -1,0 +1,31 @@
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace LightQ.Server.Telemetry;
+
+/// <summary>Whether the server takes work, as gRPC's health service and the web port tell it. Thread-safe.</summary>
+internal sealed class Readiness : IHealthCheck
+{
+    private volatile string _reason = "starting";
+
+    /// <summary>Why the server takes no work; null while it does.</summary>
+    public string? NotReadyReason => _reason.Length == 0 ? null : _reason;
+
+    /// <summary>Called when that has changed.</summary>
+    public Action? Changed { get; set; }
+
+    /// <summary>The server takes work from now on.</summary>
+    public void Begin() => Become("");
+
+    /// <summary>The server is on its way out.</summary>
+    public void End() => Become("stopping");
+
+    /// <inheritdoc/>
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
+        Task.FromResult(NotReadyReason is { } reason ? HealthCheckResult.Unhealthy(reason) : HealthCheckResult.Healthy());
+
+    private void Become(string reason)
+    {
+        _reason = reason;
+        Changed?.Invoke();
+    }
+}

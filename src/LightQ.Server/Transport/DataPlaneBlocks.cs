@@ -1,0 +1,28 @@
+namespace LightQ.Server.Transport;
+
+/// <summary>The buffers that all connections share.</summary>
+internal sealed class DataPlaneBlocks
+{
+    /// <summary>Bytes of a block for receiving.</summary>
+    public const int ReceiveBytes = 256 * 1024;
+
+    /// <summary>For receiving before a client is welcomed: one byte from anybody costs no more than this. Holds the largest frame that is allowed then.</summary>
+    public BlockPool Greeting { get; } = new(16 * 1024, kept: 256);
+
+    /// <summary>For receiving: 256 KiB, the size at which bulk throughput stops growing (4 KiB is ruinous, 4 MiB leaves the L2 cache).</summary>
+    public BlockPool Receive { get; } = new(ReceiveBytes, kept: 64);
+
+    /// <summary>For sending: answers, acks and small runs of one turn.</summary>
+    public BlockPool Send { get; } = new(64 * 1024, kept: 128);
+
+    /// <summary>Room for long frames that are arriving.</summary>
+    public AssemblyBudget Assembly { get; } = new();
+
+    /// <summary>Leaves the blocks that no connection has to the collector: they are pinned, and each keeps what the buffers of long frames around it have taken.</summary>
+    public void Trim()
+    {
+        Greeting.Trim();
+        Receive.Trim();
+        Send.Trim();
+    }
+}
