@@ -150,11 +150,11 @@ public sealed class FanoutBenchTests
         FaultRun.RequireTier("It takes half a minute.");
         using var directory = new TemporaryDirectory();
         ToolResult run = (await LightQTool.RunAsync(
-            null, "bench", "fanout", "--publishers", "1", "--subscribers", "1", "--idle", "0", "--rate", "1", "--duration", "100ms", "--sweep", "--output", "json", "--log-dir", directory.Path)).Succeeded();
+            null, "bench", "fanout", "--publishers", "1", "--subscribers", "1", "--idle", "0", "--rate", "1024", "--duration", "100ms", "--sweep", "--output", "json", "--log-dir", directory.Path)).Succeeded();
 
         double[] rates = [.. JsonDocument.Parse(run.Output).RootElement.GetProperty("results").EnumerateArray().Select(r => r.GetProperty("fanout").GetProperty("rate").GetDouble())];
         Assert.True(rates.Length > 1);
-        Assert.Equal(1, rates[0]);
+        Assert.Equal(1024, rates[0]);
         Assert.Equal(rates.Order().Distinct(), rates);
     }
 

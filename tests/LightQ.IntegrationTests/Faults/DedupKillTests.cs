@@ -34,7 +34,7 @@ public sealed class DedupKillTests
             new("named", new ProducerOptions { Name = "named" }, violations),
             new("compressed", new ProducerOptions { Name = "compressed", Compression = BatchCodec.Deflate, CompressionMinimumBytes = 0 }, violations),
         ];
-        for (int cycle = 0; cycle < FaultRun.Times(20, 200) && violations.Count == 0; cycle++)
+        for (int cycle = 0; cycle < FaultRun.Times(12, 200) && violations.Count == 0; cycle++)
         {
             Random random = run.RandomFor(cycle);
             using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);

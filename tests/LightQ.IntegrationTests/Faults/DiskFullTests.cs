@@ -27,7 +27,7 @@ public sealed class DiskFullTests
         await using LightQClient client = broker.Connect();
         var topic = new FaultTopic(new TopicSpec("t") { Kind = TopicKind.Durable, MaxMessageBytes = 8 * 1024, SegmentBytes = SegmentBytes, RetentionBytes = 1 << 30 });
         await client.Topics.CreateAsync(topic.Spec, TestContext.Current.CancellationToken);
-        int rounds = FaultRun.Times(c: 20, n: 200);
+        int rounds = FaultRun.Times(c: 12, n: 200);
         var slowest = TimeSpan.Zero;
         for (int round = 0; round < rounds; round++)
         {

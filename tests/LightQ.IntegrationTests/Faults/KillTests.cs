@@ -14,7 +14,7 @@ public sealed class KillTests
     [Fact]
     [Trait("Fault", "D1")]
     public Task Kill_9_loses_nothing_that_was_written_and_repeats_nothing_of_idempotent_producers() =>
-        RunAsync("D1", "kill -9 after 20 to 500 ms, 4 producers, 4 consumers, all ack levels", partitions: 1, FaultRun.Times(plain: 2, c: 60, n: 2_000));
+        RunAsync("D1", "kill -9 after 20 to 500 ms, 4 producers, 4 consumers, all ack levels", partitions: 1, FaultRun.Times(plain: 2, c: 30, n: 2_000));
 
     [Fact]
     [Trait("Plain", "no")]

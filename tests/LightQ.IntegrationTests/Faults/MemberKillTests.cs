@@ -24,7 +24,7 @@ public sealed class MemberKillTests
     {
         var run = new FaultRun("G1", "members of a group, a process each, are killed (-9) while they process and settle");
         FaultRun.RequireTier("Each member is a process.");
-        int kills = FaultRun.Times(c: 40, n: 1_000);
+        int kills = FaultRun.Times(c: 20, n: 1_000);
         Random random = run.RandomFor(0);
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);

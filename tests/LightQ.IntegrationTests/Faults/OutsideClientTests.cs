@@ -20,7 +20,7 @@ public sealed class OutsideClientTests
         var run = new FaultRun(Row, "kill -9, last writes torn, beside a publisher of bad checksums, forged ids and headers, delayed, compressed and dead letters");
         // Directories of one partition and of four, in turn.
         var cycles = new CrashCycles(run, Row, (variant, first) => new OutsideLoad(variant % 2 == 0 ? 1 : 4, run.RandomFor(first).Next()), OutsideLoad.Control);
-        int each = FaultRun.Times(plain: 2, c: 30, n: 500) / Lanes;
+        int each = FaultRun.Times(plain: 2, c: 16, n: 500) / Lanes;
         using var directory = new TemporaryDirectory();
         await Task.WhenAll(Enumerable.Range(0, Lanes).Select(lane => cycles.RunAsync(lane, each, directory.Path, (broker, _) => broker.KillAsync())));
         cycles.Conclude();

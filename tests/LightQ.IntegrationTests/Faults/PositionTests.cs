@@ -30,7 +30,7 @@ public sealed class PositionTests
     {
         var run = new FaultRun("G4.kill", "the broker is killed (-9) while groups consume");
         FaultRun.RequireTier("Each kill takes some seconds.");
-        int kills = FaultRun.Times(c: 10, n: 200);
+        int kills = FaultRun.Times(c: 5, n: 200);
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path);
         await broker.StartAsync();
@@ -82,7 +82,7 @@ public sealed class PositionTests
     public async Task Stops_and_removed_messages_move_no_position_back_and_a_reset_puts_it_where_it_says()
     {
         var run = new FaultRun("G4.stop", "clean stops, truncation and resets between consuming");
-        int cycles = FaultRun.Times(plain: 3, c: 40, n: 500);
+        int cycles = FaultRun.Times(plain: 3, c: 20, n: 500);
         Random random = run.RandomFor(0);
         await using TestServer server = await TestServer.StartAsync();
         long[] expected = [-1, -1];

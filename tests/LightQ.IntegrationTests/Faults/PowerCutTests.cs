@@ -22,7 +22,7 @@ public sealed class PowerCutTests
         {
             var run = new FaultRun("D2", "power cut on ext4 and xfs under load, rolls, creations, deletions and checkpoints");
             var cycles = new CrashCycles(run, "D2", (variant, _) => new FaultLoad(variant, Durability.Fsync, mayFail: true), FaultLoad.Control);
-            int each = FaultRun.Times(c: 30, n: 1_000) / Kinds.Length;
+            int each = FaultRun.Times(c: 20, n: 1_000) / Kinds.Length;
             await Task.WhenAll(disks.Select((disk, lane) => cycles.RunAsync(lane, each, disk.Path, (broker, random) => CutAsync(disk, broker, random))));
             cycles.Conclude();
         }

@@ -23,7 +23,7 @@ public sealed class StartupTests
         var run = new FaultRun("D10", "kill -9 under load, time until ready, with a backlog");
         string topics = FaultRun.Times(c: 100, n: 1_000).ToString(CultureInfo.InvariantCulture);
         string backlog = FaultRun.Tier is "N" ? "10GiB" : "1GiB";
-        string pairs = FaultRun.Times(c: 3, n: 5).ToString(CultureInfo.InvariantCulture);
+        string pairs = FaultRun.Times(c: 2, n: 5).ToString(CultureInfo.InvariantCulture);
         ToolResult result = await LightQTool.RunAsync(null, "bench", "startup", "--topics", topics, "--backlog", backlog, "--pairs", pairs, "--output", "json");
         Assert.True(result.ExitCode is 0 or 1, result.Errors);
 

@@ -25,7 +25,7 @@ public sealed class TerminationTests
         Assert.SkipUnless(OperatingSystem.IsLinux(), "It sends a signal.");
         var run = new FaultRun("N6", "SIGTERM after 50 to 300 ms, 4 producers, 4 consumers, all ack levels");
         FaultRun.RequireTier("It starts brokers again and again.");
-        int each = FaultRun.Times(c: 20, n: 400) / Lanes;
+        int each = FaultRun.Times(c: 12, n: 400) / Lanes;
         using var directory = new TemporaryDirectory();
         await Task.WhenAll(Enumerable.Range(0, Lanes).Select(lane => RunAsync(run, lane, each, Path.Combine(directory.Path, $"data-{lane}"))));
 

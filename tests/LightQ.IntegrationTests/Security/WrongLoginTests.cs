@@ -38,7 +38,7 @@ public sealed class WrongLoginTests
         AttackProcess.Require();
         var run = new FaultRun("S3.logins", "wrong logins on both planes beside a load");
         FaultRun.RequireTier("It measures for minutes.");
-        int wanted = FaultRun.Times(c: 400, n: 20_000);
+        int wanted = FaultRun.Times(c: 200, n: 20_000);
         using var directory = new TemporaryDirectory();
         await using var broker = new FaultBroker(directory.Path, ("RequireAuth", "true"));
         await broker.StartAsync();

@@ -41,7 +41,7 @@ public sealed class BitRotTests
     {
         ReadOnlySpan<byte> content = ((SimulatedFile)fixture.Disk.Find(path)!).Current;
         int length = content.Length, used = content.LastIndexOfAnyExcept((byte)0) + 1;
-        int step = FaultRun.Times(97, 1, 1), blankStep = FaultRun.Times(997, 16, 1), bits = FaultRun.Times(1, 1, 8);
+        int step = FaultRun.Times(97, 3, 1), blankStep = FaultRun.Times(997, 61, 1), bits = FaultRun.Times(1, 1, 8);
         Random random = run.RandomFor(length);
         var flips = new List<(int At, int Bit)>();
         for (int at = random.Next(Math.Min(step, length)); at < length; at += at < used ? step : blankStep)
