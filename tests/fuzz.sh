@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Feeds the parsers with hostile inputs and writes the figures into RELIABILITY.md. Ends with an error when a fault is found.
+# Feeds the parsers with hostile inputs and writes the figures into docs/measured/fuzzing.md. Ends with an error when a fault is found.
 #   tests/fuzz.sh                                20 million inputs for each parser: hours
 #   tests/fuzz.sh 1000000 frames filters         a million for each of two
 #   LIGHTQ_SEED=42 tests/fuzz.sh 1000 frames     the same inputs again
 # One process for each parser, as many at once as LIGHTQ_FUZZ_JOBS says (the cores), at the lowest priority. LIGHTQ_FUZZ_SECONDS ends each
 # after so long with what it did until then. LIGHTQ_FUZZ_TESTS runs tests that are built already: the path of their program. LIGHTQ_FUZZ_QUIET
-# leaves RELIABILITY.md as it is.
+# leaves docs/measured/fuzzing.md as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 executions=${1:-20000000}

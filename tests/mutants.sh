@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plants each bug of src/LightQ.Storage/Files/Mutation.cs and shows which tests of the storage and the broker turn red. A bug that none notices fails the run.
-#   tests/mutants.sh [MUTANT...]      all of them without arguments; that also writes the table in RELIABILITY.md
+#   tests/mutants.sh [MUTANT...]      all of them without arguments; that also writes the table in docs/measured/faults.md
 # A run that does not end within ten minutes counts as caught too: under a bug a test may wait for what never comes.
 # Works in a temporary directory; first a control without a bug, in which everything must be green. LIGHTQ_TIER=C runs the tests longer.
 set -euo pipefail
@@ -58,6 +58,6 @@ for mutant in "${mutants[@]}"; do
     row "$mutant"
 done
 if [ $# -eq 0 ]; then
-    sed -i -e '/<!-- begin: written by tests\/mutants.sh -->/,/<!-- end of mutants -->/{//!d}' -e "/<!-- begin: written by tests\/mutants.sh -->/r $table" RELIABILITY.md
+    sed -i -e '/<!-- begin: written by tests\/mutants.sh -->/,/<!-- end of mutants -->/{//!d}' -e "/<!-- begin: written by tests\/mutants.sh -->/r $table" docs/measured/faults.md
 fi
 [ "$survivors" -eq 0 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs rows of the fault matrix and writes their figures into RELIABILITY.md:
+# Runs rows of the fault matrix and writes their figures into docs/measured/faults.md:
 #   tests/reliability.sh C             every row as the gate runs it
 #   tests/reliability.sh N D1 D2       two rows at full length (up to an hour each)
 #   LIGHTQ_SEED=1 tests/reliability.sh C D3

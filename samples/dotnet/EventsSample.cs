@@ -3,7 +3,7 @@ using LightQ.Testing;
 
 namespace LightQ.Samples;
 
-/// <summary>A broker that leaves and comes back, as its client sees it. See docs/events.md.</summary>
+/// <summary>A broker that leaves and comes back, as its client sees it. See docs/use/events.md.</summary>
 internal static class EventsSample
 {
     public static async Task RunAsync(LightQClient _)

@@ -3,7 +3,7 @@ using LightQ.Client.Administration;
 
 namespace LightQ.Samples;
 
-/// <summary>Two workers share jobs; one job fails until it is given up, and is driven back once it can succeed. See docs/groups.md.</summary>
+/// <summary>Two workers share jobs; one job fails until it is given up, and is driven back once it can succeed. See docs/use/groups.md.</summary>
 internal static class GroupsSample
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);

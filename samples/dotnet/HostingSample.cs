@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Samples;
 
-/// <summary>A worker service: client and processor from dependency injection, begun and ended by the host. See docs/hosting.md.</summary>
+/// <summary>A worker service: client and processor from dependency injection, begun and ended by the host. See docs/use/hosting.md.</summary>
 internal static class HostingSample
 {
     public static async Task RunAsync(LightQClient client)

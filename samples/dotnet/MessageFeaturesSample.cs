@@ -2,7 +2,7 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>Headers and a filter, time to live, delayed delivery, compression, a tombstone. See docs/message-features.md.</summary>
+/// <summary>Headers and a filter, time to live, delayed delivery, compression, a tombstone. See docs/use/message-features.md.</summary>
 internal static class MessageFeaturesSample
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);

@@ -2,7 +2,7 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>Messages with the same key are in one partition, and so in order. See docs/partitions.md.</summary>
+/// <summary>Messages with the same key are in one partition, and so in order. See docs/use/partitions.md.</summary>
 internal static class PartitionsSample
 {
     public static async Task RunAsync(LightQClient client)

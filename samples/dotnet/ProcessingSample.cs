@@ -3,7 +3,7 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>A handler works through a group's messages, several at a time; one fails once. See docs/processing.md.</summary>
+/// <summary>A handler works through a group's messages, several at a time; one fails once. See docs/use/processing.md.</summary>
 internal static class ProcessingSample
 {
     private const int Orders = 20;

@@ -3,7 +3,7 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>Values instead of bytes. See docs/serialization.md.</summary>
+/// <summary>Values instead of bytes. See docs/use/serialization.md.</summary>
 internal static class SerializationSample
 {
     public static async Task RunAsync(LightQClient client)

@@ -2,7 +2,7 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>A consumer that stands still while a transient topic goes on: it is told exactly what it missed. See docs/slow-consumers.md.</summary>
+/// <summary>A consumer that stands still while a transient topic goes on: it is told exactly what it missed. See docs/use/consuming.md.</summary>
 internal static class SlowConsumersSample
 {
     private const int Messages = 20_000;

@@ -3,7 +3,7 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>One trace from the publisher to the consumer. A program adds OpenTelemetry instead of this listener. See docs/telemetry.md.</summary>
+/// <summary>One trace from the publisher to the consumer. A program adds OpenTelemetry instead of this listener. See docs/use/telemetry.md.</summary>
 internal static class TelemetrySample
 {
     public static async Task RunAsync(LightQClient client)

@@ -3,7 +3,7 @@ using LightQ.Testing;
 
 namespace LightQ.Samples;
 
-/// <summary>A worker that hangs, without waiting for its lock to run out. See docs/testing.md.</summary>
+/// <summary>A worker that hangs, without waiting for its lock to run out. See docs/use/testing.md.</summary>
 internal static class TestingSample
 {
     public static async Task RunAsync(LightQClient _)

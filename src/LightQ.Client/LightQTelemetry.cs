@@ -5,7 +5,7 @@ namespace LightQ.Client;
 
 /// <summary>What the client tells OpenTelemetry: the names to listen to, and the way from a message back to the span that published it.</summary>
 /// <remarks>
-/// Spans and metrics follow OpenTelemetry's semantic conventions for messaging; docs/telemetry.md lists them. While nobody listens, nothing is measured and no
+/// Spans and metrics follow OpenTelemetry's semantic conventions for messaging; docs/use/telemetry.md lists them. While nobody listens, nothing is measured and no
 /// message carries a trace context.
 /// </remarks>
 /// <example>

@@ -3,7 +3,7 @@ using System.Diagnostics.Metrics;
 
 namespace LightQ.Server;
 
-/// <summary>What the broker tells OpenTelemetry: the names to listen to. docs/telemetry.md lists metrics and
+/// <summary>What the broker tells OpenTelemetry: the names to listen to. docs/use/telemetry.md lists metrics and
 /// spans.</summary>
 /// <remarks>For a program that has a broker in it and an OpenTelemetry SDK of its own. <c>lightq server</c> exports by
 /// itself: <see cref="LightQServerOptions.Otlp"/>.</remarks>

@@ -5,7 +5,7 @@ using Xunit;
 
 namespace LightQ.Tests.Shared;
 
-/// <summary>One run of a row of the fault matrix (RELIABILITY.md): how often, from which seed, and what goes into the report.</summary>
+/// <summary>One run of a row of the fault matrix (docs/measured/faults.md): how often, from which seed, and what goes into the report.</summary>
 /// <remarks>
 /// <list type="bullet">
 /// <item><c>LIGHTQ_TIER</c>: absent for the short run of plain <c>dotnet test</c>, <c>C</c> for the gate, <c>N</c> for the long run on demand.</item>

@@ -74,11 +74,11 @@ internal sealed class BrokerChecks(LightQClientOptions options)
             await socket.ConnectAsync(options.Host, options.ControlPort, late.Token);
             using var stream = new SslStream(socket.GetStream());
             await stream.AuthenticateAsClientAsync(tls, late.Token);
-            return ending ?? Finding.Failed(Check, "none was shown", "See docs/tls.md.");
+            return ending ?? Finding.Failed(Check, "none was shown", "See docs/operate/tls.md.");
         }
         catch (Exception e) when (e is AuthenticationException or LightQException or IOException or SocketException or OperationCanceledException)
         {
-            return ending is { Result: CheckResult.Failed } ? ending : Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port, and is its authority in the file that ?ca= names? See docs/tls.md.");
+            return ending is { Result: CheckResult.Failed } ? ending : Finding.Failed(Check, $"no handshake: {Failure.OneLine(e.Message)}", "Does the broker have TLS on this port, and is its authority in the file that ?ca= names? See docs/operate/tls.md.");
         }
     }
 
@@ -140,7 +140,7 @@ internal sealed class BrokerChecks(LightQClientOptions options)
         catch (Exception e) when (e is LightQException or OperationCanceledException)
         {
             string why = e is LightQException && Failure.TryExplain(e, out Failure failure) ? failure.Message : $"no answer in {Patience.TotalSeconds:0} s";
-            return Finding.Failed(check, why, "See docs/security.md for logins, and docs/tls.md for certificates.");
+            return Finding.Failed(check, why, "See docs/operate/security.md for logins, and docs/operate/tls.md for certificates.");
         }
     }
 }

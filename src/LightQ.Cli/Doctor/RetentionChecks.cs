@@ -77,7 +77,7 @@ internal static class RetentionChecks
                 : Finding.Warning(
                     Check,
                     $"{kept}, as it has no group yet",
-                    "Its messages go when all its groups have settled them: see docs/groups.md.");
+                    "Its messages go when all its groups have settled them: see docs/use/groups.md.");
         }
         GroupInfo group = await client.Groups.GetAsync(topic.Name, name, cancelled);
         if (group.Lag == 0)

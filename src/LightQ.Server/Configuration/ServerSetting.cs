@@ -31,7 +31,7 @@ public sealed class ServerSetting
     /// <summary>What it does, in one line.</summary>
     public string Description { get; }
 
-    /// <summary>Whether it is one of the limits of docs/limits.md: what it refuses is counted under its key.</summary>
+    /// <summary>Whether it is one of the limits of docs/operate/limits.md: what it refuses is counted under its key.</summary>
     public bool IsLimit { get; private init; }
 
     /// <summary>Whether a running server takes another value of it from its configuration file when it reads that again; the others need a restart.</summary>

@@ -101,11 +101,11 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
             Finding expiry = Expiry(check, loaded.Certificate, time.GetUtcNow());
             return expiry.Result != CheckResult.Ok || loaded.Certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Any()
                 ? expiry
-                : Finding.Warning(check, $"{loaded.Certificate.Subject} has no subject alternative name", "Issue one with the names and addresses by which clients connect: clients check those (docs/tls.md).");
+                : Finding.Warning(check, $"{loaded.Certificate.Subject} has no subject alternative name", "Issue one with the names and addresses by which clients connect: clients check those (docs/operate/tls.md).");
         }
         catch (ServerStartException e)
         {
-            return Finding.Failed(check, e.Message, "See docs/tls.md; the broker does not start with it.");
+            return Finding.Failed(check, e.Message, "See docs/operate/tls.md; the broker does not start with it.");
         }
     }
 }

@@ -134,7 +134,7 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     /// <remarks>
     /// What it costs others, as the p99 of 1,000 messages a second on two virtual processors, 0.2 ms in peace: 5.6 to 6.0 ms with two threads that do not rest (1.4 to 1.6 if they get
     /// nothing but idle time, SCHED_IDLE), 0.2 to 0.6 with one that rests as long as it hashed, 0.3 with one that rests three times as long.
-    /// Beside twenty guessers in processes of their own (row S3.logins of RELIABILITY.md), as times of the p99 in peace: 1.6 with rests of three times (0.23 ms beside 0.15), 1.3 of seven (0.19 beside 0.15);
+    /// Beside twenty guessers in processes of their own (row S3.logins of docs/measured/faults.md), as times of the p99 in peace: 1.6 with rests of three times (0.23 ms beside 0.15), 1.3 of seven (0.19 beside 0.15);
     /// longer ones than five make those wait too long who log in from where others guess.
     /// </remarks>
     private void HashAll()

@@ -7,7 +7,7 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Cli;
 
-/// <summary><c>lightq user</c>, <c>grant</c> and <c>token</c>, as in docs/security.md.</summary>
+/// <summary><c>lightq user</c>, <c>grant</c> and <c>token</c>, as in docs/operate/security.md.</summary>
 [Trait("Tier", "C")]
 public sealed class UserCommandTests
 {

@@ -9,7 +9,15 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>What the documents tell people to type is what the tool understands.</summary>
 public sealed class CommandLineTests
 {
-    private static readonly string[] Instructions = ["README.md", "CONTRIBUTING.md", "docs/message-features.md", "docs/security.md", "docs/audit.md", "docs/tls.md", "docs/backup.md", "docs/doctor.md", "docs/operations.md", "SECURITY.md", "benchmarks/RESULTS.md", "src/LightQ.Cli/README.md", "src/LightQ.Client/README.md"];
+    private static readonly string[] Instructions =
+    [
+        "README.md", "CONTRIBUTING.md", "SECURITY.md",
+        "docs/use/command-line.md", "docs/use/consuming.md", "docs/use/message-features.md",
+        "docs/operate/ancestors.md", "docs/operate/audit.md", "docs/operate/backup.md", "docs/operate/doctor.md",
+        "docs/operate/operations.md", "docs/operate/reliability.md", "docs/operate/retention.md",
+        "docs/operate/security.md", "docs/operate/tls.md", "docs/measured/speed.md",
+        "src/LightQ.Cli/README.md", "src/LightQ.Client/README.md",
+    ];
 
     public static TheoryData<string, string> CommandLines =>
         [.. from path in Instructions from line in Document.Read(path).ToolCommandLines select (path, line)];

@@ -7,7 +7,7 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>Lines of the log are told apart by their numbers, and docs/operations.md says which there are.</summary>
+/// <summary>Lines of the log are told apart by their numbers, and docs/operate/operations.md says which there are.</summary>
 public sealed class EventIdTests
 {
     private static readonly LoggerMessageAttribute[] Messages =
@@ -24,7 +24,7 @@ public sealed class EventIdTests
     {
         Assert.True(Messages.Length > 25);
         Assert.Equal(Messages.Length, Messages.Select(m => m.EventId).Distinct().Count());
-        string text = Document.Read("docs/operations.md").Text;
+        string text = Document.Read("docs/operate/operations.md").Text;
         Assert.All(Messages, m => Assert.Contains(string.Create(CultureInfo.InvariantCulture, $"\n| {m.EventId} | {m.Level.ToString().ToLowerInvariant()} | "), text, StringComparison.Ordinal));
     }
 }

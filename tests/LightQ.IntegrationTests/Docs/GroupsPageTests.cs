@@ -10,7 +10,7 @@ public sealed class GroupsPageTests
     public void The_first_sentence_says_that_the_default_loses_messages()
     {
         Assert.Equal(SettleMode.Automatic, new ConsumeOptions().SettleMode);
-        string text = Document.Read("docs/groups.md").Text;
+        string text = Document.Read("docs/use/groups.md").Text;
         string first = text[(text.IndexOf("\n\n", StringComparison.Ordinal) + 2)..].Split(". ")[0];
         Assert.Equal("By default (`SettleMode.Automatic`) a group loses messages when a member dies: those that the member had received and not worked on yet", first);
     }

@@ -5,7 +5,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/hosting.md, word for word between the markers.</summary>
+/// <summary>The C# of docs/use/hosting.md, word for word between the markers.</summary>
 internal static class HostingExamples
 {
     public static void Register(IHostApplicationBuilder builder)

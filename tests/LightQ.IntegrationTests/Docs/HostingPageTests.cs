@@ -7,7 +7,7 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/hosting.md is what these tests compile and run.</summary>
+/// <summary>The C# of docs/use/hosting.md is what these tests compile and run.</summary>
 public sealed class HostingPageTests
 {
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -16,7 +16,7 @@ public sealed class HostingPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/HostingExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/hosting.md").Blocks("csharp").Select(Snippets.WithoutUsings));
+            Document.Read("docs/use/hosting.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
     public async Task A_host_starts_processes_answers_for_its_health_and_stops_as_shown()

@@ -7,7 +7,7 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>What the documents show for curl is run as it is shown.</summary>
 public sealed class HttpPageTests
 {
-    public static TheoryData<string> Pages => ["README.md", "docs/http.md"];
+    public static TheoryData<string> Pages => ["README.md", "docs/use/http.md"];
 
     [Theory]
     [MemberData(nameof(Pages))]
@@ -33,7 +33,7 @@ public sealed class HttpPageTests
     [Fact]
     public void The_page_names_every_path()
     {
-        string page = Document.Read("docs/http.md").Text;
+        string page = Document.Read("docs/use/http.md").Text;
         foreach (JsonRoute route in JsonRoutes.All)
             Assert.Contains(route.Pattern[route.Pattern.LastIndexOfAny(['/', ':'])..] + "`", page,
                 StringComparison.Ordinal);

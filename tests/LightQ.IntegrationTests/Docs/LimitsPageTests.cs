@@ -5,10 +5,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The table of docs/limits.md is what the settings say of themselves: each limit with its default, and what is allowed.</summary>
+/// <summary>The table of docs/operate/limits.md is what the settings say of themselves: each limit with its default, and what is allowed.</summary>
 public sealed partial class LimitsPageTests
 {
-    private static readonly Document Page = Document.Read("docs/limits.md");
+    private static readonly Document Page = Document.Read("docs/operate/limits.md");
 
     private static IReadOnlyDictionary<string, string[]> Rows => Row().Matches(Page.Text)
         .Select(m => m.Value.Trim('|').Split('|').Select(c => c.Trim()).ToArray())

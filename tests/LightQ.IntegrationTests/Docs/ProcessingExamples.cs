@@ -3,7 +3,7 @@ using LightQ.Client;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/processing.md, word for word between the markers.</summary>
+/// <summary>The C# of docs/use/processing.md, word for word between the markers.</summary>
 internal sealed class ProcessingExamples(LightQClient client)
 {
     private readonly TaskCompletionSource _billed = new(TaskCreationOptions.RunContinuationsAsynchronously);

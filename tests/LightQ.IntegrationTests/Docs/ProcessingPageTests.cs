@@ -3,14 +3,14 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/processing.md is what these tests compile and run.</summary>
+/// <summary>The C# of docs/use/processing.md is what these tests compile and run.</summary>
 public sealed class ProcessingPageTests
 {
     [Fact]
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ProcessingExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/processing.md").Blocks("csharp").Select(Snippets.WithoutUsings));
+            Document.Read("docs/use/processing.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
     public async Task A_processor_and_a_fetch_as_shown()

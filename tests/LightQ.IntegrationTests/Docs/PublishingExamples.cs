@@ -6,7 +6,7 @@ using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/publishing.md, word for word between the markers.</summary>
+/// <summary>The C# of docs/use/publishing.md, word for word between the markers.</summary>
 internal static class PublishingExamples
 {
     public static void RunProgram(string[] args)

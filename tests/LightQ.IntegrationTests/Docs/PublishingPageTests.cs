@@ -14,7 +14,7 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/publishing.md is what these tests compile and run.</summary>
+/// <summary>The C# of docs/use/publishing.md is what these tests compile and run.</summary>
 public sealed class PublishingPageTests
 {
     private const string Address = "LightQ:ConnectionString";
@@ -24,7 +24,7 @@ public sealed class PublishingPageTests
     [Fact]
     public void The_examples_are_those_of_the_page_word_for_word()
     {
-        string[] shown = [.. Document.Read("docs/publishing.md").Blocks("csharp").Select(Snippets.WithoutUsings)];
+        string[] shown = [.. Document.Read("docs/use/publishing.md").Blocks("csharp").Select(Snippets.WithoutUsings)];
         string[] compiled = [.. Shown("PublishingExamples.cs")];
         // The second block is the contract, which the page on serialization shows, too.
         Assert.Equal([compiled[0], Shown("SerializationExamples.cs").First(), .. compiled[1..]], shown);
@@ -35,7 +35,7 @@ public sealed class PublishingPageTests
     {
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
-        string json = Assert.Single(Document.Read("docs/publishing.md").Blocks("json"));
+        string json = Assert.Single(Document.Read("docs/use/publishing.md").Blocks("json"));
         using var stream = new MemoryStream(Encoding.UTF8.GetBytes(json));
         IConfiguration settings = new ConfigurationBuilder().AddJsonStream(stream).Build();
         string[] args =

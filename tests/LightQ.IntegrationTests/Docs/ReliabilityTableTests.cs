@@ -5,27 +5,25 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The tables in RELIABILITY.md are what the fault tests and the fuzzers reported, and nothing else.</summary>
+/// <summary>The tables in docs/measured/faults.md and docs/measured/fuzzing.md are what the fault tests and the fuzzers reported, and nothing else.</summary>
 public sealed class ReliabilityTableTests
 {
-    private const string Page = "RELIABILITY.md";
-
     [Fact]
     public void The_tables_are_what_the_fault_tests_and_the_fuzzers_reported()
     {
-        Check("<!-- begin: written by tests/reliability.sh -->\n", "<!-- end -->\n", Table());
-        Check("<!-- begin: written by tests/fuzz.sh -->\n", "<!-- end of fuzzing -->\n", FuzzTable());
+        Check("docs/measured/faults.md", "<!-- begin: written by tests/reliability.sh -->\n", "<!-- end -->\n", Table());
+        Check("docs/measured/fuzzing.md", "<!-- begin: written by tests/fuzz.sh -->\n", "<!-- end of fuzzing -->\n", FuzzTable());
     }
 
-    private static void Check(string first, string last, string table)
+    private static void Check(string page, string first, string last, string table)
     {
-        string text = SourceTree.Read(Page);
+        string text = SourceTree.Read(page);
         int begin = text.IndexOf(first, StringComparison.Ordinal) + first.Length;
         int end = text.IndexOf(last, begin, StringComparison.Ordinal);
         if (Environment.GetEnvironmentVariable("LIGHTQ_WRITE_DOCS") == "1")
         {
             text = text[..begin] + table + text[end..];
-            File.WriteAllText(SourceTree.PathOf(Page), text);
+            File.WriteAllText(SourceTree.PathOf(page), text);
             end = begin + table.Length;
         }
         Assert.Equal(table, text[begin..end]);

@@ -3,10 +3,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>What stands between the markers of benchmarks/RESULTS.md is what the benches reported, wherever a report of them is kept.</summary>
+/// <summary>What stands between the markers of docs/measured/speed.md is what the benches reported, wherever a report of them is kept.</summary>
 public sealed partial class ResultsPageTests
 {
-    private const string Page = "benchmarks/RESULTS.md";
+    private const string Page = "docs/measured/speed.md";
 
     [Fact]
     public void Every_table_that_a_script_writes_is_what_the_benches_reported()

@@ -11,7 +11,7 @@ public sealed record Order(string Id, decimal Price);
 internal sealed partial class ShopJson : JsonSerializerContext;
 // SHOWN: end
 
-/// <summary>The C# of docs/serialization.md, word for word between the markers.</summary>
+/// <summary>The C# of docs/use/serialization.md, word for word between the markers.</summary>
 internal sealed class SerializationExamples(LightQClient client)
 {
     /// <summary>What was billed.</summary>

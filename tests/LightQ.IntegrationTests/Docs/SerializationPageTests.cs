@@ -3,7 +3,7 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The C# of docs/serialization.md is what these tests compile and run.</summary>
+/// <summary>The C# of docs/use/serialization.md is what these tests compile and run.</summary>
 public sealed class SerializationPageTests
 {
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -12,7 +12,7 @@ public sealed class SerializationPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/SerializationExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/serialization.md").Blocks("csharp").Select(Snippets.WithoutUsings));
+            Document.Read("docs/use/serialization.md").Blocks("csharp").Select(Snippets.WithoutUsings));
 
     [Fact]
     public async Task Values_are_published_and_consumed_as_shown_and_what_is_none_is_told()

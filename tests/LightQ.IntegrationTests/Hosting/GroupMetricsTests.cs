@@ -179,7 +179,7 @@ public sealed class GroupMetricsTests
         await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers" }, Cancelled).GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
         string[] families = [.. (await PageAsync(server)).Split('\n').Where(l => l.StartsWith("# TYPE lightq_group", StringComparison.Ordinal)).Select(l => l.Split(' ')[2])];
-        string text = Document.Read("docs/operations.md").Text;
+        string text = Document.Read("docs/operate/operations.md").Text;
         Assert.Equal(10, families.Length);
         Assert.All(families.Where(f => f.StartsWith("lightq_group_", StringComparison.Ordinal)), f => Assert.Contains($"| `{f}` |", text, StringComparison.Ordinal));
     }

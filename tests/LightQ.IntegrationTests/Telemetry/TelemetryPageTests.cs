@@ -7,10 +7,10 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Telemetry;
 
-/// <summary>docs/telemetry.md lists what there is.</summary>
+/// <summary>docs/use/telemetry.md lists what there is.</summary>
 public sealed class TelemetryPageTests
 {
-    private static readonly string Page = Document.Read("docs/telemetry.md").Text;
+    private static readonly string Page = Document.Read("docs/use/telemetry.md").Text;
 
     [Fact]
     public void The_page_names_every_attribute()
