@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the benches and writes their figures into docs/measured/speed.md, between its markers; everything else there is written by hand.
+# Runs the benches and writes their figures into docs/measured/speed.md, between its markers, and the pictures beside it; everything else there is written by hand.
 #   benchmarks/results.sh                     everything, under an hour on an idle machine
 #   benchmarks/results.sh latency inprocess   some parts: throughput durable catch-up latency startup scale settle nats reference fanout inprocess parts
 #   LIGHTQ_BENCH_DATA=/mnt/disk benchmarks/results.sh durable   where durable topics and mapped files lie; default the temporary directory
@@ -13,7 +13,7 @@ for part in $parts; do
 done
 data=${LIGHTQ_BENCH_DATA:-${TMPDIR:-/tmp}}
 version=$(git describe --always --abbrev=10)
-git diff --quiet HEAD -- . ':!docs/measured/speed.md' ':!benchmarks/results' || version=$version-dirty
+git diff --quiet HEAD -- . ':!docs/measured' ':!benchmarks/results' || version=$version-dirty
 out=benchmarks/results
 
 # bench FILE ARGUMENTS...: runs one command and keeps its report. Where its data lies is not part of the command that is shown.
@@ -70,4 +70,4 @@ for part in $parts; do
             printf 'Version `%s`, %s.\n' "$version" "$(date +%F)" >>"$out/parts.md" ;;
     esac
 done
-LIGHTQ_WRITE_DOCS=1 dotnet test -c Release --no-build --project tests/LightQ.IntegrationTests --filter-class "*ResultsPageTests"
+LIGHTQ_WRITE_DOCS=1 dotnet test -c Release --no-build --project tests/LightQ.IntegrationTests --filter-class "*ResultsPageTests" "*SpeedChartTests"
