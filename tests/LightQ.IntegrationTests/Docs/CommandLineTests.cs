@@ -9,10 +9,12 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>What the documents tell people to type is what the tool understands.</summary>
 public sealed class CommandLineTests
 {
+    private const string Tool = "docs/use/command-line.md";
+
     private static readonly string[] Instructions =
     [
         "README.md", "CONTRIBUTING.md", "SECURITY.md",
-        "docs/use/command-line.md", "docs/use/consuming.md", "docs/use/message-features.md",
+        Tool, "docs/use/consuming.md", "docs/use/message-features.md",
         "docs/operate/ancestors.md", "docs/operate/audit.md", "docs/operate/backup.md", "docs/operate/doctor.md",
         "docs/operate/operations.md", "docs/operate/reliability.md", "docs/operate/retention.md",
         "docs/operate/security.md", "docs/operate/tls.md", "docs/measured/speed.md",
@@ -34,9 +36,9 @@ public sealed class CommandLineTests
     }
 
     [Fact]
-    public void The_README_shows_every_command()
+    public void The_page_of_the_tool_shows_every_command()
     {
-        HashSet<string> shown = [.. Document.Read("README.md").ToolCommandLines.Select(line => Split(line)[0])];
+        HashSet<string> shown = [.. Document.Read(Tool).ToolCommandLines.Select(line => Split(line)[0])];
         Assert.Subset(shown, CommandLine.CreateRoot().Subcommands.Where(c => !c.Hidden).Select(c => c.Name).ToHashSet());
     }
 
@@ -44,9 +46,9 @@ public sealed class CommandLineTests
     public void A_wrong_command_line_does_not_parse() => Assert.NotEmpty(CommandLine.CreateRoot().Parse(Split("pub orders --fiel lines.txt 'a b'")).Errors);
 
     [Fact]
-    public void The_README_lists_the_exit_codes()
+    public void The_page_of_the_tool_lists_the_exit_codes()
     {
-        string text = Document.Read("README.md").Text;
+        string text = Document.Read(Tool).Text;
         int[] codes = [ExitCode.Ok, ExitCode.Failed, ExitCode.Usage, ExitCode.Unconfirmed, ExitCode.Warnings, ExitCode.Unavailable, ExitCode.Denied, ExitCode.Configuration, ExitCode.OutputClosed];
         Assert.All(codes, code => Assert.Contains($"\n| {code} | ", text, StringComparison.Ordinal));
     }

@@ -4,18 +4,17 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>What the documents show for curl is run as it is shown.</summary>
+/// <summary>What the page shows for curl is run as it is shown.</summary>
 public sealed class HttpPageTests
 {
-    public static TheoryData<string> Pages => ["README.md", "docs/use/http.md"];
+    private const string Page = "docs/use/http.md";
 
-    [Theory]
-    [MemberData(nameof(Pages))]
-    public async Task The_lines_for_curl_make_a_topic_publish_fetch_settle_and_show_statistics(string page)
+    [Fact]
+    public async Task The_lines_for_curl_make_a_topic_publish_fetch_settle_and_show_statistics()
     {
         await using TestServer server = await TestServer.StartAsync();
         string script = Assert
-            .Single(Document.Read(page).Blocks("sh"), b => b.Contains("curl --json", StringComparison.Ordinal))
+            .Single(Document.Read(Page).Blocks("sh"), b => b.Contains("curl --json", StringComparison.Ordinal))
             .Replace("localhost:5702", $"localhost:{server.WebPort}", StringComparison.Ordinal)
             .Replace("curl ", "curl -sS ", StringComparison.Ordinal);
         using var folder = new TemporaryDirectory();
@@ -33,7 +32,7 @@ public sealed class HttpPageTests
     [Fact]
     public void The_page_names_every_path()
     {
-        string page = Document.Read("docs/use/http.md").Text;
+        string page = Document.Read(Page).Text;
         foreach (JsonRoute route in JsonRoutes.All)
             Assert.Contains(route.Pattern[route.Pattern.LastIndexOfAny(['/', ':'])..] + "`", page,
                 StringComparison.Ordinal);

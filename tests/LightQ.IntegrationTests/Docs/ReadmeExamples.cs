@@ -1,7 +1,5 @@
 using LightQ.Client;
 using LightQ.Server;
-using LightQ.Testing;
-using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
@@ -41,30 +39,6 @@ internal sealed class ReadmeExamples
                 break;                                                          // leaving the loop ends the subscription
         }
         Console.WriteLine($"consumed {count}");
-        // README: end
-    }
-
-    public static async Task TestWithABrokerAsync()
-    {
-        // README: a broker inside your tests
-        await using LightQTestBroker broker = await LightQTestBroker.StartAsync();     // the real broker; its data go with it
-        await using LightQClient client = broker.CreateClient();
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(5), RetryDelay = TimeSpan.Zero });
-        await using Producer producer = await client.CreateProducerAsync("orders");
-        await producer.PublishAsync("order 1"u8);
-
-        await using MessageConsumer billing = client.CreateConsumer("orders", new() { Group = "billing", SettleMode = SettleMode.Explicit });
-        Message first = Assert.Single(await billing.FetchAsync(10, TimeSpan.FromSeconds(10)));
-
-        broker.Time.Advance(TimeSpan.FromMinutes(5));                                  // its lock runs out, at once
-
-        Message again = Assert.Single(await billing.FetchAsync(10, TimeSpan.FromSeconds(10)));
-        Assert.Equal(2, again.DeliveryCount);
-        Assert.Equal(SettleOutcome.LockExpired, await first.CompleteAsync());
-        Assert.Equal(SettleOutcome.Done, await again.CompleteAsync());
-
-        await broker.RestartAsync();                                                   // same ports, same data; clients reconnect
-        Assert.Empty(await billing.FetchAsync(10, TimeSpan.FromMilliseconds(200)));
         // README: end
     }
 }
