@@ -11,7 +11,7 @@ public sealed class GroupsPageTests
     {
         Assert.Equal(SettleMode.Automatic, new ConsumeOptions().SettleMode);
         string text = Document.Read("docs/use/groups.md").Text;
-        string first = text[(text.IndexOf("\n\n", StringComparison.Ordinal) + 2)..].Split(". ")[0];
+        string first = text[(text.IndexOf("\n\n", StringComparison.Ordinal) + 2)..].Replace('\n', ' ').Split(". ")[0];
         Assert.Equal("By default (`SettleMode.Automatic`) a group loses messages when a member dies: those that the member had received and not worked on yet", first);
     }
 

@@ -12,7 +12,8 @@ internal static class HostingExamples
     {
         // SHOWN: registration
         builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
-        builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing", new JsonMessageSerializer<Order>(ShopJson.Default.Order), new() { MaxConcurrency = 8 });
+        var json = new JsonMessageSerializer<Order>(ShopJson.Default.Order);
+        builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing", json, new() { MaxConcurrency = 8 });
         builder.Services.AddHealthChecks().AddLightQ();
         // SHOWN: end
     }
@@ -21,7 +22,8 @@ internal static class HostingExamples
 // SHOWN: handler
 internal sealed class Billing(Ledger ledger) : IMessageHandler<Order>
 {
-    public Task HandleAsync(Order order, ProcessMessageEventArgs args) => ledger.AddAsync(order, args.CancellationToken);
+    public Task HandleAsync(Order order, ProcessMessageEventArgs args) =>
+        ledger.AddAsync(order, args.CancellationToken);
 }
 // SHOWN: end
 

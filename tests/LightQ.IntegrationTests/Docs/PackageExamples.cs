@@ -45,11 +45,13 @@ internal static class PackageExamples
         // Testing: begin
         await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
         await using LightQClient client = broker.CreateClient();
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, LockDuration = TimeSpan.FromMinutes(5), RetryDelay = TimeSpan.Zero });
+        var orders = new TopicSpec("orders") { LockDuration = TimeSpan.FromMinutes(5), RetryDelay = TimeSpan.Zero };
+        await client.Topics.CreateAsync(orders);
         await using Producer producer = await client.CreateProducerAsync("orders");
         await producer.PublishAsync("order 1"u8);
 
-        await using MessageConsumer billing = client.CreateConsumer("orders", new() { Group = "billing", SettleMode = SettleMode.Explicit });
+        var explicitly = new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit };
+        await using MessageConsumer billing = client.CreateConsumer("orders", explicitly);
         Message first = (await billing.FetchAsync(10, TimeSpan.FromSeconds(10))).Single();
 
         broker.Time.Advance(TimeSpan.FromMinutes(5));                           // its lock runs out, at once
@@ -75,7 +77,7 @@ internal static class PackageExamples
         using var consumer = new BatchEventProcessor<Printer>(ring, new Printer());
         consumer.Start();
 
-        while (ring.TryPublishPayload("hello"u8) == ClaimResult.Full)  // never blocks: what to do when full is the caller's choice
+        while (ring.TryPublishPayload("hello"u8) == ClaimResult.Full)  // never blocks: the caller chooses what to do when full
         {
             Thread.Yield();
         }

@@ -38,7 +38,8 @@ internal static class PublishingExamples
     public static void MapKeyed(WebApplication app)
     {
         // SHOWN: keyed endpoint
-        app.MapPost("/returns", ([FromKeyedServices("returns")] IProducer<Order> returns, Order order) => returns.PublishAsync(order));
+        app.MapPost("/returns", ([FromKeyedServices("returns")] IProducer<Order> returns, Order order) =>
+            returns.PublishAsync(order));
         // SHOWN: end
     }
 
