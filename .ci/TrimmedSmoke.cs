@@ -1,5 +1,5 @@
-// What a trimmed or natively compiled program does with LightQ.Client: topics, publishing with keys, headers and compression, consuming, settlement in a group,
-// a processor, statistics, errors with their codes, spans and metrics.
+// What a trimmed or natively compiled program does with LightQ.Client: topics, publishing with keys, headers and
+// compression, consuming, settlement in a group, a processor, statistics, errors with their codes, spans and metrics.
 // Usage: app CONNECTION-STRING TOPIC
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
@@ -16,7 +16,10 @@ using ActivityListener spans = ListenToSpans();
 long measured = 0;
 using MeterListener measurements = ListenToMeasurements(messages => Interlocked.Add(ref measured, messages));
 
-TopicInfo made = await client.Topics.CreateAsync(new TopicSpec(topic) { Kind = TopicKind.Durable, Partitions = 2 }, cancelled);
+TopicInfo made = await client.Topics.CreateAsync(
+    new TopicSpec(topic) { Kind = TopicKind.Durable, Partitions = 2 },
+    cancelled
+);
 Require(made.Name == topic, $"the topic is called {made.Name}");
 try
 {
@@ -28,7 +31,13 @@ catch (LightQException e) when (e.Code == ErrorCode.UnknownTopic)
     Console.WriteLine($"as it should be: {e.Message}");
 }
 
-await using (Producer producer = await client.CreateProducerAsync(topic, new ProducerOptions { Compression = BatchCodec.Brotli }, cancelled))
+await using (
+    Producer producer = await client.CreateProducerAsync(
+        topic,
+        new ProducerOptions { Compression = BatchCodec.Brotli },
+        cancelled
+    )
+)
 {
     var headers = new MessageHeaders { { "kind", "smoke" } };
     using BatchBuilder batch = producer.CreateBatch(partition: 0);
@@ -52,16 +61,34 @@ await foreach (Message<SmokeOrder> order in client.ConsumeAsync(values, json, fr
     break;
 }
 MessageSettlement said = default;
-Message handed = Message.Create("handed"u8, "42", deliveryCount: 2, settle: settlement =>
-{
-    said = settlement;
-    return SettleOutcome.Done;
-});
-Require(await handed.DeadLetterAsync("tried", cancelled) == SettleOutcome.Done, "a message that was made is not settled");
-Require(said is { Kind: SettleKind.DeadLetter, Reason: "tried" } && handed.GetText() == "handed", $"{said} of {handed.GetText()}");
+Message handed = Message.Create(
+    "handed"u8,
+    "42",
+    deliveryCount: 2,
+    settle: settlement =>
+    {
+        said = settlement;
+        return SettleOutcome.Done;
+    }
+);
+Require(
+    await handed.DeadLetterAsync("tried", cancelled) == SettleOutcome.Done,
+    "a message that was made is not settled"
+);
+Require(
+    said is { Kind: SettleKind.DeadLetter, Reason: "tried" } && handed.GetText() == "handed",
+    $"{said} of {handed.GetText()}"
+);
 
 int received = 0;
-await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, new() { Start = StartPosition.Earliest, Filter = MessageFilter.Parse("kind = 'smoke'") }).WithCancellation(cancelled))
+await foreach (
+    MessageBatch batch in client
+        .ConsumeBatchesAsync(
+            topic,
+            new() { Start = StartPosition.Earliest, Filter = MessageFilter.Parse("kind = 'smoke'") }
+        )
+        .WithCancellation(cancelled)
+)
 {
     foreach (RecordView record in batch)
     {
@@ -73,7 +100,11 @@ await foreach (MessageBatch batch in client.ConsumeBatchesAsync(topic, new() { S
 }
 
 int settled = 0;
-await foreach (Message message in client.ConsumeAsync(topic, new() { Group = "settlers", SettleMode = SettleMode.Explicit }).WithCancellation(cancelled))
+await foreach (
+    Message message in client
+        .ConsumeAsync(topic, new() { Group = "settlers", SettleMode = SettleMode.Explicit })
+        .WithCancellation(cancelled)
+)
 {
     Require(await message.CompleteAsync(cancelled) == SettleOutcome.Done, $"message {message.Offset} was not settled");
     if (++settled == 10)

@@ -5,10 +5,13 @@ using BenchmarkDotNet.Running;
 
 namespace LightQ.Benchmarks;
 
-/// <summary>What is wrong with a run: benchmarks that failed, that allocate, or that take longer than their budget.</summary>
+/// <summary>
+/// What is wrong with a run: benchmarks that failed, that allocate, or that take longer than their budget.
+/// </summary>
 /// <remarks>
-/// The bytes are those of the whole process, so a timer's or the JIT's few kilobytes stand in them too, and a journal's new segments do; spread
-/// over a run's thousands of operations they are less than the smallest object (24 bytes on 64 bits), which one allocation per operation would cost.
+/// The bytes are those of the whole process, so a timer's or the JIT's few kilobytes stand in them too, and a journal's
+/// new segments do; spread over a run's thousands of operations they are less than the smallest object (24 bytes on 64
+/// bits), which one allocation per operation would cost.
 /// </remarks>
 internal sealed class Budgets(bool quick)
 {
@@ -22,9 +25,20 @@ internal sealed class Budgets(bool quick)
     public static IEnumerable<string> Failures(Summary summary)
     {
         if (summary.HasCriticalValidationErrors)
-            yield return $"{summary.Title}: {string.Join("; ", summary.ValidationErrors.Select(error => error.Message))}";
-        foreach (BenchmarkCase missing in summary.BenchmarksCases.Except(summary.Reports.Where(report => report.Success).Select(report => report.BenchmarkCase)))
+        {
+            yield return $"{summary.Title}: "
+                + $"{string.Join("; ", summary.ValidationErrors.Select(error => error.Message))}";
+        }
+
+        foreach (
+            BenchmarkCase missing in summary.BenchmarksCases.Except(
+                summary.Reports.Where(report => report.Success).Select(report => report.BenchmarkCase)
+            )
+        )
+        {
             yield return $"{missing.DisplayInfo} did not run to its end.";
+        }
+
         foreach (BenchmarkReport report in summary.Reports.Where(report => report.Success))
         {
             if (AllocationFailure(report) is { } allocates)
@@ -46,8 +60,10 @@ internal sealed class Budgets(bool quick)
     {
         string[] categories = report.BenchmarkCase.Descriptor.Categories;
         long? bytes = report.GcStats.GetBytesAllocatedPerOperation(report.BenchmarkCase);
-        return bytes >= SmallestObject && categories.Intersect(AllocationFree).Any() && !categories.Contains(MayAllocate)
-            ? $"{report.BenchmarkCase.DisplayInfo} allocates {bytes} bytes per operation; none are allowed in {string.Join(", ", AllocationFree)}."
+        return
+            bytes >= SmallestObject && categories.Intersect(AllocationFree).Any() && !categories.Contains(MayAllocate)
+            ? $"{report.BenchmarkCase.DisplayInfo} allocates {bytes} bytes per operation; none are allowed in "
+                + $"{string.Join(", ", AllocationFree)}."
             : null;
     }
 
@@ -57,14 +73,20 @@ internal sealed class Budgets(bool quick)
         if (descriptor.WorkloadMethod.GetCustomAttribute<TimeBudgetAttribute>() is not { } budget)
             return null;
         BenchmarkReport? baseline = summary.Reports.FirstOrDefault(other =>
-            other.Success && other.BenchmarkCase.Descriptor.Baseline && other.BenchmarkCase.Descriptor.Type == descriptor.Type
-            && other.BenchmarkCase.Parameters.ValueInfo == report.BenchmarkCase.Parameters.ValueInfo);
+            other.Success
+            && other.BenchmarkCase.Descriptor.Baseline
+            && other.BenchmarkCase.Descriptor.Type == descriptor.Type
+            && other.BenchmarkCase.Parameters.ValueInfo == report.BenchmarkCase.Parameters.ValueInfo
+        );
         if (baseline is null)
             return $"{report.BenchmarkCase.DisplayInfo} has a budget and no baseline beside it in this run.";
         double ratio = report.ResultStatistics!.Min / baseline.ResultStatistics!.Min;
         double most = budget.Ratio * (quick ? TimeBudgetAttribute.QuickFactor : 1);
         return ratio <= most
             ? null
-            : string.Create(CultureInfo.InvariantCulture, $"{report.BenchmarkCase.DisplayInfo} takes {ratio:F2} times its baseline; its budget is {most:F2}.");
+            : string.Create(
+                CultureInfo.InvariantCulture,
+                $"{report.BenchmarkCase.DisplayInfo} takes {ratio:F2} times its baseline; its budget is {most:F2}."
+            );
     }
 }

@@ -11,14 +11,16 @@ using BenchmarkDotNet.Toolchains.InProcess.Emit;
 using LightQ.Benchmarks;
 using Perfolizer.Horology;
 
-// dotnet run -c Release --project benchmarks/LightQ.Benchmarks -- --filter '*'                  everything, about 10 s a case
-//                                                              -- --ci                          everything, about 1 s a case
-//                                                              -- --ci --anyCategories protocol a part: protocol, ring, journal, broker
-//                                                              -- --filter '*Crc*' --job short  any option of BenchmarkDotNet
+// dotnet run -c Release --project benchmarks/LightQ.Benchmarks -- OPTIONS, where OPTIONS are
+//   --filter '*'                   everything, about 10 s a case
+//   --ci                           everything, about 1 s a case
+//   --ci --anyCategories protocol  a part: protocol, ring, journal, broker
+//   --filter '*Crc*' --job short   any option of BenchmarkDotNet
 //
-// Results go to BenchmarkDotNet.Artifacts/results as Markdown, HTML and JSON. The exit code is 1 when a benchmark fails, allocates where that
-// is once per message or batch, or takes longer than its [TimeBudget], a multiple of a baseline beside it (Budgets.cs).
-// A benchmark that allocates by intent (it starts threads, say) carries the category "allocates".
+// Results go to BenchmarkDotNet.Artifacts/results as Markdown, HTML and JSON. The exit code is 1 when a benchmark
+// fails, allocates where that is once per message or batch, or takes longer than its [TimeBudget], a multiple of a
+// baseline beside it (Budgets.cs). A benchmark that allocates by intent (it starts threads, say) carries the category
+// "allocates".
 bool quick = args.Contains("--ci");
 bool ownJob = args.Any(argument => argument is "--job" or "-j");
 List<string> options = [.. args.Where(argument => argument != "--ci")];
@@ -27,13 +29,18 @@ if (quick && !options.Exists(option => option is "--filter" or "-f"))
 if (ownJob)
     options.Add("--inProcess");
 
-// In process: a child project per run would have to be generated, restored and built against this repository's settings.
+// In process: a child project per run would have to be generated, restored and built against this repository's
+// settings.
 Job job = Job.Default.WithToolchain(InProcessEmitToolchain.Instance);
 job = quick
     ? job.WithId("ci").WithWarmupCount(2).WithIterationCount(3).WithIterationTime(TimeInterval.FromMilliseconds(60))
-    : job.WithId("full").WithWarmupCount(5).WithIterationCount(12).WithIterationTime(TimeInterval.FromMilliseconds(250));
+    : job.WithId("full")
+        .WithWarmupCount(5)
+        .WithIterationCount(12)
+        .WithIterationTime(TimeInterval.FromMilliseconds(250));
 
-ManualConfig config = ManualConfig.CreateEmpty()
+ManualConfig config = ManualConfig
+    .CreateEmpty()
     .AddLogger(ConsoleLogger.Default)
     .AddColumnProvider(DefaultColumnProviders.Instance)
     .AddColumn(CategoriesColumn.Default)
@@ -48,7 +55,13 @@ Summary[] summaries = [.. BenchmarkSwitcher.FromAssembly(typeof(Program).Assembl
 List<string> failures = [.. summaries.SelectMany(Budgets.Failures)];
 (Type Class, string Failure)[] late = [.. summaries.SelectMany(budgets.LateIn)];
 if (quick && late.Length > 0)
-    late = [.. late.Select(l => l.Class).Distinct().SelectMany(type => budgets.LateIn(BenchmarkRunner.Run(type, config)))];
+{
+    late =
+    [
+        .. late.Select(l => l.Class).Distinct().SelectMany(type => budgets.LateIn(BenchmarkRunner.Run(type, config))),
+    ];
+}
+
 failures.AddRange(late.Select(l => l.Failure));
 if (quick && summaries.Length == 0)
     failures.Add("No benchmark ran.");

@@ -2,7 +2,10 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>A producer with a name stores what it sends again once, and a newer one of the name takes over. See docs/use/exactly-once.md.</summary>
+/// <summary>
+/// A producer with a name stores what it sends again once, and a newer one of the name takes over. See
+/// docs/use/exactly-once.md.
+/// </summary>
 internal static class ExactlyOnceSample
 {
     public static async Task RunAsync(LightQClient client)

@@ -6,7 +6,10 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Samples;
 
-/// <summary>A worker service: client and processor from dependency injection, begun and ended by the host. See docs/use/hosting.md.</summary>
+/// <summary>
+/// A worker service: client and processor from dependency injection, begun and ended by the host. See
+/// docs/use/hosting.md.
+/// </summary>
 internal static class HostingSample
 {
     public static async Task RunAsync(LightQClient client)
@@ -16,12 +19,19 @@ internal static class HostingSample
         builder.Logging.ClearProviders();
         builder.Services.AddLightQ(client.Options.ToString());
         builder.Services.AddSingleton<Ledger>();
-        builder.Services.AddLightQProcessor<Billing, Order>("orders", "billing", new JsonMessageSerializer<Order>(OrderJson.Default.Order));
+        builder.Services.AddLightQProcessor<Billing, Order>(
+            "orders",
+            "billing",
+            new JsonMessageSerializer<Order>(OrderJson.Default.Order)
+        );
         builder.Services.AddHealthChecks().AddLightQ();
         using IHost host = builder.Build();
         await host.StartAsync();
 
-        await using Producer<Order> producer = await client.CreateProducerAsync("orders", new JsonMessageSerializer<Order>(OrderJson.Default.Order));
+        await using Producer<Order> producer = await client.CreateProducerAsync(
+            "orders",
+            new JsonMessageSerializer<Order>(OrderJson.Default.Order)
+        );
         await producer.PublishAsync(new Order("42", 9.99m));
         Order billed = await host.Services.GetRequiredService<Ledger>().First.WaitAsync(TimeSpan.FromSeconds(30));
         Console.WriteLine($"billed {billed.Id}: {billed.Price}");

@@ -17,12 +17,26 @@ internal static class PartitionsSample
         }
 
         IReadOnlyList<Message> messages = await all.FetchAsync(9, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(30));
-        foreach (IGrouping<string, Message> shop in messages.GroupBy(m => System.Text.Encoding.UTF8.GetString(m.Key.Span)).OrderBy(g => g.Key))
-            Console.WriteLine($"{shop.Key}, partition {shop.Select(m => m.Partition).Distinct().Single()}: {string.Join(", ", shop.Select(m => m.GetText()))}");
+        foreach (
+            IGrouping<string, Message> shop in messages
+                .GroupBy(m => System.Text.Encoding.UTF8.GetString(m.Key.Span))
+                .OrderBy(g => g.Key)
+        )
+        {
+            Console.WriteLine(
+                $"{shop.Key}, partition {shop.Select(m => m.Partition).Distinct().Single()}: "
+                    + $"{string.Join(", ", shop.Select(m => m.GetText()))}"
+            );
+        }
 
         // One partition alone is addressed by its number.
         int ofOslo = messages.First(m => m.Key.Span.SequenceEqual("oslo"u8)).Partition;
-        await using MessageConsumer one = client.CreateConsumer($"clicks/{ofOslo}", new() { Start = StartPosition.Offset(0) });
-        Console.WriteLine($"clicks/{ofOslo} begins with {(await one.FetchAsync(1, TimeSpan.FromSeconds(30)))[0].GetText()}");
+        await using MessageConsumer one = client.CreateConsumer(
+            $"clicks/{ofOslo}",
+            new() { Start = StartPosition.Offset(0) }
+        );
+        Console.WriteLine(
+            $"clicks/{ofOslo} begins with {(await one.FetchAsync(1, TimeSpan.FromSeconds(30)))[0].GetText()}"
+        );
     }
 }

@@ -3,19 +3,27 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>A handler works through a group's messages, several at a time; one fails once. See docs/use/processing.md.</summary>
+/// <summary>
+/// A handler works through a group's messages, several at a time; one fails once. See docs/use/processing.md.
+/// </summary>
 internal static class ProcessingSample
 {
     private const int Orders = 20;
 
     public static async Task RunAsync(LightQClient client)
     {
-        await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero });
+        await client.Topics.EnsureAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero }
+        );
         await using Producer producer = await client.CreateProducerAsync("orders");
         for (int i = 0; i < Orders; i++)
             await producer.PublishAsync(BitConverter.GetBytes(i));
 
-        await using LightQProcessor processor = client.CreateProcessor("orders", "billing", new() { MaxConcurrency = 8 });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "orders",
+            "billing",
+            new() { MaxConcurrency = 8 }
+        );
         var billed = new ConcurrentDictionary<int, int>();
         var all = new TaskCompletionSource();
         processor.ProcessMessageAsync += async args =>

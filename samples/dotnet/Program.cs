@@ -21,7 +21,10 @@ Dictionary<string, Func<LightQClient, Task>> samples = new()
 
 if (args.Length is 0 or > 2 || !samples.TryGetValue(args[0], out Func<LightQClient, Task>? run))
 {
-    Console.Error.WriteLine($"usage: dotnet run --project samples/dotnet -- NAME [lightq://HOST]\nNAME is one of: {string.Join(", ", samples.Keys)}");
+    Console.Error.WriteLine(
+        $"usage: dotnet run --project samples/dotnet -- NAME [lightq://HOST]\nNAME is one of: "
+            + $"{string.Join(", ", samples.Keys)}"
+    );
     return 2;
 }
 await using LightQServer? server = args.Length == 1 ? await LightQServer.StartAsync() : null;

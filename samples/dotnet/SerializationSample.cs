@@ -16,9 +16,15 @@ internal static class SerializationSample
         await producer.PublishAsync(new Order("43", 5m));
 
         int seen = 0;
-        await foreach (Message<Order> order in client.ConsumeAsync("orders", json, new() { Start = StartPosition.Earliest }))
+        await foreach (
+            Message<Order> order in client.ConsumeAsync("orders", json, new() { Start = StartPosition.Earliest })
+        )
         {
-            Console.WriteLine(order.TryGetValue(out Order? value) ? $"{value.Id} costs {value.Price}" : $"offset {order.Raw.Offset} is no order");
+            Console.WriteLine(
+                order.TryGetValue(out Order? value)
+                    ? $"{value.Id} costs {value.Price}"
+                    : $"offset {order.Raw.Offset} is no order"
+            );
             if (++seen == 3)
                 break;
         }

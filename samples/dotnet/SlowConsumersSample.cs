@@ -2,17 +2,33 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>A consumer that stands still while a transient topic goes on: it is told exactly what it missed. See docs/use/consuming.md.</summary>
+/// <summary>
+/// A consumer that stands still while a transient topic goes on: it is told exactly what it missed. See
+/// docs/use/consuming.md.
+/// </summary>
 internal static class SlowConsumersSample
 {
     private const int Messages = 20_000;
 
     public static async Task RunAsync(LightQClient client)
     {
-        await client.Topics.EnsureAsync(new TopicSpec("prices") { Kind = TopicKind.Transient, RingBytes = 1024 * 1024, MaxMessageBytes = 16 * 1024 });
+        await client.Topics.EnsureAsync(
+            new TopicSpec("prices")
+            {
+                Kind = TopicKind.Transient,
+                RingBytes = 1024 * 1024,
+                MaxMessageBytes = 16 * 1024,
+            }
+        );
         var missed = new List<MessageGap>();
         long received = 0;
-        var options = new ConsumeOptions { Start = StartPosition.Earliest, SlowPolicy = SlowPolicy.DropOldest, CreditBytes = 64 * 1024, OnGap = missed.Add };
+        var options = new ConsumeOptions
+        {
+            Start = StartPosition.Earliest,
+            SlowPolicy = SlowPolicy.DropOldest,
+            CreditBytes = 64 * 1024,
+            OnGap = missed.Add,
+        };
         await using IAsyncEnumerator<Message> consumer = client.ConsumeAsync("prices", options).GetAsyncEnumerator();
         await using Producer producer = await client.CreateProducerAsync("prices");
         await producer.PublishAsync(new byte[1000]);

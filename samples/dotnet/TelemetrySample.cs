@@ -3,7 +3,10 @@ using LightQ.Client;
 
 namespace LightQ.Samples;
 
-/// <summary>One trace from the publisher to the consumer. A program adds OpenTelemetry instead of this listener. See docs/use/telemetry.md.</summary>
+/// <summary>
+/// One trace from the publisher to the consumer. A program adds OpenTelemetry instead of this listener. See
+/// docs/use/telemetry.md.
+/// </summary>
 internal static class TelemetrySample
 {
     public static async Task RunAsync(LightQClient client)
@@ -18,7 +21,10 @@ internal static class TelemetrySample
 
         await client.Topics.EnsureAsync(new TopicSpec("orders"));
         await using Producer producer = await client.CreateProducerAsync("orders");
-        await using MessageConsumer consumer = client.CreateConsumer("orders", new() { Start = StartPosition.Earliest });
+        await using MessageConsumer consumer = client.CreateConsumer(
+            "orders",
+            new() { Start = StartPosition.Earliest }
+        );
         using (Activity request = new Activity("checkout").Start())
         {
             await producer.PublishAsync("order 1"u8);

@@ -5,7 +5,10 @@ using LightQ.Storage;
 
 namespace LightQ.Broker;
 
-/// <summary>The id of a data directory, in the file <c>broker-id</c>: 32 hexadecimal digits, a space, the CRC-32C of those digits in 8 more, a line feed.</summary>
+/// <summary>
+/// The id of a data directory, in the file <c>broker-id</c>: 32 hexadecimal digits, a space, the CRC-32C of those
+/// digits in 8 more, a line feed.
+/// </summary>
 /// <remarks>Earlier versions wrote the 32 digits and nothing else; such a file is read as it is.</remarks>
 internal static class BrokerIdentity
 {
@@ -14,24 +17,30 @@ internal static class BrokerIdentity
 
     private const int IdDigits = 32;
 
-    /// <exception cref="DataDirectoryException">The file is damaged: another id would be taken for another broker.</exception>
+    /// <exception cref="DataDirectoryException">
+    /// The file is damaged: another id would be taken for another broker.
+    /// </exception>
     public static Guid ReadOrCreate(string directory)
     {
         string path = Path.Combine(directory, FileName);
         if (File.Exists(path))
         {
             byte[] content = File.ReadAllBytes(path);
-            return Decode(content) ?? throw new DataDirectoryException(
-                directory,
-                $"The file '{path}' is damaged: it is not 32 hexadecimal digits with their checksum. Put it back from a backup, or remove it: the broker then takes a new id, and keeps everything else.",
-                new InvalidDataException(Encoding.Latin1.GetString(content)));
+            return Decode(content)
+                ?? throw new DataDirectoryException(
+                    directory,
+                    $"The file '{path}' is damaged: it is not 32 hexadecimal digits with their checksum. Put it back "
+                        + $"from a backup, or remove it: the broker then takes a new id, and keeps everything else.",
+                    new InvalidDataException(Encoding.Latin1.GetString(content))
+                );
         }
         var id = Guid.NewGuid();
         string temporary = path + ".new";
         using (var file = new FileStream(temporary, FileMode.Create, FileAccess.Write))
         {
             file.Write(Encode(id));
-            file.Flush(flushToDisk: true); // Before it gets its name, which the catalog's directory, made next, puts on the disk.
+            // Before it gets its name, which the catalog's directory, made next, puts on the disk.
+            file.Flush(flushToDisk: true);
         }
         File.Move(temporary, path);
         return id;
@@ -53,5 +62,6 @@ internal static class BrokerIdentity
         return text.Length == IdDigits || text[IdDigits..] == $" {ChecksumOf(text[..IdDigits])}" ? id : null;
     }
 
-    private static string ChecksumOf(string digits) => Crc32C.Compute(Encoding.Latin1.GetBytes(digits)).ToString("x8", CultureInfo.InvariantCulture);
+    private static string ChecksumOf(string digits) =>
+        Crc32C.Compute(Encoding.Latin1.GetBytes(digits)).ToString("x8", CultureInfo.InvariantCulture);
 }

@@ -4,7 +4,10 @@ using LightQ.Storage;
 
 namespace LightQ.Broker;
 
-/// <summary>Told of what the disk does to a broker while it runs, by the threads that meet it. Must not block, and must not throw.</summary>
+/// <summary>
+/// Told of what the disk does to a broker while it runs, by the threads that meet it. Must not block, and must not
+/// throw.
+/// </summary>
 public interface IStorageEvents
 {
     /// <summary>Messages were found damaged; once for every range. The topic goes on, with a gap there.</summary>
@@ -19,7 +22,9 @@ public interface IStorageEvents
     /// <summary>A partition has no limit and has grown, as far as the last time or twice as far.</summary>
     void OnGrown(Partition partition, long bytes);
 
-    /// <summary>A partition whose messages go when all groups have settled them has grown likewise, and what keeps them.</summary>
+    /// <summary>
+    /// A partition whose messages go when all groups have settled them has grown likewise, and what keeps them.
+    /// </summary>
     void OnHeld(Partition partition, long bytes, RetentionHold hold);
 
     /// <summary>State on the disk stays behind what is in force, and why; null: it does no more.</summary>

@@ -22,7 +22,10 @@ using LightQ.Storage.State;
 namespace LightQ.Broker;
 
 /// <summary>The engine: topics and the streams on them. Knows no sockets; thread-safe.</summary>
-/// <remarks>Methods that create, change or delete block on the disk; opening streams does so unless <see cref="IsQuick(OpenProducerFrame)"/> says otherwise.</remarks>
+/// <remarks>
+/// Methods that create, change or delete block on the disk; opening streams does so unless
+/// <see cref="IsQuick(OpenProducerFrame)"/> says otherwise.
+/// </remarks>
 public sealed class LightQBroker : IAsyncDisposable
 {
     private static readonly TimeSpan HousekeepingGrain = TimeSpan.FromMilliseconds(500);
@@ -39,7 +42,7 @@ public sealed class LightQBroker : IAsyncDisposable
     private readonly DelaySchedule _delays;
     private readonly ConcurrentDictionary<string, Topic> _topics = new(StringComparer.Ordinal);
     private readonly Lock _changes = new();
-    private readonly Lock _naming = new();
+    private readonly ProducerNames _names;
     private readonly PendingBudget _pending;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly PartitionHousekeeping _partitionHousekeeping;
@@ -54,33 +57,61 @@ public sealed class LightQBroker : IAsyncDisposable
         Started = time.GetUtcNow();
         _delays = new DelaySchedule(time);
         _housekeeping = new HousekeepingSchedule(time, HousekeepingGrain);
-        _partitionHousekeeping = new PartitionHousekeeping(_housekeeping, HousekeepingGrain, options, partition => Groups!.Keep(partition));
+        _partitionHousekeeping = new PartitionHousekeeping(
+            _housekeeping,
+            HousekeepingGrain,
+            options,
+            partition => Groups!.Keep(partition)
+        );
         BackupRestore.ThrowIfUnfinished(directory);
         _lock = DataDirectoryLock.Acquire(directory);
         try
         {
-            _environment = options.OpenEnvironment(new JournalEnvironmentOptions
-            {
-                Writers = options.JournalWriters,
-                CheckpointInterval = options.CheckpointInterval,
-                ScrubBytesPerSecond = options.ScrubBytesPerSecond,
-                ScrubInterval = options.ScrubInterval,
-                TimeProvider = time,
-            });
-            _spills = new SpillStore(Path.Combine(directory, "spill"), _environment, new SpillOptions
-            {
-                MaxQueueBytes = options.SpillBytesPerSubscription,
-                MaxBytes = options.SpillBytes,
-                MaxMemoryBytes = options.BacklogMemoryBytes,
-                OnFailed = error => options.StorageEvents?.OnRefused("the backlog of a slow subscription", error),
-            });
+            _environment = options.OpenEnvironment(
+                new JournalEnvironmentOptions
+                {
+                    Writers = options.JournalWriters,
+                    CheckpointInterval = options.CheckpointInterval,
+                    ScrubBytesPerSecond = options.ScrubBytesPerSecond,
+                    ScrubInterval = options.ScrubInterval,
+                    TimeProvider = time,
+                }
+            );
+            _spills = new SpillStore(
+                Path.Combine(directory, "spill"),
+                _environment,
+                new SpillOptions
+                {
+                    MaxQueueBytes = options.SpillBytesPerSubscription,
+                    MaxBytes = options.SpillBytes,
+                    MaxMemoryBytes = options.BacklogMemoryBytes,
+                    OnFailed = error => options.StorageEvents?.OnRefused("the backlog of a slow subscription", error),
+                }
+            );
             TopicCatalog.ThrowIfGone(directory);
             Id = BrokerIdentity.ReadOrCreate(directory);
-            _catalog = new TopicCatalog(Path.Combine(directory, TopicCatalog.DirectoryName), _environment, OnCatalogFailure);
+            _catalog = new TopicCatalog(
+                Path.Combine(directory, TopicCatalog.DirectoryName),
+                _environment,
+                OnCatalogFailure
+            );
+            _names = new ProducerNames(_catalog, () => _options, Refusals);
             Users = new UserStore(_catalog, time, () => _options, Refusals);
-            _positions = OffsetStore.Open(Path.Combine(directory, "groups"), _environment, failure => options.StorageEvents?.OnStateFailed(StoredState.Positions, failure));
+            _positions = OffsetStore.Open(
+                Path.Combine(directory, "groups"),
+                _environment,
+                failure => options.StorageEvents?.OnStateFailed(StoredState.Positions, failure)
+            );
             Groups = new GroupRegistry(this, _positions, _deadLetters = new DeadLetterOffice(this, time), _environment);
-            _opener = new PartitionOpener(Path.Combine(directory, "topics"), _environment, time, _delays, () => _options, Refusals, Groups.SettledRetention.SettledBefore);
+            _opener = new PartitionOpener(
+                Path.Combine(directory, "topics"),
+                _environment,
+                time,
+                _delays,
+                () => _options,
+                Refusals,
+                Groups.SettledRetention.SettledBefore
+            );
             _remover = new TopicRemover(_catalog, _opener, Groups);
             RecoverTopics();
             foreach (Partition partition in _topics.Values.SelectMany(t => t.Partitions))
@@ -108,7 +139,10 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <summary>What the engine's limits have refused.</summary>
     public LimitRefusals Refusals { get; }
 
-    /// <summary>The settings. Limits are looked up here whenever they are met, so another value counts at once; what else is in there counts from the start on.</summary>
+    /// <summary>
+    /// The settings. Limits are looked up here whenever they are met, so another value counts at once; what else is in
+    /// there counts from the start on.
+    /// </summary>
     public BrokerOptions Options
     {
         get => _options;
@@ -125,7 +159,8 @@ public sealed class LightQBroker : IAsyncDisposable
     public long ScrubPasses => _environment.ScrubPasses;
 
     /// <summary>Why state on the disk stays behind what counts; null while it does not.</summary>
-    public JournalFailure? FailureOf(StoredState state) => state == StoredState.Catalog ? _catalog.Failure : _positions.Failure;
+    public JournalFailure? FailureOf(StoredState state) =>
+        state == StoredState.Catalog ? _catalog.Failure : _positions.Failure;
 
     /// <summary>Bytes that the disk under the data directory still takes.</summary>
     public long FreeBytes => _environment.FreeBytes(_lock.Directory);
@@ -149,14 +184,18 @@ public sealed class LightQBroker : IAsyncDisposable
     /// <param name="directory">The data directory; created when missing, locked while the broker runs.</param>
     /// <param name="options">The settings.</param>
     /// <param name="time">The clock.</param>
-    /// <exception cref="DataDirectoryException">The directory cannot be written, or another broker holds it.</exception>
+    /// <exception cref="DataDirectoryException">
+    /// The directory cannot be written, or another broker holds it.
+    /// </exception>
     public static Task<LightQBroker> OpenAsync(string directory, BrokerOptions options, TimeProvider time) =>
         Task.Run(() => new LightQBroker(directory, options, time));
 
     /// <summary>Finds a topic.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownTopic"/>.</exception>
     public Topic GetTopic(string name) =>
-        _topics.TryGetValue(name, out Topic? topic) ? topic : throw new BrokerException(ErrorCode.UnknownTopic, $"There is no topic '{TopicName.Printable(name)}'.");
+        _topics.TryGetValue(name, out Topic? topic)
+            ? topic
+            : throw new BrokerException(ErrorCode.UnknownTopic, $"There is no topic '{TopicName.Printable(name)}'.");
 
     /// <summary>Finds a topic.</summary>
     public bool TryGetTopic(string name, [NotNullWhen(true)] out Topic? topic) => _topics.TryGetValue(name, out topic);
@@ -169,18 +208,29 @@ public sealed class LightQBroker : IAsyncDisposable
     public Topic CreateTopic(string name, TopicSettings settings, TopicCredentials? credentials = null)
     {
         if (!TopicName.IsValid(name))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a topic name; allowed: {TopicName.Rule}.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"'{TopicName.Printable(name)}' is not a topic name; allowed: {TopicName.Rule}."
+            );
+        }
+
         DeadLetterOffice.DemandName(name, settings);
         return Create(name, settings, credentials);
     }
 
     /// <summary>Creates a topic for dead letters; its own name may leave no room for that of another.</summary>
     /// <exception cref="BrokerException">A setting is not allowed, or the name is taken.</exception>
-    internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) => Create(name, settings, credentials: null);
+    internal Topic CreateDeadLetterTopic(string name, TopicSettings settings) =>
+        Create(name, settings, credentials: null);
 
-    /// <summary>Changes what may be changed: retention, ack level, slow-consumer policy, deduplication, and so on.</summary>
+    /// <summary>
+    /// Changes what may be changed: retention, ack level, slow-consumer policy, deduplication, and so on.
+    /// </summary>
     /// <returns>What <see cref="Topic.IdsRead"/> says; everything else counts when this returns.</returns>
-    /// <exception cref="BrokerException">Messages can be given up from now on, and the dead-letter topic has no name.</exception>
+    /// <exception cref="BrokerException">
+    /// Messages can be given up from now on, and the dead-letter topic has no name.
+    /// </exception>
     public Task ChangeSettingsAsync(Topic topic, TopicSettings settings)
     {
         lock (_changes)
@@ -195,14 +245,18 @@ public sealed class LightQBroker : IAsyncDisposable
 
     /// <summary>Gives a topic its own user, another password, or none; null takes it away.</summary>
     /// <exception cref="BrokerException">There is no such topic.</exception>
-    /// <exception cref="UnstoredException">The disk refuses: a user it gets counts all the same, as it shuts others out; that it has none does not.</exception>
+    /// <exception cref="UnstoredException">
+    /// The disk refuses: a user it gets counts all the same, as it shuts others out; that it has none does not.
+    /// </exception>
     public void SetCredentials(string name, TopicCredentials? credentials)
     {
         UnstoredException? unstored = null;
         lock (_changes)
         {
             Topic topic = GetTopic(name);
-            unstored = UnstoredException.Of(() => _catalog.Put(topic, topic.Settings, credentials, takesAway: credentials is not null));
+            unstored = UnstoredException.Of(() =>
+                _catalog.Put(topic, topic.Settings, credentials, takesAway: credentials is not null)
+            );
             topic.Credentials = credentials;
         }
         Users.RaiseChanged();
@@ -211,7 +265,9 @@ public sealed class LightQBroker : IAsyncDisposable
     }
 
     /// <summary>Deletes a topic; its streams end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
-    /// <exception cref="UnstoredException">The disk refuses: the topic is gone all the same, and its files stay until the disk has taken that.</exception>
+    /// <exception cref="UnstoredException">
+    /// The disk refuses: the topic is gone all the same, and its files stay until the disk has taken that.
+    /// </exception>
     public async Task DeleteTopicAsync(string name)
     {
         Topic topic;
@@ -234,91 +290,198 @@ public sealed class LightQBroker : IAsyncDisposable
     public long TruncateTopic(string name, uint partition, long beforeOffset)
     {
         if (beforeOffset < -1)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"before_offset is {beforeOffset}; allowed: -1 (all) or an offset.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"before_offset is {beforeOffset}; allowed: -1 (all) or an offset."
+            );
+        }
+
         return GetTopic(name).GetPartition(partition).Log.Truncate(beforeOffset);
     }
 
     /// <summary>Whether the request can be served without touching the disk.</summary>
     public bool IsQuick(OpenProducerFrame request) =>
-        request.ProducerName.Length == 0 && (!_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient);
+        request.ProducerName.Length == 0
+        && (!_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient);
 
     /// <summary>Whether the request can be served without touching the disk.</summary>
     public bool IsQuick(SubscribeFrame request) =>
         !_topics.TryGetValue(request.Topic, out Topic? topic) || topic.Settings.Kind == TopicKind.Transient;
 
     /// <summary>Opens a producer stream.</summary>
-    /// <exception cref="BrokerException">The topic or partition is unknown, the name not allowed, or the ack level cannot be reached.</exception>
-    public ProducerStream OpenProducer(IStreamOwner owner, uint id, OpenProducerFrame request, out ProducerOpenedFrame opened)
+    /// <exception cref="BrokerException">
+    /// The topic or partition is unknown, the name not allowed, or the ack level cannot be reached.
+    /// </exception>
+    public ProducerStream OpenProducer(
+        IStreamOwner owner,
+        uint id,
+        OpenProducerFrame request,
+        out ProducerOpenedFrame opened
+    )
     {
         ThrowIfStopping();
         Topic topic = GetTopic(request.Topic);
-        Partition partition = request.Partition == OpenProducerFrame.AnyPartition ? topic.LeastUsed() : topic.GetPartition(request.Partition);
+        Partition partition =
+            request.Partition == OpenProducerFrame.AnyPartition
+                ? topic.LeastUsed()
+                : topic.GetPartition(request.Partition);
         Durability ack = request.AckLevel == Durability.Default ? topic.Settings.AckLevel : request.AckLevel;
         if (ack > partition.Log.MaxDurability)
-            throw new BrokerException(ErrorCode.NotSupported, $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}.");
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported,
+                $"The topic '{topic.Name}' is transient: it acknowledges at memory, never at {ack}."
+            );
+        }
+
         if (partition.Log.Failure is { } failure)
             throw new BrokerException(ErrorCode.TopicFailed, failure);
-        (ulong producerId, uint epoch, ProducerState? state) = NameProducer(partition, request);
+        (ulong producerId, uint epoch, ProducerState? state) = _names.Attach(partition, request);
         var stream = new ProducerStream(owner, id, partition, state, epoch, ack, _options.PublishWindowBytes, _pending);
         partition.Attach(stream);
         if (ack == Durability.Written)
             partition.Log.NotifyWritten();
         opened = new ProducerOpenedFrame(
-            topic.Id, partition.Index, topic.Settings.Partitions, KeyRouting.Version, partition.Log.Incarnation, partition.Log.Epoch,
-            producerId, epoch, state?.NextSequence ?? 0, (uint)_options.PublishWindowBytes, (uint)partition.MaxBatchBytes, ack,
-            state is null ? 0u : ProtocolLimits.UnacknowledgedBatches);
+            topic.Id,
+            partition.Index,
+            topic.Settings.Partitions,
+            KeyRouting.Version,
+            partition.Log.Incarnation,
+            partition.Log.Epoch,
+            producerId,
+            epoch,
+            state?.NextSequence ?? 0,
+            (uint)_options.PublishWindowBytes,
+            (uint)partition.MaxBatchBytes,
+            ack,
+            state is null ? 0u : ProtocolLimits.UnacknowledgedBatches
+        );
         return stream;
     }
 
     /// <summary>Opens a subscription.</summary>
-    /// <exception cref="BrokerException">The topic or partition is unknown, the group's name not allowed, or the mode not supported.</exception>
+    /// <exception cref="BrokerException">
+    /// The topic or partition is unknown, the group's name not allowed, or the mode not supported.
+    /// </exception>
     public Subscription Subscribe(IStreamOwner owner, uint id, SubscribeFrame request, out SubscribedFrame subscribed)
     {
         ThrowIfStopping();
         Partition partition = GetTopic(request.Topic).ReadBy(request.Partition);
         if (request.MaxInFlight != 0 && (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0))
-            throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement can limit its messages in flight; others are limited by their credit.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                "Only a member of a group with explicit settlement can limit its messages in flight; others are "
+                    + "limited by their credit."
+            );
+        }
+
         if (request.Start == StartKind.Offset && request.StartValue < 0)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"The start offset is {request.StartValue}; allowed: 0 or more.");
-        if (request.SlowTimeoutMilliseconds is not 0 and (< ProtocolLimits.MinSlowTimeoutMilliseconds or > ProtocolLimits.MaxSlowTimeoutMilliseconds))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"The slow-consumer time-out is {request.SlowTimeoutMilliseconds} ms; allowed: 0 (the broker's default) or {ProtocolLimits.MinSlowTimeoutMilliseconds} to {ProtocolLimits.MaxSlowTimeoutMilliseconds}.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The start offset is {request.StartValue}; allowed: 0 or more."
+            );
+        }
+
+        if (
+            request.SlowTimeoutMilliseconds
+            is not 0
+                and (< ProtocolLimits.MinSlowTimeoutMilliseconds or > ProtocolLimits.MaxSlowTimeoutMilliseconds)
+        )
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The slow-consumer time-out is {request.SlowTimeoutMilliseconds} ms; allowed: 0 (the broker's "
+                    + $"default) or {ProtocolLimits.MinSlowTimeoutMilliseconds} to "
+                    + $"{ProtocolLimits.MaxSlowTimeoutMilliseconds}."
+            );
+        }
+
         if (request.LockMilliseconds != 0)
             CheckLock(request);
-        SlowPolicy policy = request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
+        SlowPolicy policy =
+            request.SlowPolicy == SlowPolicy.TopicDefault ? partition.Topic.Settings.SlowPolicy : request.SlowPolicy;
         Subscription subscription;
         if (request.Group.Length != 0)
         {
             if (!TopicName.IsValid(request.Group))
-                throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}.");
+            {
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    $"'{TopicName.Printable(request.Group)}' is not a group name; allowed: {TopicName.Rule}."
+                );
+            }
+
             if (request.SlowPolicy is not (SlowPolicy.TopicDefault or SlowPolicy.Block))
-                throw new BrokerException(ErrorCode.NotSupported, $"A group's slow-consumer policy is block, whatever the topic's is; {request.SlowPolicy} is for subscriptions without a group.");
+            {
+                throw new BrokerException(
+                    ErrorCode.NotSupported,
+                    $"A group's slow-consumer policy is block, whatever the topic's is; {request.SlowPolicy} is for "
+                        + $"subscriptions without a group."
+                );
+            }
+
             subscription = Groups.Join(owner, id, partition, request);
         }
         else
         {
             if (request.Start == StartKind.Committed)
-                throw new BrokerException(ErrorCode.InvalidArgument, "Only a group has a committed position; a broadcast subscription starts at earliest, latest, an offset or a time.");
-            subscription = new BroadcastSubscription(owner, id, partition, request, policy, _spills) { Member = request.Member };
+            {
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    "Only a group has a committed position; a broadcast subscription starts at earliest, latest, an "
+                        + "offset or a time."
+                );
+            }
+
+            subscription = new BroadcastSubscription(owner, id, partition, request, policy, _spills)
+            {
+                Member = request.Member,
+            };
         }
         subscription.SlowTimeout = TimeSpan.FromMilliseconds(request.SlowTimeoutMilliseconds);
         partition.Attach(subscription);
         subscribed = new SubscribedFrame(
-            partition.Topic.Id, partition.Topic.Settings.Partitions, partition.Log.Incarnation, partition.Log.Epoch,
-            subscription.FirstOffset, partition.Log.StartOffset, partition.Log.EndOffset);
+            partition.Topic.Id,
+            partition.Topic.Settings.Partitions,
+            partition.Log.Incarnation,
+            partition.Log.Epoch,
+            subscription.FirstOffset,
+            partition.Log.StartOffset,
+            partition.Log.EndOffset
+        );
         return subscription;
     }
 
     private static void CheckLock(in SubscribeFrame request)
     {
         if (request.SettleMode != SettleMode.Explicit || request.Group.Length == 0)
-            throw new BrokerException(ErrorCode.InvalidArgument, "Only a member of a group with explicit settlement has locks, and so a lock duration.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                "Only a member of a group with explicit settlement has locks, and so a lock duration."
+            );
+        }
+
         if (request.LockMilliseconds is < ProtocolLimits.MinLockMilliseconds or > ProtocolLimits.MaxLockMilliseconds)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"The lock duration is {request.LockMilliseconds} ms; allowed: 0 (the topic's) or {ProtocolLimits.MinLockMilliseconds} to {ProtocolLimits.MaxLockMilliseconds}.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The lock duration is {request.LockMilliseconds} ms; allowed: 0 (the topic's) or "
+                    + $"{ProtocolLimits.MinLockMilliseconds} to {ProtocolLimits.MaxLockMilliseconds}."
+            );
+        }
     }
 
-    /// <summary>Takes what there is to back up, as of now. Copying it is for the caller, and holds nothing up.</summary>
+    /// <summary>
+    /// Takes what there is to back up, as of now. Copying it is for the caller, and holds nothing up.
+    /// </summary>
     /// <param name="skipFailed">Whether topics that could not be opened are left out.</param>
-    /// <exception cref="BrokerException">A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, or the broker is stopping.</exception>
+    /// <exception cref="BrokerException">
+    /// A topic could not be opened, <see cref="ErrorCode.TopicFailed"/>, or the broker is stopping.
+    /// </exception>
     public BrokerBackup BeginBackup(bool skipFailed)
     {
         lock (_changes)
@@ -327,19 +490,34 @@ public sealed class LightQBroker : IAsyncDisposable
             Topic[] durable = [.. _topics.Values.Where(t => t.Settings.Kind == TopicKind.Durable)];
             Topic[] failed = [.. durable.Where(t => t.IsIncomplete)];
             if (failed.Length != 0 && !skipFailed)
-                throw new BrokerException(ErrorCode.TopicFailed, $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}");
+            {
+                throw new BrokerException(
+                    ErrorCode.TopicFailed,
+                    $"The topic '{failed[0].Name}' could not be opened, so it cannot be backed up: {failed[0].Failure}"
+                );
+            }
+
             Partition[] partitions = [.. durable.Except(failed).SelectMany(t => t.Partitions)];
             foreach (Partition partition in partitions)
                 Groups.Keep(partition);
             // The order is what BrokerBackup promises: positions first.
-            return new BrokerBackup(_time.GetUtcNow(), _positions.Capture(), [.. partitions.Select(p => (p, p.Log.Capture()!))], failed, _catalog);
+            return new BrokerBackup(
+                _time.GetUtcNow(),
+                _positions.Capture(),
+                [.. partitions.Select(p => (p, p.Log.Capture()!))],
+                failed,
+                _catalog
+            );
         }
     }
 
     /// <summary>Whether it accepts no new streams.</summary>
     public bool IsStopping => _stopping;
 
-    /// <summary>Accepts no new streams, and gives the members of groups no more messages, so that what they hold comes to an end. Acks and settlements go on.</summary>
+    /// <summary>
+    /// Accepts no new streams, and gives the members of groups no more messages, so that what they hold comes to an
+    /// end. Acks and settlements go on.
+    /// </summary>
     public void BeginDrain()
     {
         _stopping = true;
@@ -351,7 +529,9 @@ public sealed class LightQBroker : IAsyncDisposable
     public void BeginStop() => _stopping = true;
 
     /// <summary>Keeps positions, drains and closes every log. Streams must be released before.</summary>
-    /// <exception cref="IOException">The disk did not take what was not acknowledged yet; everything else is closed all the same.</exception>
+    /// <exception cref="IOException">
+    /// The disk did not take what was not acknowledged yet; everything else is closed all the same.
+    /// </exception>
     public async ValueTask DisposeAsync()
     {
         _stopping = true;
@@ -364,7 +544,8 @@ public sealed class LightQBroker : IAsyncDisposable
             partition.Delays?.Stop();
         try
         {
-            await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
+            await Task.WhenAll(_topics.Values.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask()))
+                .ConfigureAwait(false);
             await _remover.DisposeAsync().ConfigureAwait(false);
         }
         finally
@@ -418,9 +599,24 @@ public sealed class LightQBroker : IAsyncDisposable
 
     private void RecoverTopics()
     {
-        Topic[] topics = [.. _catalog.Topics.Select(e => new Topic(e.Name, e.Id, e.Created, e.Settings, e.Credentials?.ToCredentials()))];
+        Topic[] topics =
+        [
+            .. _catalog.Topics.Select(e => new Topic(
+                e.Name,
+                e.Id,
+                e.Created,
+                e.Settings,
+                e.Credentials?.ToCredentials()
+            )),
+        ];
         IReadOnlyDictionary<ulong, CatalogRecord.ProducerEntry> producers = _catalog.ProducersById();
-        _opener.Recover(topics, (topic, id, epoch) => producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known) && known.TopicId == topic && epoch <= known.Epoch);
+        _opener.Recover(
+            topics,
+            (topic, id, epoch) =>
+                producers.TryGetValue(id, out CatalogRecord.ProducerEntry? known)
+                && known.TopicId == topic
+                && epoch <= known.Epoch
+        );
         foreach (Topic topic in topics)
             Serve(topic);
     }
@@ -449,43 +645,28 @@ public sealed class LightQBroker : IAsyncDisposable
         _topics[topic.Name] = topic;
     }
 
-    private (ulong Id, uint Epoch, ProducerState? State) NameProducer(Partition partition, in OpenProducerFrame request)
-    {
-        string name = request.ProducerName;
-        if (name.Length == 0)
-            return (0, 0, null);
-        if (!TopicName.IsValid(name))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a producer name; allowed: {TopicName.Rule}.");
-        lock (_naming) // So that a name is not forgotten between its epoch and its partition.
-        {
-            (ulong id, uint epoch) = NextEpoch(partition.Topic, request);
-            lock (partition.AppendLock)
-                return (id, epoch, partition.NamedProducers.Attach(id, epoch));
-        }
-    }
-
-    private (ulong Id, uint Epoch) NextEpoch(Topic topic, in OpenProducerFrame request)
-    {
-        int most = _options.MaxNamedProducersPerTopic;
-        if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
-        {
-            _catalog.ForgetProducers(topic.Id, topic.RememberedProducers());
-            if (!_catalog.HasRoom(topic.Id, request.ProducerName, most))
-                throw Refusals.Exhausted(nameof(BrokerOptions.MaxNamedProducersPerTopic), most, $"The topic '{topic.Name}' has as many named producers");
-        }
-        return _catalog.NextEpoch(topic.Id, request.ProducerName, request.Instance, request.IsReturning);
-    }
-
     /// <summary>Whether there may be another topic with these settings. Under the lock of changes.</summary>
     private void DemandRoom(TopicSettings settings)
     {
         BrokerOptions limits = _options;
         if (_topics.Count >= limits.MaxTopics)
-            throw Refusals.Exhausted(nameof(BrokerOptions.MaxTopics), limits.MaxTopics, $"There are {_topics.Count} topics");
+        {
+            throw Refusals.Exhausted(
+                nameof(BrokerOptions.MaxTopics),
+                limits.MaxTopics,
+                $"There are {_topics.Count} topics"
+            );
+        }
+
         long partitions = _topics.Values.Sum(t => (long)t.Settings.Partitions);
         if (partitions + settings.Partitions > limits.MaxPartitions)
+        {
             throw Refusals.Exhausted(
-                nameof(BrokerOptions.MaxPartitions), limits.MaxPartitions, $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more");
+                nameof(BrokerOptions.MaxPartitions),
+                limits.MaxPartitions,
+                $"There are {partitions} partitions, and the new topic would have {settings.Partitions} more"
+            );
+        }
     }
 
     private void ThrowIfStopping()

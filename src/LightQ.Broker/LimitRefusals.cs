@@ -4,7 +4,9 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Broker;
 
-/// <summary>Counts what limits have refused, by the setting that is the limit. One for the whole broker; thread-safe.</summary>
+/// <summary>
+/// Counts what limits have refused, by the setting that is the limit. One for the whole broker; thread-safe.
+/// </summary>
 /// <remarks>Who refuses names the property that is the limit; the section that it belongs to is put in front.</remarks>
 public sealed class LimitRefusals
 {
@@ -29,7 +31,9 @@ public sealed class LimitRefusals
     public event Action<string, string>? Refused;
 
     /// <summary>How often a limit has refused something since the broker started.</summary>
-    /// <param name="setting">The setting, such as <c>MaxTopics</c>, or <c>Broker:MaxTopics</c> where all sections are.</param>
+    /// <param name="setting">
+    /// The setting, such as <c>MaxTopics</c>, or <c>Broker:MaxTopics</c> where all sections are.
+    /// </param>
     public long this[string setting] =>
         _counts.TryGetValue(_section + setting, out StrongBox<long>? count) ? Volatile.Read(ref count.Value) : 0;
 
@@ -37,7 +41,9 @@ public sealed class LimitRefusals
     /// <param name="section">The section, such as <c>Broker</c>.</param>
     public LimitRefusals In(string section) => new(_all, section);
 
-    /// <summary>Counts that a limit was met where nobody is refused anything, and who meets it tells of it otherwise.</summary>
+    /// <summary>
+    /// Counts that a limit was met where nobody is refused anything, and who meets it tells of it otherwise.
+    /// </summary>
     /// <param name="setting">The setting.</param>
     /// <returns>Its key.</returns>
     public string Count(string setting)
@@ -61,7 +67,9 @@ public sealed class LimitRefusals
     }
 
     /// <summary>Counts a refusal.</summary>
-    /// <returns>The error for the client: <see cref="ErrorCode.ResourceExhausted"/>, with what <see cref="Refuse"/> says.</returns>
+    /// <returns>
+    /// The error for the client: <see cref="ErrorCode.ResourceExhausted"/>, with what <see cref="Refuse"/> says.
+    /// </returns>
     public BrokerException Exhausted(string setting, IFormattable limit, string found) =>
         new(ErrorCode.ResourceExhausted, Refuse(setting, limit, found));
 }

@@ -2,7 +2,9 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Broker;
 
-/// <summary>A change could not be put on the disk. What takes something away counts all the same, from now on.</summary>
+/// <summary>
+/// A change could not be put on the disk. What takes something away counts all the same, from now on.
+/// </summary>
 public sealed class UnstoredException : BrokerException
 {
     private UnstoredException(ErrorCode code, string message, bool isInForce)
@@ -11,7 +13,9 @@ public sealed class UnstoredException : BrokerException
     /// <summary>Whether the change counts until the broker stops.</summary>
     public bool IsInForce { get; }
 
-    /// <summary>Makes a change that counts if the disk takes it, and, where the catalog says so, if it does not.</summary>
+    /// <summary>
+    /// Makes a change that counts if the disk takes it, and, where the catalog says so, if it does not.
+    /// </summary>
     /// <returns>What the caller is told in the end; null when the disk has taken it.</returns>
     internal static UnstoredException? Of(Action change)
     {
@@ -27,19 +31,30 @@ public sealed class UnstoredException : BrokerException
     }
 
     /// <summary>A change that counts, and that a restart would undo.</summary>
-    internal static UnstoredException InForce(Exception error) => new(
-        CodeOf(error),
-        $"The change counts from now on, but could not be stored: {DiskError.Describe(error)}. A restart may undo it until it is stored, which the broker goes on trying; /healthz/ready tells when that is done.",
-        isInForce: true);
+    internal static UnstoredException InForce(Exception error) =>
+        new(
+            CodeOf(error),
+            $"The change counts from now on, but could not be stored: {DiskError.Describe(error)}. A restart may undo "
+                + $"it until it is stored, which the broker goes on trying; /healthz/ready tells when that is done.",
+            isInForce: true
+        );
 
     /// <summary>A change that does not count.</summary>
     /// <param name="error">What the disk said.</param>
     /// <param name="mayReturn">Whether some of it may be on the disk.</param>
-    internal static UnstoredException Refused(Exception error, bool mayReturn) => new(
-        CodeOf(error),
-        $"The change could not be stored and does not count: {DiskError.Describe(error)}."
-            + (mayReturn ? " A restart may find it on the disk all the same until the broker has made good what is there, which it goes on trying; /healthz/ready tells when that is done." : ""),
-        isInForce: false);
+    internal static UnstoredException Refused(Exception error, bool mayReturn) =>
+        new(
+            CodeOf(error),
+            $"The change could not be stored and does not count: {DiskError.Describe(error)}."
+                + (
+                    mayReturn
+                        ? " A restart may find it on the disk all the same until the broker has made good what is "
+                            + "there, which it goes on trying; /healthz/ready tells when that is done."
+                        : ""
+                ),
+            isInForce: false
+        );
 
-    private static ErrorCode CodeOf(Exception error) => DiskError.IsFull(error) ? ErrorCode.DiskFull : ErrorCode.Internal;
+    private static ErrorCode CodeOf(Exception error) =>
+        DiskError.IsFull(error) ? ErrorCode.DiskFull : ErrorCode.Internal;
 }

@@ -15,7 +15,16 @@ internal static class AddressArgument
         if (!TopicAddress.TryParse(topic, out TopicAddress address, out string problem))
             throw new ArgumentException(problem, nameof(topic));
         if (address.Partition is { } named && partition is { } wanted && named != wanted)
-            throw new ArgumentException($"'{topic}' names partition {named}, and the options partition {wanted}.", nameof(topic));
-        return address with { Partition = address.Partition ?? partition };
+        {
+            throw new ArgumentException(
+                $"'{topic}' names partition {named}, and the options partition {wanted}.",
+                nameof(topic)
+            );
+        }
+
+        return address with
+        {
+            Partition = address.Partition ?? partition,
+        };
     }
 }

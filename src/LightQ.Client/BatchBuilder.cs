@@ -8,9 +8,9 @@ namespace LightQ.Client;
 
 /// <summary>Collects messages that are published together: the fastest way to publish.</summary>
 /// <remarks>
-/// Made by <see cref="Producer.CreateBatch"/> and used again and again: once its content is published it is empty and may be
-/// filled anew at once. Not thread-safe. Dispose it to give its memory back. A batch is of one partition: of a topic with several,
-/// the one that it was made for, or that its first message chooses.
+/// Made by <see cref="Producer.CreateBatch"/> and used again and again: once its content is published it is empty and
+/// may be filled anew at once. Not thread-safe. Dispose it to give its memory back. A batch is of one partition: of a
+/// topic with several, the one that it was made for, or that its first message chooses.
 /// </remarks>
 /// <example>
 /// <code>
@@ -35,7 +35,13 @@ public sealed class BatchBuilder : IDisposable
     /// <param name="router">Chooses for each batch; null when all go to one partition.</param>
     /// <param name="clock">Says the times of each batch.</param>
     /// <param name="options">What they are to be.</param>
-    internal BatchBuilder(Producer producer, ProducerStream stream, PartitionRouter? router, MessageClock clock, in PublishOptions options)
+    internal BatchBuilder(
+        Producer producer,
+        ProducerStream stream,
+        PartitionRouter? router,
+        MessageClock clock,
+        in PublishOptions options
+    )
     {
         Producer = producer;
         _stream = stream;
@@ -56,28 +62,38 @@ public sealed class BatchBuilder : IDisposable
 
     /// <summary>Adds a message without key and headers.</summary>
     /// <param name="body">The body; copied.</param>
-    /// <returns>False when the batch has no room for it: publish first. A message larger than a whole batch never fits: publish it alone, which takes whatever the topic takes.</returns>
+    /// <returns>
+    /// False when the batch has no room for it: publish first. A message larger than a whole batch never fits: publish
+    /// it alone, which takes whatever the topic takes.
+    /// </returns>
     public bool TryAdd(ReadOnlySpan<byte> body)
     {
         SendBatch batch = _batch ?? Rent(default, body.Length, null);
         if (!_stream.Fits(RecordLayout.FixedSize + (long)body.Length, batch.Properties))
             return false;
-        return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, default, null) : batch.TryAdd(body);
+        return Instruments.Source.HasListeners()
+            ? TracedPublishing.TryAdd(_stream, batch, body, default, null)
+            : batch.TryAdd(body);
     }
 
     /// <summary>Adds a message.</summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="key">The key, or default for none; copied.</param>
     /// <param name="headers">The headers, or null; copied.</param>
-    /// <returns>False when the batch has no room for it, or goes to another partition than the key's: publish first.</returns>
+    /// <returns>
+    /// False when the batch has no room for it, or goes to another partition than the key's: publish first.
+    /// </returns>
     public bool TryAdd(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null)
     {
         if (_router is not null && key.HasValue && Count > 0 && _router.PartitionOf(key) != _stream.Partition)
             return false;
-        SendBatch batch = _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
+        SendBatch batch =
+            _batch is { } begun && (_router is null || begun.Count > 0) ? begun : Rent(key, body.Length, headers);
         if (!_stream.Fits(SendBatch.RecordLength(body.Length, key, headers), batch.Properties))
             return false;
-        return Instruments.Source.HasListeners() ? TracedPublishing.TryAdd(_stream, batch, body, key, headers) : batch.TryAdd(body, key, headers);
+        return Instruments.Source.HasListeners()
+            ? TracedPublishing.TryAdd(_stream, batch, body, key, headers)
+            : batch.TryAdd(body, key, headers);
     }
 
     /// <summary>Gives the memory back; what was not published is gone.</summary>
@@ -88,7 +104,8 @@ public sealed class BatchBuilder : IDisposable
         _batch = null;
     }
 
-    internal SendBatch Filled => _batch is { Count: > 0 } filled ? filled : throw new InvalidOperationException("The batch is empty.");
+    internal SendBatch Filled =>
+        _batch is { Count: > 0 } filled ? filled : throw new InvalidOperationException("The batch is empty.");
 
     internal void Forget() => _batch = null;
 

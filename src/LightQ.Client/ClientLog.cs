@@ -11,14 +11,39 @@ internal static partial class ClientLog
     [LoggerMessage(2, LogLevel.Warning, "The connection to {Broker} was lost ({Code}: {Reason}); reconnecting.")]
     public static partial void Lost(ILogger logger, string broker, ErrorCode code, string reason);
 
-    [LoggerMessage(3, LogLevel.Information, "No connection to {Broker} yet ({Code}: {Reason}); next attempt in {DelayMilliseconds} ms.")]
-    public static partial void AttemptFailed(ILogger logger, string broker, ErrorCode code, string reason, double delayMilliseconds);
+    [LoggerMessage(
+        3,
+        LogLevel.Information,
+        "No connection to {Broker} yet ({Code}: {Reason}); next attempt in {DelayMilliseconds} ms."
+    )]
+    public static partial void AttemptFailed(
+        ILogger logger,
+        string broker,
+        ErrorCode code,
+        string reason,
+        double delayMilliseconds
+    );
 
-    [LoggerMessage(4, LogLevel.Information, "The broker asks to leave within {TimeLeftMilliseconds} ms ({Code}: {Reason}).")]
+    [LoggerMessage(
+        4,
+        LogLevel.Information,
+        "The broker asks to leave within {TimeLeftMilliseconds} ms ({Code}: {Reason})."
+    )]
     public static partial void GoAway(ILogger logger, ErrorCode code, uint timeLeftMilliseconds, string reason);
 
-    [LoggerMessage(5, LogLevel.Warning, "Messages {FirstOffset} to {LastOffset} of {Topic}, partition {Partition}, will not come: {Reason}.")]
-    public static partial void Gap(ILogger logger, string topic, int partition, long firstOffset, long lastOffset, GapReason reason);
+    [LoggerMessage(
+        5,
+        LogLevel.Warning,
+        "Messages {FirstOffset} to {LastOffset} of {Topic}, partition {Partition}, will not come: {Reason}."
+    )]
+    public static partial void Gap(
+        ILogger logger,
+        string topic,
+        int partition,
+        long firstOffset,
+        long lastOffset,
+        GapReason reason
+    );
 
     [LoggerMessage(6, LogLevel.Warning, "The producer on {Topic} failed ({Code}: {Reason}).")]
     public static partial void ProducerFailed(ILogger logger, string topic, ErrorCode code, string reason);
@@ -35,27 +60,91 @@ internal static partial class ClientLog
     [LoggerMessage(8, LogLevel.Error, "A handler of {Event} threw.")]
     public static partial void HandlerFailed(ILogger logger, Exception exception, string @event);
 
-    [LoggerMessage(11, LogLevel.Error, "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset}).")]
-    public static partial void ProcessingFailed(ILogger logger, Exception exception, ProcessErrorSource source, string topic, string group, int? partition, long? offset);
+    [LoggerMessage(
+        11,
+        LogLevel.Error,
+        "The processor of {Topic} for {Group} failed ({Source}, partition {Partition}, offset {Offset})."
+    )]
+    public static partial void ProcessingFailed(
+        ILogger logger,
+        Exception exception,
+        ProcessErrorSource source,
+        string topic,
+        string group,
+        int? partition,
+        long? offset
+    );
 
-    [LoggerMessage(12, LogLevel.Error, "{Topic} is consumed without partition {Partition}, which the broker does not serve ({Code}: {Reason}).")]
-    public static partial void PartitionRefused(ILogger logger, string topic, int partition, ErrorCode code, string reason);
+    [LoggerMessage(
+        12,
+        LogLevel.Error,
+        "{Topic} is consumed without partition {Partition}, which the broker does not serve ({Code}: {Reason})."
+    )]
+    public static partial void PartitionRefused(
+        ILogger logger,
+        string topic,
+        int partition,
+        ErrorCode code,
+        string reason
+    );
 
-    [LoggerMessage(2080, LogLevel.Warning, "Waiting for the broker at {Broker} ({Code}: {Reason}). What this host does with it begins when it answers; next word in {SilenceSeconds} s.")]
-    public static partial void WaitingForBroker(ILogger logger, string broker, ErrorCode code, string reason, double silenceSeconds);
+    [LoggerMessage(
+        2080,
+        LogLevel.Warning,
+        "Waiting for the broker at {Broker} ({Code}: {Reason}). What this host does with it begins when it answers; "
+            + "next word in {SilenceSeconds} s."
+    )]
+    public static partial void WaitingForBroker(
+        ILogger logger,
+        string broker,
+        ErrorCode code,
+        string reason,
+        double silenceSeconds
+    );
 
-    [LoggerMessage(2081, LogLevel.Information, "The broker at {Broker} is there, after {Seconds:0.0} s; what this host does with it begins.")]
+    [LoggerMessage(
+        2081,
+        LogLevel.Information,
+        "The broker at {Broker} is there, after {Seconds:0.0} s; what this host does with it begins."
+    )]
     public static partial void BrokerFound(ILogger logger, string broker, double seconds);
 
-    [LoggerMessage(2082, LogLevel.Error, "The processor of {Topic} for {Group} failed again ({Source}, partition {Partition}, offset {Offset}): {Error}")]
-    public static partial void ProcessingFailedAgain(ILogger logger, ProcessErrorSource source, string topic, string group, int? partition, long? offset, string error);
+    [LoggerMessage(
+        2082,
+        LogLevel.Error,
+        "The processor of {Topic} for {Group} failed again ({Source}, partition {Partition}, offset {Offset}): {Error}"
+    )]
+    public static partial void ProcessingFailedAgain(
+        ILogger logger,
+        ProcessErrorSource source,
+        string topic,
+        string group,
+        int? partition,
+        long? offset,
+        string error
+    );
 
-    [LoggerMessage(2083, LogLevel.Error, "{LeftOut} more failures of the processor of {Topic} for {Group} ({What}) are left out here; the last: {Error}")]
-    public static partial void FailuresLeftOut(ILogger logger, int leftOut, string topic, string group, string what, string error);
+    [LoggerMessage(
+        2083,
+        LogLevel.Error,
+        "{LeftOut} more failures of the processor of {Topic} for {Group} ({What}) are left out here; the last: {Error}"
+    )]
+    public static partial void FailuresLeftOut(
+        ILogger logger,
+        int leftOut,
+        string topic,
+        string group,
+        string what,
+        string error
+    );
 
     [LoggerMessage(13, LogLevel.Error, "A handler of {Event} threw again: {Error}")]
     public static partial void HandlerFailedAgain(ILogger logger, string @event, string error);
 
-    [LoggerMessage(2084, LogLevel.Warning, "Another producer of {Topic} has taken its name, {Name}, over from the one that had fenced the producer before.")]
+    [LoggerMessage(
+        2084,
+        LogLevel.Warning,
+        "Another producer of {Topic} has taken its name, {Name}, over from the one that had fenced the producer before."
+    )]
     public static partial void TookOver(ILogger logger, string topic, string? name);
 }

@@ -7,4 +7,11 @@ namespace LightQ.Client;
 /// <param name="ConnectTime">When it connected.</param>
 /// <param name="PublishersCount">Open producers.</param>
 /// <param name="SubscribersCount">Open subscriptions.</param>
-public sealed record ConnectionInfo(long Id, string ClientName, string RemoteAddress, DateTimeOffset ConnectTime, int PublishersCount, int SubscribersCount);
+public sealed record ConnectionInfo(
+    long Id,
+    string ClientName,
+    string RemoteAddress,
+    DateTimeOffset ConnectTime,
+    int PublishersCount,
+    int SubscribersCount
+);

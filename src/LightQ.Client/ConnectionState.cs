@@ -3,7 +3,9 @@ namespace LightQ.Client;
 /// <summary>Whether a client is connected to its broker.</summary>
 public enum ConnectionState
 {
-    /// <summary>Not connected: nothing has been asked of the client yet, the first attempt failed, or the login counts no more.</summary>
+    /// <summary>
+    /// Not connected: nothing has been asked of the client yet, the first attempt failed, or the login counts no more.
+    /// </summary>
     Disconnected = 0,
 
     /// <summary>The first attempt is under way.</summary>

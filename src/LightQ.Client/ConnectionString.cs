@@ -4,7 +4,10 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>Reads and writes <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</summary>
+/// <summary>
+/// Reads and writes
+/// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+/// </summary>
 internal static class ConnectionString
 {
     private const string Scheme = "lightq";
@@ -15,12 +18,24 @@ internal static class ConnectionString
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(text);
         if (!Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) || uri.Scheme != Scheme || uri.Host.Length == 0)
-            throw Invalid("it must look like lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true]");
+        {
+            throw Invalid(
+                "it must look like "
+                    + "lightq://[user[:password]@]host[:port][?control=PORT&tls=true&ca=FILE&cert=FILE&key=FILE&token=TOKEN&insecure=true]"
+            );
+        }
+
         if (uri.AbsolutePath is not ("" or "/") || uri.Fragment.Length > 0)
             throw Invalid("nothing may stand between the host and '?', and no '#'");
         var options = new LightQClientOptions { Host = ReadHost(uri) };
         if (uri.Port >= 0)
-            options = options with { DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port") };
+        {
+            options = options with
+            {
+                DataPort = ParsePort(uri.Port.ToString(CultureInfo.InvariantCulture), "the port"),
+            };
+        }
+
         return ApplyQuery(ApplyUser(options, uri.UserInfo), uri.Query);
     }
 
@@ -32,7 +47,12 @@ internal static class ConnectionString
         text.Append(options.Host.Contains(':', StringComparison.Ordinal) ? $"[{options.Host}]" : options.Host);
         text.Append(CultureInfo.InvariantCulture, $":{options.DataPort}");
         char separator = '?';
-        Add("control", options.ControlPort != ProtocolLimits.DefaultControlPort ? options.ControlPort.ToString(CultureInfo.InvariantCulture) : null);
+        Add(
+            "control",
+            options.ControlPort != ProtocolLimits.DefaultControlPort
+                ? options.ControlPort.ToString(CultureInfo.InvariantCulture)
+                : null
+        );
         Add("tls", options.Tls ? "true" : null);
         Add("insecure", options.Insecure ? "true" : null);
         Add("ca", options.CertificateAuthorityFile);
@@ -45,7 +65,10 @@ internal static class ConnectionString
             if (value is null)
                 return;
             // A path stays readable: '/' needs no escape behind '?'.
-            text.Append(separator).Append(name).Append('=').Append(Uri.EscapeDataString(value).Replace("%2F", "/", StringComparison.Ordinal));
+            text.Append(separator)
+                .Append(name)
+                .Append('=')
+                .Append(Uri.EscapeDataString(value).Replace("%2F", "/", StringComparison.Ordinal));
             separator = '&';
         }
     }
@@ -55,8 +78,11 @@ internal static class ConnectionString
         try
         {
             string host = uri.IdnHost;
-            // Dots of other scripts become dots, and what is between them may then be read as an address: another host than the one that was written.
-            bool isPlain = uri.HostNameType == UriHostNameType.IPv6 || (Uri.TryCreate($"{Scheme}://{host}", UriKind.Absolute, out Uri? again) && again.IdnHost == host);
+            // Dots of other scripts become dots, and what is between them may then be read as an address: another host
+            // than the one that was written.
+            bool isPlain =
+                uri.HostNameType == UriHostNameType.IPv6
+                || (Uri.TryCreate($"{Scheme}://{host}", UriKind.Absolute, out Uri? again) && again.IdnHost == host);
             return isPlain ? host : throw Invalid("the host can be read in two ways");
         }
         catch (UriFormatException)
@@ -73,7 +99,11 @@ internal static class ConnectionString
         string user = Uri.UnescapeDataString(colon < 0 ? userInfo : userInfo[..colon]);
         if (user.Length == 0)
             throw Invalid("the user before '@' is empty");
-        return options with { User = user, Password = colon < 0 ? null : Uri.UnescapeDataString(userInfo[(colon + 1)..]) };
+        return options with
+        {
+            User = user,
+            Password = colon < 0 ? null : Uri.UnescapeDataString(userInfo[(colon + 1)..]),
+        };
     }
 
     private static LightQClientOptions ApplyQuery(LightQClientOptions options, string query)
@@ -83,8 +113,15 @@ internal static class ConnectionString
             int equals = pair.IndexOf('=', StringComparison.Ordinal);
             string name = equals < 0 ? pair : pair[..equals];
             string value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
-            if (pair.Contains('@', StringComparison.Ordinal) && name is not ("ca" or "cert" or "key")) // Most likely the rest of a password: it is not shown.
-                throw Invalid("there is '@' behind '?'; characters such as '?', '#', '/' and '@' in a user's name or password are written as %3F, %23, %2F and %40");
+            // Most likely the rest of a password: it is not shown.
+            if (pair.Contains('@', StringComparison.Ordinal) && name is not ("ca" or "cert" or "key"))
+            {
+                throw Invalid(
+                    "there is '@' behind '?'; characters such as '?', '#', '/' and '@' in a user's name or password "
+                        + "are written as %3F, %23, %2F and %40"
+                );
+            }
+
             options = name switch
             {
                 "control" => options with { ControlPort = ParsePort(value, "control") },
@@ -98,7 +135,10 @@ internal static class ConnectionString
                 "key" => options with { ClientKeyFile = value },
                 "token" when value.Length > 0 => options with { Token = value },
                 "token" => throw Invalid("token is empty"),
-                _ => throw Invalid($"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, insecure, ca, cert, key, token"),
+                _ => throw Invalid(
+                    $"'{name[..Math.Min(name.Length, LongestShown)]}' is not one of control, tls, insecure, ca, cert, "
+                        + $"key, token"
+                ),
             };
         }
         return options;

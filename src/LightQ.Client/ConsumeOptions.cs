@@ -7,19 +7,27 @@ public sealed record ConsumeOptions
 {
     private const int SmallestCredit = 1024;
 
-    /// <summary>The group whose members share the messages; null (the default) for a subscription that gets all of them.</summary>
+    /// <summary>
+    /// The group whose members share the messages; null (the default) for a subscription that gets all of them.
+    /// </summary>
     public string? Group
     {
         get;
-        init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"A group's name has {TopicName.Rule}.", nameof(value));
+        init =>
+            field =
+                value is null || TopicName.IsValid(value)
+                    ? value
+                    : throw new ArgumentException($"A group's name has {TopicName.Rule}.", nameof(value));
     }
 
-    /// <summary>Where to begin. Default: <see cref="StartPosition.Latest"/>; with a group <see cref="StartPosition.Committed"/>.</summary>
+    /// <summary>
+    /// Where to begin. Default: <see cref="StartPosition.Latest"/>; with a group <see cref="StartPosition.Committed"/>.
+    /// </summary>
     public StartPosition Start { get; init; }
 
     /// <summary>
-    /// The partition to read; null (the default) for all of them, or the one that the topic's address names (<c>orders/3</c>). All come in one
-    /// enumeration: in order within a partition, and as they arrive among them.
+    /// The partition to read; null (the default) for all of them, or the one that the topic's address names
+    /// (<c>orders/3</c>). All come in one enumeration: in order within a partition, and as they arrive among them.
     /// </summary>
     public int? Partition
     {
@@ -33,9 +41,9 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// How many bytes the broker may deliver ahead of the consumer: the bound of the consumer's memory, about. 1 KiB to 1 GiB,
-    /// default 4 MiB. Too little costs throughput. Split evenly over the partitions, at least 16 KiB each; each may exceed its share by one
-    /// run of up to 256 KiB.
+    /// How many bytes the broker may deliver ahead of the consumer: the bound of the consumer's memory, about. 1 KiB to
+    /// 1 GiB, default 4 MiB. Too little costs throughput. Split evenly over the partitions, at least 16 KiB each; each
+    /// may exceed its share by one run of up to 256 KiB.
     /// </summary>
     public int CreditBytes
     {
@@ -49,19 +57,28 @@ public sealed record ConsumeOptions
     } = ProtocolLimits.DefaultCreditBytes;
 
     /// <summary>
-    /// What happens when this subscriber is slower than a transient topic. Default: what the topic says. A member of a group holds up producers
-    /// (<see cref="SlowPolicy.Block"/>); any other policy is <see cref="ErrorCode.NotSupported"/> there. What ends the subscription ends the
-    /// enumeration with <see cref="ErrorCode.SlowConsumer"/>, and the message says what was not sent.
+    /// What happens when this subscriber is slower than a transient topic. Default: what the topic says. A member of a
+    /// group holds up producers (<see cref="SlowPolicy.Block"/>); any other policy is
+    /// <see cref="ErrorCode.NotSupported"/> there. What ends the subscription ends the enumeration with
+    /// <see cref="ErrorCode.SlowConsumer"/>, and the message says what was not sent.
     /// </summary>
     public SlowPolicy SlowPolicy
     {
         get;
-        init => field = Enum.IsDefined(value) ? value : throw new ArgumentOutOfRangeException(nameof(value), value, $"one of {string.Join(", ", Enum.GetNames<SlowPolicy>())}");
+        init =>
+            field = Enum.IsDefined(value)
+                ? value
+                : throw new ArgumentOutOfRangeException(
+                    nameof(value),
+                    value,
+                    $"one of {string.Join(", ", Enum.GetNames<SlowPolicy>())}"
+                );
     }
 
     /// <summary>
-    /// How long this subscriber may stand still under <see cref="SlowPolicy.Block"/> while producers wait for it, before it is ended: 500 ms to 24 h;
-    /// null (the default) for the broker's default, 10 s. The broker looks twice a second.
+    /// How long this subscriber may stand still under <see cref="SlowPolicy.Block"/> while producers wait for it,
+    /// before it is ended: 500 ms to 24 h; null (the default) for the broker's default, 10 s. The broker looks twice a
+    /// second.
     /// </summary>
     public TimeSpan? SlowTimeout
     {
@@ -70,30 +87,42 @@ public sealed record ConsumeOptions
         {
             if (value is { } timeout)
             {
-                ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.FromMilliseconds(ProtocolLimits.MinSlowTimeoutMilliseconds), nameof(value));
-                ArgumentOutOfRangeException.ThrowIfGreaterThan(timeout, TimeSpan.FromMilliseconds(ProtocolLimits.MaxSlowTimeoutMilliseconds), nameof(value));
+                ArgumentOutOfRangeException.ThrowIfLessThan(
+                    timeout,
+                    TimeSpan.FromMilliseconds(ProtocolLimits.MinSlowTimeoutMilliseconds),
+                    nameof(value)
+                );
+                ArgumentOutOfRangeException.ThrowIfGreaterThan(
+                    timeout,
+                    TimeSpan.FromMilliseconds(ProtocolLimits.MaxSlowTimeoutMilliseconds),
+                    nameof(value)
+                );
             }
             field = value;
         }
     }
 
     /// <summary>
-    /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most once, and when a member of a group dies, what it had
-    /// received and not worked on yet is lost for the group. With <see cref="SettleMode.Explicit"/> the consumer does. In a group, on a durable topic, every message is then one member's for the topic's lock duration: until the member completes, abandons or gives it
-    /// up, or loses its connection, or the lock runs out; what was not completed is delivered again, so each message is delivered at least once. Without a group, completing a message is a receipt that the broker
-    /// counts; a message without one does not come again.
+    /// Who says that a message is done. By default the broker, once it has sent it: a message is delivered at most
+    /// once, and when a member of a group dies, what it had received and not worked on yet is lost for the group. With
+    /// <see cref="SettleMode.Explicit"/> the consumer does. In a group, on a durable topic, every message is then one
+    /// member's for the topic's lock duration: until the member completes, abandons or gives it up, or loses its
+    /// connection, or the lock runs out; what was not completed is delivered again, so each message is delivered at
+    /// least once. Without a group, completing a message is a receipt that the broker counts; a message without one
+    /// does not come again.
     /// </summary>
     public SettleMode SettleMode { get; init; }
 
     /// <summary>
-    /// Which messages are wanted, by their headers; null (the default) for all. The broker delivers all, and this side passes over the others:
-    /// with explicit settlement they count as done.
+    /// Which messages are wanted, by their headers; null (the default) for all. The broker delivers all, and this side
+    /// passes over the others: with explicit settlement they count as done.
     /// </summary>
     public MessageFilter? Filter { get; init; }
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: how many messages this member may hold that it has not settled. Default 0: as many as its credit
-    /// allows. A small number spreads slow work evenly, and lets others have what this program cannot get to.
+    /// In a group with <see cref="SettleMode.Explicit"/>: how many messages this member may hold that it has not
+    /// settled. Default 0: as many as its credit allows. A small number spreads slow work evenly, and lets others have
+    /// what this program cannot get to.
     /// </summary>
     public int MaxInFlight
     {
@@ -106,17 +135,24 @@ public sealed record ConsumeOptions
     }
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: for how long a message is this member's, 1 s to 12 h; null (the default) for the topic's lock duration.
-    /// So groups whose work takes longer have longer locks. Renewals last as long.
+    /// In a group with <see cref="SettleMode.Explicit"/>: for how long a message is this member's, 1 s to 12 h; null
+    /// (the default) for the topic's lock duration. So groups whose work takes longer have longer locks. Renewals last
+    /// as long.
     /// </summary>
-    public TimeSpan? LockDuration { get; init => field = CheckLockDuration(value); }
+    public TimeSpan? LockDuration
+    {
+        get;
+        init => field = CheckLockDuration(value);
+    }
 
-    /// <summary>Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.</summary>
+    /// <summary>
+    /// Whether every batch's checksum is verified, which is the default. A batch that fails is a gap.
+    /// </summary>
     public bool VerifyChecksums { get; init; } = true;
 
     /// <summary>
-    /// Most bytes that the messages of one compressed batch may take when they are inflated, 64 KiB to 16 MiB, which is the default. A batch
-    /// that says it takes more is a gap (corrupt), and no memory is reserved for it.
+    /// Most bytes that the messages of one compressed batch may take when they are inflated, 64 KiB to 16 MiB, which is
+    /// the default. A batch that says it takes more is a gap (corrupt), and no memory is reserved for it.
     /// </summary>
     public int MaxInflatedBytes
     {
@@ -135,12 +171,15 @@ public sealed record ConsumeOptions
     /// <summary>What to do when messages are missing, after the gap was reported. Default: go on behind it.</summary>
     public GapAction GapAction { get; init; }
 
-    /// <summary>Called in order, between the messages before and behind the gap, by the thread that enumerates.</summary>
+    /// <summary>
+    /// Called in order, between the messages before and behind the gap, by the thread that enumerates.
+    /// </summary>
     public Action<MessageGap>? OnGap { get; init; }
 
     /// <summary>
-    /// Called when the subscription stands, for each partition, and again whenever it is resumed. On the receiving thread: it must not block.
-    /// To wait for a subscription before publishing, complete a <see cref="TaskCompletionSource"/> here.
+    /// Called when the subscription stands, for each partition, and again whenever it is resumed. On the receiving
+    /// thread: it must not block. To wait for a subscription before publishing, complete a
+    /// <see cref="TaskCompletionSource"/> here.
     /// </summary>
     public Action<SubscriptionStarted>? OnSubscribed { get; init; }
 
@@ -149,8 +188,16 @@ public sealed record ConsumeOptions
     {
         if (value is { } duration)
         {
-            ArgumentOutOfRangeException.ThrowIfLessThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds), nameof(value));
-            ArgumentOutOfRangeException.ThrowIfGreaterThan(duration, TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds), nameof(value));
+            ArgumentOutOfRangeException.ThrowIfLessThan(
+                duration,
+                TimeSpan.FromMilliseconds(ProtocolLimits.MinLockMilliseconds),
+                nameof(value)
+            );
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(
+                duration,
+                TimeSpan.FromMilliseconds(ProtocolLimits.MaxLockMilliseconds),
+                nameof(value)
+            );
         }
         return value;
     }

@@ -7,8 +7,9 @@ public enum ContinuationScheduling
     ThreadPool = 0,
 
     /// <summary>
-    /// On the thread that receives: no hand-over, the lowest latency. The loop must not block and must not run long, or nothing
-    /// arrives meanwhile for any producer or subscription of the client; blocking there on an answer of the broker never ends.
+    /// On the thread that receives: no hand-over, the lowest latency. The loop must not block and must not run long, or
+    /// nothing arrives meanwhile for any producer or subscription of the client; blocking there on an answer of the
+    /// broker never ends.
     /// </summary>
     Inline = 1,
 }

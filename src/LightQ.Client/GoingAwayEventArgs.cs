@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>A broker's announcement that it is about to end a client's connection, for example because it is being stopped.</summary>
+/// <summary>
+/// A broker's announcement that it is about to end a client's connection, for example because it is being stopped.
+/// </summary>
 public sealed class GoingAwayEventArgs : EventArgs
 {
     /// <summary>Makes the event's data.</summary>
@@ -17,7 +19,10 @@ public sealed class GoingAwayEventArgs : EventArgs
     /// <summary>Why the broker leaves: <see cref="ErrorCode.ShuttingDown"/> when it is being stopped.</summary>
     public ErrorCode Code { get; }
 
-    /// <summary>When the broker ends the connection at the latest, from now. The client leaves earlier when nothing of its own awaits an answer.</summary>
+    /// <summary>
+    /// When the broker ends the connection at the latest, from now. The client leaves earlier when nothing of its own
+    /// awaits an answer.
+    /// </summary>
     public TimeSpan TimeLeft { get; }
 
     /// <summary>What the broker says, for people.</summary>

@@ -3,8 +3,9 @@ namespace LightQ.Client;
 /// <summary>Publishes values to one topic for a whole application. Thread-safe.</summary>
 /// <typeparam name="T">What is published.</typeparam>
 /// <remarks>
-/// Registered with <c>services.AddLightQProducer&lt;T&gt;(topic, serializer)</c>, which opens it when the host starts and closes it when the host has stopped. What is said of order, windows and errors of
-/// <see cref="Producer"/> holds here.
+/// Registered with <c>services.AddLightQProducer&lt;T&gt;(topic, serializer)</c>, which opens it when the host starts
+/// and closes it when the host has stopped. What is said of order, windows and errors of <see cref="Producer"/> holds
+/// here.
 /// </remarks>
 /// <example>
 /// <code>
@@ -17,7 +18,10 @@ public interface IProducer<T>
     /// <summary>The topic's name, as it was registered.</summary>
     string Topic { get; }
 
-    /// <summary>Publishes a value and waits for its ack; before that, while the host waits for its broker, until the producer is open.</summary>
+    /// <summary>
+    /// Publishes a value and waits for its ack; before that, while the host waits for its broker, until the producer is
+    /// open.
+    /// </summary>
     /// <param name="value">The value; not to be changed before the ack.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null; as for <see cref="Producer{T}.PublishAsync"/>.</param>
@@ -28,9 +32,17 @@ public interface IProducer<T>
     /// The message was refused, or its outcome is unknown; <see cref="LightQ.Client.ErrorCode.Closed"/>: the host
     /// stops.
     /// </exception>
-    ValueTask<PublishAck> PublishAsync(T value, MessageKey key = default, MessageHeaders? headers = null, PublishOptions options = default, CancellationToken cancellationToken = default);
+    ValueTask<PublishAck> PublishAsync(
+        T value,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default
+    );
 
-    /// <summary>The producer underneath, once it is open: to publish batches, or without waiting for acks. The host disposes it.</summary>
+    /// <summary>
+    /// The producer underneath, once it is open: to publish batches, or without waiting for acks. The host disposes it.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">It will not be opened.</exception>
     ValueTask<Producer<T>> GetAsync(CancellationToken cancellationToken = default);

@@ -10,7 +10,9 @@ namespace LightQ.Client;
 /// ahead of time need, or by reflection.
 /// </summary>
 /// <typeparam name="T">What is published and consumed.</typeparam>
-/// <remarks>Thread-safe. A thread at a time writes without allocating anything beside what the values themselves ask for.</remarks>
+/// <remarks>
+/// Thread-safe. A thread at a time writes without allocating anything beside what the values themselves ask for.
+/// </remarks>
 /// <example>
 /// <code>
 /// [JsonSerializable(typeof(Order))]
@@ -26,13 +28,22 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     private Utf8JsonWriter? _spare;
 
     /// <summary>Makes a serializer.</summary>
-    /// <param name="contract">The type's contract, from a <see cref="System.Text.Json.Serialization.JsonSerializerContext"/>; its options say how the JSON looks.</param>
+    /// <param name="contract">
+    /// The type's contract, from a <see cref="System.Text.Json.Serialization.JsonSerializerContext"/>; its options say
+    /// how the JSON looks.
+    /// </param>
     public JsonMessageSerializer(JsonTypeInfo<T> contract)
     {
         ArgumentNullException.ThrowIfNull(contract);
         _contract = contract;
         JsonSerializerOptions options = contract.Options;
-        _writerOptions = new JsonWriterOptions { Encoder = options.Encoder, Indented = options.WriteIndented, MaxDepth = options.MaxDepth, SkipValidation = true };
+        _writerOptions = new JsonWriterOptions
+        {
+            Encoder = options.Encoder,
+            Indented = options.WriteIndented,
+            MaxDepth = options.MaxDepth,
+            SkipValidation = true,
+        };
     }
 
     /// <summary>Makes a serializer that finds out by reflection what to write and read.</summary>
@@ -40,9 +51,7 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     [RequiresUnreferencedCode(MessageSerializer.Reflection)]
     [RequiresDynamicCode(MessageSerializer.Reflection)]
     public JsonMessageSerializer(JsonSerializerOptions options)
-        : this(ContractOf(options))
-    {
-    }
+        : this(ContractOf(options)) { }
 
     /// <summary><c>application/json</c>.</summary>
     public string ContentType => "application/json";
@@ -61,7 +70,8 @@ public sealed class JsonMessageSerializer<T> : IMessageSerializer<T>
     /// <inheritdoc/>
     /// <exception cref="JsonException">The body is not JSON, not that of such a value, or null.</exception>
     public T Deserialize(ReadOnlySpan<byte> body) =>
-        JsonSerializer.Deserialize(body, _contract) ?? throw new JsonException($"The body is null, which is no {typeof(T).Name}.");
+        JsonSerializer.Deserialize(body, _contract)
+        ?? throw new JsonException($"The body is null, which is no {typeof(T).Name}.");
 
     [RequiresUnreferencedCode(MessageSerializer.Reflection)]
     [RequiresDynamicCode(MessageSerializer.Reflection)]

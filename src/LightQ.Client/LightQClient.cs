@@ -1,6 +1,6 @@
-using System.Net.Security;
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
+using System.Net.Security;
 using System.Runtime.CompilerServices;
 using System.Security.Authentication;
 using LightQ.Client.Administration;
@@ -17,8 +17,8 @@ namespace LightQ.Client;
 
 /// <summary>A connection to a LightQ broker: make one per application and keep it.</summary>
 /// <remarks>
-/// Thread-safe. Connects when something is first asked of it, reconnects by itself with growing, jittered delays, and resumes
-/// producers and subscriptions then.
+/// Thread-safe. Connects when something is first asked of it, reconnects by itself with growing, jittered delays, and
+/// resumes producers and subscriptions then.
 /// </remarks>
 /// <example>
 /// <code>
@@ -37,18 +37,22 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     private readonly SharedProducers _producers;
 
     /// <summary>Makes a client; connects nothing yet.</summary>
-    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</param>
+    /// <param name="connectionString">
+    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+    /// </param>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
-    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file it names for TLS cannot be used.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.InvalidArgument"/>: a file it names for TLS cannot be used.
+    /// </exception>
     public LightQClient(string connectionString)
-        : this(LightQClientOptions.Parse(connectionString))
-    {
-    }
+        : this(LightQClientOptions.Parse(connectionString)) { }
 
     /// <summary>Makes a client; connects nothing yet.</summary>
     /// <param name="options">What to connect to and how.</param>
     /// <exception cref="ArgumentException">They name files for TLS without asking for TLS.</exception>
-    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file they name for TLS cannot be used.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.InvalidArgument"/>: a file they name for TLS cannot be used.
+    /// </exception>
     public LightQClient(LightQClientOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -67,8 +71,10 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells of every change of <see cref="State"/>, one after the other and in order, on the thread pool; the client goes on when the handler returns. Told again, with the same state, when an
-    /// attempt to connect is refused by a broker that is there, for example for a certificate, and the attempt before it failed with another code. What a handler throws is logged.
+    /// Tells of every change of <see cref="State"/>, one after the other and in order, on the thread pool; the client
+    /// goes on when the handler returns. Told again, with the same state, when an attempt to connect is refused by a
+    /// broker that is there, for example for a certificate, and the attempt before it failed with another code. What a
+    /// handler throws is logged.
     /// </summary>
     public event EventHandler<ConnectionStateChangedEventArgs>? ConnectionStateChanged
     {
@@ -77,8 +83,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that the broker is about to leave, before the change of state that follows. Nothing has to be done: producers hold back from now on, and they and subscriptions resume on
-    /// the next connection. On the receiving thread: handlers must not block. What a handler throws is logged.
+    /// Tells that the broker is about to leave, before the change of state that follows. Nothing has to be done:
+    /// producers hold back from now on, and they and subscriptions resume on the next connection. On the receiving
+    /// thread: handlers must not block. What a handler throws is logged.
     /// </summary>
     public event EventHandler<GoingAwayEventArgs>? GoingAway
     {
@@ -87,8 +94,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells of messages that a subscription of this client will not get: in order, between the messages before and behind them, on the thread that enumerates, and so of several
-    /// subscriptions at the same time. What a handler throws ends that enumeration.
+    /// Tells of messages that a subscription of this client will not get: in order, between the messages before and
+    /// behind them, on the thread that enumerates, and so of several subscriptions at the same time. What a handler
+    /// throws ends that enumeration.
     /// </summary>
     public event EventHandler<MessageGap>? GapDetected
     {
@@ -97,8 +105,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that the broker has ended a subscription of this client as too slow, when that is received: the enumeration first hands out what it was delivered before, and then throws. On
-    /// the receiving thread: handlers must not block. What a handler throws is logged. What a subscriber that may go on has missed is a gap.
+    /// Tells that the broker has ended a subscription of this client as too slow, when that is received: the
+    /// enumeration first hands out what it was delivered before, and then throws. On the receiving thread: handlers
+    /// must not block. What a handler throws is logged. What a subscriber that may go on has missed is a gap.
     /// </summary>
     public event EventHandler<SlowConsumerEventArgs>? SlowConsumerDetected
     {
@@ -107,8 +116,10 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Tells that a consumer of all partitions of a topic goes on without one that the broker does not serve: it could not be opened at the start, or its disk has failed since. Every later connection asks for
-    /// it again, and tells again if it is still refused. On the receiving thread: handlers must not block. What a handler throws is logged. With <see cref="GapAction.Throw"/> the enumeration ends instead.
+    /// Tells that a consumer of all partitions of a topic goes on without one that the broker does not serve: it could
+    /// not be opened at the start, or its disk has failed since. Every later connection asks for it again, and tells
+    /// again if it is still refused. On the receiving thread: handlers must not block. What a handler throws is logged.
+    /// With <see cref="GapAction.Throw"/> the enumeration ends instead.
     /// </summary>
     public event EventHandler<PartitionRefusedEventArgs>? PartitionRefused
     {
@@ -143,21 +154,35 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <summary>Where everything of this client logs.</summary>
     internal ILogger Logger => _link.Logger;
 
-    /// <summary>Why the broker cannot be reached at the moment, while it is tried again and again; null when it can, or has not been tried.</summary>
+    /// <summary>
+    /// Why the broker cannot be reached at the moment, while it is tried again and again; null when it can, or has not
+    /// been tried.
+    /// </summary>
     internal LightQException? Absence => _link.Absence;
 
     /// <summary>Connects now, instead of with the first request.</summary>
     /// <param name="cancellationToken">Ends the wait; the client goes on connecting.</param>
-    /// <exception cref="LightQException">The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.</exception>
+    /// <exception cref="LightQException">
+    /// The first attempt failed; <see cref="ErrorCode.Unavailable"/> when nobody answered.
+    /// </exception>
     public Task ConnectAsync(CancellationToken cancellationToken = default) => _link.ConnectAsync(cancellationToken);
 
-    /// <summary>The same, but a client that waits for its broker waits for one attempt only; if that failed, <see cref="Absence"/> says why.</summary>
+    /// <summary>
+    /// The same, but a client that waits for its broker waits for one attempt only; if that failed,
+    /// <see cref="Absence"/> says why.
+    /// </summary>
     internal Task AttemptAsync(CancellationToken cancellationToken) => _link.AttemptAsync(cancellationToken);
 
-    /// <summary>Measures the round trip to the broker: over the data plane's connection, behind what is being sent on it already.</summary>
+    /// <summary>
+    /// Measures the round trip to the broker: over the data plane's connection, behind what is being sent on it
+    /// already.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">There is no connection and none can be made, or it ended before the answer came.</exception>
-    public Task<TimeSpan> PingAsync(CancellationToken cancellationToken = default) => _link.PingAsync(cancellationToken);
+    /// <exception cref="LightQException">
+    /// There is no connection and none can be made, or it ended before the answer came.
+    /// </exception>
+    public Task<TimeSpan> PingAsync(CancellationToken cancellationToken = default) =>
+        _link.PingAsync(cancellationToken);
 
     /// <summary>
     /// Publishes a message and waits for its ack, with a producer that the client opens when a topic is first published
@@ -192,8 +217,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         MessageKey key = default,
         MessageHeaders? headers = null,
         PublishOptions options = default,
-        CancellationToken cancellationToken = default) =>
-        _producers.PublishAsync(topic, body.Span, key, headers, options, cancellationToken);
+        CancellationToken cancellationToken = default
+    ) => _producers.PublishAsync(topic, body.Span, key, headers, options, cancellationToken);
 
     /// <inheritdoc cref="PublishAsync(string, ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, PublishOptions, CancellationToken)"/>
     [OverloadResolutionPriority(1)]
@@ -203,8 +228,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         MessageKey key = default,
         MessageHeaders? headers = null,
         PublishOptions options = default,
-        CancellationToken cancellationToken = default) =>
-        _producers.PublishAsync(topic, body, key, headers, options, cancellationToken);
+        CancellationToken cancellationToken = default
+    ) => _producers.PublishAsync(topic, body, key, headers, options, cancellationToken);
 
     /// <summary>
     /// Publishes a value and waits for its ack, with a producer that the client opens when a topic is first published
@@ -236,7 +261,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         MessageKey key = default,
         MessageHeaders? headers = null,
         PublishOptions options = default,
-        CancellationToken cancellationToken = default)
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(serializer);
         var body = new ArrayBufferWriter<byte>();
@@ -279,20 +305,28 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         MessageKey key = default,
         MessageHeaders? headers = null,
         PublishOptions options = default,
-        CancellationToken cancellationToken = default) =>
-        PublishAsync(topic, value, MessageSerializer.Default<T>(), key, headers, options, cancellationToken);
+        CancellationToken cancellationToken = default
+    ) => PublishAsync(topic, value, MessageSerializer.Default<T>(), key, headers, options, cancellationToken);
 
     /// <summary>Opens a producer.</summary>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The topic is unknown, the right is missing, or the broker cannot be reached.</exception>
-    public async Task<Producer> CreateProducerAsync(string topic, ProducerOptions? options = null, CancellationToken cancellationToken = default)
+    /// <exception cref="LightQException">
+    /// The topic is unknown, the right is missing, or the broker cannot be reached.
+    /// </exception>
+    public async Task<Producer> CreateProducerAsync(
+        string topic,
+        ProducerOptions? options = null,
+        CancellationToken cancellationToken = default
+    )
     {
         options ??= new ProducerOptions();
         TopicAddress address = AddressArgument.Parse(topic, options.Partition);
         await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        return await new ProducerOpener(_link, address.Topic, options with { Partition = address.Partition }).OpenAsync(cancellationToken).ConfigureAwait(false);
+        return await new ProducerOpener(_link, address.Topic, options with { Partition = address.Partition })
+            .OpenAsync(cancellationToken)
+            .ConfigureAwait(false);
     }
 
     /// <summary>Opens a producer of values.</summary>
@@ -301,11 +335,21 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="serializer">Makes the bodies.</param>
     /// <param name="options">How it sends; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The topic is unknown, the right is missing, or the broker cannot be reached.</exception>
-    public async Task<Producer<T>> CreateProducerAsync<T>(string topic, IMessageSerializer<T> serializer, ProducerOptions? options = null, CancellationToken cancellationToken = default)
+    /// <exception cref="LightQException">
+    /// The topic is unknown, the right is missing, or the broker cannot be reached.
+    /// </exception>
+    public async Task<Producer<T>> CreateProducerAsync<T>(
+        string topic,
+        IMessageSerializer<T> serializer,
+        ProducerOptions? options = null,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(serializer);
-        return new Producer<T>(await CreateProducerAsync(topic, options, cancellationToken).ConfigureAwait(false), serializer);
+        return new Producer<T>(
+            await CreateProducerAsync(topic, options, cancellationToken).ConfigureAwait(false),
+            serializer
+        );
     }
 
     /// <summary>Consumes messages, one by one.</summary>
@@ -316,10 +360,14 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <c>WithCancellation</c> gives one.
     /// </param>
     /// <returns>
-    /// The messages in the order of their offsets within a partition, as they arrive among several, without an end. Each enumeration is a subscription of its own, opened by its first
-    /// step and closed when the loop is left. A message is valid until the next one.
+    /// The messages in the order of their offsets within a partition, as they arrive among several, without an end.
+    /// Each enumeration is a subscription of its own, opened by its first step and closed when the loop is left. A
+    /// message is valid until the next one.
     /// </returns>
-    /// <exception cref="LightQException">From the enumeration: the topic is unknown, the right is missing, the broker ended the subscription or cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// From the enumeration: the topic is unknown, the right is missing, the broker ended the subscription or cannot be
+    /// reached.
+    /// </exception>
     /// <example>
     /// <code>
     /// await foreach (Message message in client.ConsumeAsync("orders", cancellationToken: stopping))
@@ -329,8 +377,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     public IAsyncEnumerable<Message> ConsumeAsync(
         string topic,
         ConsumeOptions? options = null,
-        CancellationToken cancellationToken = default) =>
-        Consume(topic, options, cancellationToken);
+        CancellationToken cancellationToken = default
+    ) => Consume(topic, options, cancellationToken);
 
     /// <summary>Consumes messages, one by one, with the values that their bodies stand for.</summary>
     /// <typeparam name="T">What was published.</typeparam>
@@ -351,7 +399,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         string topic,
         IMessageSerializer<T> serializer,
         ConsumeOptions? options = null,
-        CancellationToken cancellationToken = default)
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(serializer);
         ConsumeStream messages = Consume(topic, options, cancellationToken);
@@ -385,8 +434,8 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     public IAsyncEnumerable<Message<T>> ConsumeAsync<T>(
         string topic,
         ConsumeOptions? options = null,
-        CancellationToken cancellationToken = default) =>
-        ConsumeAsync(topic, MessageSerializer.Default<T>(), options, cancellationToken);
+        CancellationToken cancellationToken = default
+    ) => ConsumeAsync(topic, MessageSerializer.Default<T>(), options, cancellationToken);
 
     /// <summary>Consumes whole batches, as the producers made them: the fastest way.</summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
@@ -394,7 +443,10 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// <param name="cancellationToken">
     /// Ends every enumeration, with an <see cref="OperationCanceledException"/>.
     /// </param>
-    /// <returns>The batches in the order of their offsets within a partition, as they arrive among several, without an end. A batch is valid until the next one.</returns>
+    /// <returns>
+    /// The batches in the order of their offsets within a partition, as they arrive among several, without an end. A
+    /// batch is valid until the next one.
+    /// </returns>
     /// <exception cref="LightQException">
     /// As for <see cref="ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>.
     /// </exception>
@@ -410,18 +462,22 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     public IAsyncEnumerable<MessageBatch> ConsumeBatchesAsync(
         string topic,
         ConsumeOptions? options = null,
-        CancellationToken cancellationToken = default) =>
-        Consume(topic, options, cancellationToken);
+        CancellationToken cancellationToken = default
+    ) => Consume(topic, options, cancellationToken);
 
     /// <summary>
-    /// Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet. It always settles explicitly
-    /// (<see cref="SettleMode.Explicit"/>): what it had not completed when this program dies comes again.
+    /// Makes a processor, which hands the messages of a group to a handler, several at a time; opens nothing yet. It
+    /// always settles explicitly (<see cref="SettleMode.Explicit"/>): what it had not completed when this program dies
+    /// comes again.
     /// </summary>
-    /// <param name="topic">The name of a durable topic: all its partitions together; <c>orders/3</c> is one of them.</param>
+    /// <param name="topic">
+    /// The name of a durable topic: all its partitions together; <c>orders/3</c> is one of them.
+    /// </param>
     /// <param name="group">The group to be a member of.</param>
     /// <param name="options">How it works; null for the defaults.</param>
     /// <exception cref="ArgumentException">A name is none.</exception>
-    public LightQProcessor CreateProcessor(string topic, string group, ProcessorOptions? options = null) => new(this, topic, group, options ?? new ProcessorOptions());
+    public LightQProcessor CreateProcessor(string topic, string group, ProcessorOptions? options = null) =>
+        new(this, topic, group, options ?? new ProcessorOptions());
 
     /// <summary>
     /// How a client does TLS: whom it trusts and what it shows, for a program that speaks to the broker's ports with a
@@ -429,13 +485,15 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
     /// </summary>
     /// <param name="options">The client's options.</param>
     /// <returns>
-    /// A new object, with TLS 1.2 and 1.3, whether <see cref="LightQClientOptions.Tls"/> is set or not. A certificate that is not accepted
-    /// ends the handshake with an <see cref="AuthenticationException"/> that says why.
+    /// A new object, with TLS 1.2 and 1.3, whether <see cref="LightQClientOptions.Tls"/> is set or not. A certificate
+    /// that is not accepted ends the handshake with an <see cref="AuthenticationException"/> that says why.
     /// </returns>
     /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: a file cannot be used.</exception>
     public static SslClientAuthenticationOptions LoadTls(LightQClientOptions options) => ClientTls.Load(options);
 
-    /// <summary>Makes a consumer that is asked for messages, some at a time, instead of being enumerated; opens nothing yet.</summary>
+    /// <summary>
+    /// Makes a consumer that is asked for messages, some at a time, instead of being enumerated; opens nothing yet.
+    /// </summary>
     /// <param name="topic">The topic's name: all its partitions together; <c>orders/3</c> is one of them.</param>
     /// <param name="options">Where to begin and how; null for the defaults.</param>
     /// <exception cref="ArgumentException">The name is none, or the options contradict each other.</exception>
@@ -454,7 +512,9 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         _control.Dispose();
     }
 
-    /// <summary>The same, blocking until the connection's threads have ended. Prefer <see cref="DisposeAsync"/>.</summary>
+    /// <summary>
+    /// The same, blocking until the connection's threads have ended. Prefer <see cref="DisposeAsync"/>.
+    /// </summary>
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
     private ConsumeStream Consume(string topic, ConsumeOptions? options, CancellationToken cancellationToken)
@@ -463,13 +523,30 @@ public sealed class LightQClient : IAsyncDisposable, IDisposable
         TopicAddress address = AddressArgument.Parse(topic, options.Partition);
         options = options with { Partition = address.Partition };
         if (options.Start.Kind == StartKind.Committed && options.Group is null)
-            throw new ArgumentException("A subscription starts at the committed position only as a member of a group.", nameof(options));
+        {
+            throw new ArgumentException(
+                "A subscription starts at the committed position only as a member of a group.",
+                nameof(options)
+            );
+        }
+
         if (options.MaxInFlight != 0 && (options.Group is null || options.SettleMode != SettleMode.Explicit))
-            throw new ArgumentException($"{nameof(ConsumeOptions.MaxInFlight)} is for members of a group with {nameof(SettleMode)}.{nameof(SettleMode.Explicit)}.", nameof(options));
+        {
+            throw new ArgumentException(
+                $"{nameof(ConsumeOptions.MaxInFlight)} is for members of a group with "
+                    + $"{nameof(SettleMode)}.{nameof(SettleMode.Explicit)}.",
+                nameof(options)
+            );
+        }
+
         return new ConsumeStream(cancelled => SubscribeAsync(address.Topic, options, cancelled), cancellationToken);
     }
 
-    private async Task<Consumer> SubscribeAsync(string topic, ConsumeOptions options, CancellationToken cancellationToken)
+    private async Task<Consumer> SubscribeAsync(
+        string topic,
+        ConsumeOptions options,
+        CancellationToken cancellationToken
+    )
     {
         await _link.ConnectAsync(cancellationToken).ConfigureAwait(false);
         var consumer = new Consumer(_link, topic, options, _events);

@@ -4,7 +4,9 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client;
 
-/// <summary>Everything a <see cref="LightQClient"/> can be told. Immutable; a value outside its range throws when it is set.</summary>
+/// <summary>
+/// Everything a <see cref="LightQClient"/> can be told. Immutable; a value outside its range throws when it is set.
+/// </summary>
 public sealed record LightQClientOptions
 {
     // All of them travel in one Hello of at most 8 KiB.
@@ -22,39 +24,74 @@ public sealed record LightQClientOptions
     } = "127.0.0.1";
 
     /// <summary>Port of the data plane, 1 to 65,535. Default: 5700.</summary>
-    public int DataPort { get; init => field = Port(value); } = ProtocolLimits.DefaultDataPort;
+    public int DataPort
+    {
+        get;
+        init => field = Port(value);
+    } = ProtocolLimits.DefaultDataPort;
 
     /// <summary>Port of the control plane (gRPC), 1 to 65,535. Default: 5701.</summary>
-    public int ControlPort { get; init => field = Port(value); } = ProtocolLimits.DefaultControlPort;
+    public int ControlPort
+    {
+        get;
+        init => field = Port(value);
+    } = ProtocolLimits.DefaultControlPort;
 
     /// <summary>The user to log in as; null for an anonymous client.</summary>
-    public string? User { get; init => field = Short(value); }
+    public string? User
+    {
+        get;
+        init => field = Short(value);
+    }
 
     /// <summary>The user's password. Needs <see cref="User"/>.</summary>
-    public string? Password { get; init => field = Short(value); }
-
-    /// <summary>A token to log in with instead of user and password: one that was made with <see cref="Administration.UsersClient.CreateTokenAsync"/>, or of a login.</summary>
-    public string? Token { get; init => field = Short(value); }
+    public string? Password
+    {
+        get;
+        init => field = Short(value);
+    }
 
     /// <summary>
-    /// Whether both planes are encrypted, with TLS 1.2 or 1.3. The broker's certificate must then come from a trusted authority and be for <see cref="Host"/>; there is no way to skip that
-    /// check. What is wrong with it is said by <see cref="ErrorCode.TlsFailed"/>. Default: false.
+    /// A token to log in with instead of user and password: one that was made with
+    /// <see cref="Administration.UsersClient.CreateTokenAsync"/>, or of a login.
+    /// </summary>
+    public string? Token
+    {
+        get;
+        init => field = Short(value);
+    }
+
+    /// <summary>
+    /// Whether both planes are encrypted, with TLS 1.2 or 1.3. The broker's certificate must then come from a trusted
+    /// authority and be for <see cref="Host"/>; there is no way to skip that check. What is wrong with it is said by
+    /// <see cref="ErrorCode.TlsFailed"/>. Default: false.
     /// </summary>
     public bool Tls { get; init; }
 
     /// <summary>
-    /// Whether passwords and tokens may be sent without <see cref="Tls"/> to a broker that is not on this machine, where the network can read them. By default nothing is sent then, and what
-    /// was asked fails with <see cref="ErrorCode.TlsRequired"/>. Addresses of loopback are this machine, and a name is what it resolves to. Default: false.
+    /// Whether passwords and tokens may be sent without <see cref="Tls"/> to a broker that is not on this machine,
+    /// where the network can read them. By default nothing is sent then, and what was asked fails with
+    /// <see cref="ErrorCode.TlsRequired"/>. Addresses of loopback are this machine, and a name is what it resolves to.
+    /// Default: false.
     /// </summary>
     public bool Insecure { get; init; }
 
-    /// <summary>A PEM file with the certificate authorities to trust, and no others; null for the machine's own list. Read at every connect. Needs <see cref="Tls"/>.</summary>
+    /// <summary>
+    /// A PEM file with the certificate authorities to trust, and no others; null for the machine's own list. Read at
+    /// every connect. Needs <see cref="Tls"/>.
+    /// </summary>
     public string? CertificateAuthorityFile { get; init; }
 
-    /// <summary>A PEM file with this client's own certificate, for brokers that ask for one, and those between it and its authority behind it. Read at every connect. Needs <see cref="Tls"/>.</summary>
+    /// <summary>
+    /// A PEM file with this client's own certificate, for brokers that ask for one, and those between it and its
+    /// authority behind it. Read at every connect. Needs <see cref="Tls"/>.
+    /// </summary>
     public string? ClientCertificateFile { get; init; }
 
-    /// <summary>A PEM file with the private key, not encrypted, of <see cref="ClientCertificateFile"/>; null when it is in the same file.</summary>
+    /// <summary>
+    /// A PEM file with the private key, not encrypted, of <see cref="ClientCertificateFile"/>; null when it is in the
+    /// same file.
+    /// </summary>
     public string? ClientKeyFile { get; init; }
 
     /// <summary>How the broker's log and statistics call this client. Default: the process's name.</summary>
@@ -66,23 +103,42 @@ public sealed record LightQClientOptions
             ArgumentNullException.ThrowIfNull(value);
             field = Short(value)!;
         }
-    } = AppDomain.CurrentDomain.FriendlyName is { Length: <= MaxTextLength } name ? name : AppDomain.CurrentDomain.FriendlyName[..MaxTextLength];
+    } =
+        AppDomain.CurrentDomain.FriendlyName is { Length: <= MaxTextLength } name
+            ? name
+            : AppDomain.CurrentDomain.FriendlyName[..MaxTextLength];
 
     /// <summary>How long one attempt to connect, handshake included, may take. Default: 5 s.</summary>
-    public TimeSpan ConnectTimeout { get; init => field = Positive(value); } = TimeSpan.FromSeconds(5);
+    public TimeSpan ConnectTimeout
+    {
+        get;
+        init => field = Positive(value);
+    } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Whether the first call waits for a broker that is not there yet. By default it fails with <see cref="ErrorCode.Unavailable"/>
-    /// as soon as the first attempt does. A connection that existed once is always restored. A host with such a client starts without the broker, too: its topics, producers and processors
-    /// follow when it is there.
+    /// Whether the first call waits for a broker that is not there yet. By default it fails with
+    /// <see cref="ErrorCode.Unavailable"/> as soon as the first attempt does. A connection that existed once is always
+    /// restored. A host with such a client starts without the broker, too: its topics, producers and processors follow
+    /// when it is there.
     /// </summary>
     public bool WaitForBroker { get; init; }
 
-    /// <summary>Upper bound of the first delay before reconnecting; it doubles with every attempt and the delay is a random part of it. Default: 100 ms.</summary>
-    public TimeSpan ReconnectDelay { get; init => field = Positive(value); } = TimeSpan.FromMilliseconds(100);
+    /// <summary>
+    /// Upper bound of the first delay before reconnecting; it doubles with every attempt and the delay is a random part
+    /// of it. Default: 100 ms.
+    /// </summary>
+    public TimeSpan ReconnectDelay
+    {
+        get;
+        init => field = Positive(value);
+    } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>What <see cref="ReconnectDelay"/> grows to at most. Default: 5 s.</summary>
-    public TimeSpan MaxReconnectDelay { get; init => field = Positive(value); } = TimeSpan.FromSeconds(5);
+    public TimeSpan MaxReconnectDelay
+    {
+        get;
+        init => field = Positive(value);
+    } = TimeSpan.FromSeconds(5);
 
     /// <summary>How the connection receives. Default: on a thread of its own.</summary>
     public ReceiveMode ReceiveMode { get; init; }
@@ -93,10 +149,20 @@ public sealed record LightQClientOptions
     /// <summary>The clock for heartbeats and delays.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
-    /// <summary>The clock of the connection: heartbeats, time-outs, delays before reconnecting. Another than <see cref="TimeProvider"/> where that one jumps, as no broker could answer in time.</summary>
-    internal TimeProvider ConnectionTime { get => field ?? TimeProvider; init; }
+    /// <summary>
+    /// The clock of the connection: heartbeats, time-outs, delays before reconnecting. Another than
+    /// <see cref="TimeProvider"/> where that one jumps, as no broker could answer in time.
+    /// </summary>
+    internal TimeProvider ConnectionTime
+    {
+        get => field ?? TimeProvider;
+        init;
+    }
 
-    /// <summary>Reads a connection string: <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.</summary>
+    /// <summary>
+    /// Reads a connection string:
+    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE&amp;token=TOKEN&amp;insecure=true]</c>.
+    /// </summary>
     /// <param name="connectionString">User, password and file are percent-encoded where they need it.</param>
     /// <exception cref="ArgumentException">The string is not of that form; the message says where.</exception>
     public static LightQClientOptions Parse(string connectionString) => ConnectionString.Parse(connectionString);
@@ -105,13 +171,17 @@ public sealed record LightQClientOptions
     public override string ToString() => ConnectionString.Format(this);
 
     /// <summary>What a connection with these options says first.</summary>
-    internal HelloFrame ToHello() => new(
-        ProtocolLimits.Version,
-        ProtocolLimits.Version,
-        0,
-        ClientName,
-        Token is not null ? HelloFrame.Token : User is null ? HelloFrame.Anonymous : HelloFrame.Plain,
-        Token ?? (User is null ? "" : $"{User}\0{Password}"));
+    internal HelloFrame ToHello() =>
+        new(
+            ProtocolLimits.Version,
+            ProtocolLimits.Version,
+            0,
+            ClientName,
+            Token is not null ? HelloFrame.Token
+                : User is null ? HelloFrame.Anonymous
+                : HelloFrame.Plain,
+            Token ?? (User is null ? "" : $"{User}\0{Password}")
+        );
 
     /// <summary>Refuses files for TLS without TLS: whoever names them believes to be encrypted.</summary>
     internal void Check()
@@ -119,18 +189,25 @@ public sealed record LightQClientOptions
         if (!Tls && (CertificateAuthorityFile ?? ClientCertificateFile ?? ClientKeyFile) is not null)
             throw new ArgumentException("The files ca, cert and key are for TLS: give tls=true too.");
         if (ClientKeyFile is not null && ClientCertificateFile is null)
-            throw new ArgumentException("A key file is given without the certificate it belongs to: give cert=FILE too.");
+        {
+            throw new ArgumentException(
+                "A key file is given without the certificate it belongs to: give cert=FILE too."
+            );
+        }
     }
 
-    private static int Port(int value) => value is > 0 and <= ushort.MaxValue
-        ? value
-        : throw new ArgumentOutOfRangeException(nameof(value), value, "A port is between 1 and 65,535.");
+    private static int Port(int value) =>
+        value is > 0 and <= ushort.MaxValue
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "A port is between 1 and 65,535.");
 
-    private static string? Short(string? value) => value is null || value.Length <= MaxTextLength
-        ? value
-        : throw new ArgumentException($"The text has at most {MaxTextLength} characters.", nameof(value));
+    private static string? Short(string? value) =>
+        value is null || value.Length <= MaxTextLength
+            ? value
+            : throw new ArgumentException($"The text has at most {MaxTextLength} characters.", nameof(value));
 
-    private static TimeSpan Positive(TimeSpan value) => value > TimeSpan.Zero
-        ? value
-        : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must be above zero.");
+    private static TimeSpan Positive(TimeSpan value) =>
+        value > TimeSpan.Zero
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must be above zero.");
 }

@@ -1,6 +1,9 @@
 namespace LightQ.Client;
 
-/// <summary>What went wrong, as a code to switch over. The SDK throws one other type of its own: <see cref="UndecodableMessageException"/>, about a body.</summary>
+/// <summary>
+/// What went wrong, as a code to switch over. The SDK throws one other type of its own:
+/// <see cref="UndecodableMessageException"/>, about a body.
+/// </summary>
 /// <remarks>
 /// Beside it only the usual ones appear: <see cref="OperationCanceledException"/>, <see cref="ArgumentException"/> and
 /// <see cref="ObjectDisposedException"/>.
@@ -18,12 +21,22 @@ public sealed class LightQException : Exception
     public ErrorCode Code { get; }
 
     /// <summary>
-    /// Whether the same request may succeed later without anything being changed. <see cref="ErrorCode.OutcomeUnknown"/> is not
-    /// transient: repeating such a publish may store it twice.
+    /// Whether the same request may succeed later without anything being changed.
+    /// <see cref="ErrorCode.OutcomeUnknown"/> is not transient: repeating such a publish may store it twice.
     /// </summary>
-    public bool IsTransient => Code is ErrorCode.Internal or ErrorCode.ResourceExhausted or ErrorCode.NotLeader or ErrorCode.StreamBroken
-        or ErrorCode.DiskFull or ErrorCode.ShuttingDown or ErrorCode.TimedOut or ErrorCode.Unavailable;
+    public bool IsTransient =>
+        Code
+            is ErrorCode.Internal
+                or ErrorCode.ResourceExhausted
+                or ErrorCode.NotLeader
+                or ErrorCode.StreamBroken
+                or ErrorCode.DiskFull
+                or ErrorCode.ShuttingDown
+                or ErrorCode.TimedOut
+                or ErrorCode.Unavailable;
 
-    /// <summary>Another exception of the same content: one that several waiters throw would mix their stack traces.</summary>
+    /// <summary>
+    /// Another exception of the same content: one that several waiters throw would mix their stack traces.
+    /// </summary>
     internal LightQException Copy() => new(Code, Message, InnerException);
 }

@@ -5,8 +5,9 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace LightQ.Client;
 
 /// <summary>
-/// Whether a broker answers: healthy with the round trip on the data plane, or why not. Connects if nothing else has yet. In a host it is unhealthy, too, until topics and producers are there, and when
-/// a producer that was registered with the host has failed.
+/// Whether a broker answers: healthy with the round trip on the data plane, or why not. Connects if nothing else has
+/// yet. In a host it is unhealthy, too, until topics and producers are there, and when a producer that was registered
+/// with the host has failed.
 /// </summary>
 /// <remarks>Waits for <see cref="LightQClientOptions.ConnectTimeout"/> at most. Thread-safe.</remarks>
 /// <example>
@@ -31,23 +32,51 @@ public sealed class LightQHealthCheck : IHealthCheck
         : this(client) => _start = start;
 
     /// <inheritdoc/>
-    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    public async Task<HealthCheckResult> CheckHealthAsync(
+        HealthCheckContext context,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(context);
         LightQClientOptions options = _client.Options;
         if ((_start?.Absence ?? _client.Absence) is { } absence)
-            return new HealthCheckResult(context.Registration.FailureStatus, $"Waiting for the broker at {options}: {absence.Message}"); // Every probe would log a stack.
+        {
+            return new HealthCheckResult(
+                context.Registration.FailureStatus,
+                $"Waiting for the broker at {options}: {absence.Message}"
+            ); // Every probe would log a stack.
+        }
+
         if (_start?.Ready is { IsCompletedSuccessfully: false } ready)
         {
             Exception? reason = ready.Exception?.InnerException;
-            return new HealthCheckResult(context.Registration.FailureStatus, $"The host has not begun with the broker at {options}{(reason is null ? "." : $": {reason.Message}")}", reason);
+            return new HealthCheckResult(
+                context.Registration.FailureStatus,
+                $"The host has not begun with the broker at {options}{(reason is null ? "." : $": {reason.Message}")}",
+                reason
+            );
         }
         if (_start?.Producers.FirstOrDefault(p => p.Failure is not null) is { Failure: { } failure } failed)
-            return new HealthCheckResult(context.Registration.FailureStatus, $"The producer of {failed.Topic} has failed ({failure.Code}): {failure.Message}", failure);
+        {
+            return new HealthCheckResult(
+                context.Registration.FailureStatus,
+                $"The producer of {failed.Topic} has failed ({failure.Code}): {failure.Message}",
+                failure
+            );
+        }
+
         try
         {
-            TimeSpan roundTrip = await _client.PingAsync(cancellationToken).WaitAsync(options.ConnectTimeout, options.TimeProvider, cancellationToken).ConfigureAwait(false);
-            return HealthCheckResult.Healthy(string.Create(CultureInfo.InvariantCulture, $"{options} answered within {roundTrip.TotalMilliseconds:0.0} ms."));
+            TimeSpan roundTrip = await _client
+                .PingAsync(cancellationToken)
+                .WaitAsync(options.ConnectTimeout, options.TimeProvider, cancellationToken)
+                .ConfigureAwait(false);
+            return HealthCheckResult.Healthy(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{options} answered within {roundTrip.TotalMilliseconds:0.0} ms."
+                )
+            );
         }
         catch (LightQException e)
         {
@@ -57,8 +86,13 @@ public sealed class LightQHealthCheck : IHealthCheck
         {
             return new HealthCheckResult(
                 context.Registration.FailureStatus,
-                string.Create(CultureInfo.InvariantCulture, $"{options} has not answered within {options.ConnectTimeout.TotalSeconds:0.###} s; the client is {_client.State}."),
-                e);
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{options} has not answered within {options.ConnectTimeout.TotalSeconds:0.###} s; the client is "
+                        + $"{_client.State}."
+                ),
+                e
+            );
         }
     }
 }

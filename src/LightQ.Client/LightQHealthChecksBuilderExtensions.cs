@@ -30,17 +30,21 @@ public static class LightQHealthChecksBuilderExtensions
         HealthStatus? failureStatus = null,
         IEnumerable<string>? tags = null,
         TimeSpan? timeout = null,
-        object? clientKey = null)
+        object? clientKey = null
+    )
     {
         ArgumentNullException.ThrowIfNull(builder);
         name ??= clientKey?.ToString() ?? "lightq";
-        return builder.Add(new HealthCheckRegistration(name, provider => Of(provider, clientKey), failureStatus, tags, timeout));
+        return builder.Add(
+            new HealthCheckRegistration(name, provider => Of(provider, clientKey), failureStatus, tags, timeout)
+        );
     }
 
     /// <summary>The check of the host's services, if it has any.</summary>
     private static LightQHealthCheck Of(IServiceProvider services, object? clientKey) =>
-        (clientKey is null
-            ? services.GetService<LightQHealthCheck>()
-            : services.GetKeyedService<LightQHealthCheck>(clientKey))
-        ?? new LightQHealthCheck(services.Of<LightQClient>(clientKey));
+        (
+            clientKey is null
+                ? services.GetService<LightQHealthCheck>()
+                : services.GetKeyedService<LightQHealthCheck>(clientKey)
+        ) ?? new LightQHealthCheck(services.Of<LightQClient>(clientKey));
 }

@@ -27,7 +27,10 @@ public static class LightQHostApplicationBuilderExtensions
     /// </code>
     /// </example>
     public static TBuilder AddLightQClient<TBuilder>(
-        this TBuilder builder, string connectionName, Func<LightQClientOptions, LightQClientOptions>? configure = null)
+        this TBuilder builder,
+        string connectionName,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    )
         where TBuilder : IHostApplicationBuilder
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -49,7 +52,10 @@ public static class LightQHostApplicationBuilderExtensions
     /// <exception cref="InvalidOperationException">The configuration has no connection string of that name.</exception>
     /// <exception cref="ArgumentException">The connection string is none of a broker.</exception>
     public static TBuilder AddKeyedLightQClient<TBuilder>(
-        this TBuilder builder, string name, Func<LightQClientOptions, LightQClientOptions>? configure = null)
+        this TBuilder builder,
+        string name,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    )
         where TBuilder : IHostApplicationBuilder
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -63,6 +69,7 @@ public static class LightQHostApplicationBuilderExtensions
         return configuration.GetConnectionString(name) is { Length: > 0 } found
             ? found
             : throw new InvalidOperationException(
-                $"The configuration has no ConnectionStrings:{name}, for example \"lightq://localhost\".");
+                $"The configuration has no ConnectionStrings:{name}, for example \"lightq://localhost\"."
+            );
     }
 }

@@ -3,13 +3,21 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>Hands the messages of a group to a handler, several at a time, and settles them by what became of it.</summary>
+/// <summary>
+/// Hands the messages of a group to a handler, several at a time, and settles them by what became of it.
+/// </summary>
 /// <remarks>
-/// <para>Thread-safe. For durable topics. Each message is handed out at least once: again when its handler threw, when its lock was lost, and when this program ended before it was
-/// completed. While a handler runs, its message's lock is renewed. Reconnects by itself, and subscribes again when the broker ended the subscription.</para>
-/// <para>Order, if it is asked for, is that in which the broker delivers: a message that was abandoned comes again later, behind others that were delivered meanwhile. A
-/// handler for which that is too late tries again itself before it throws. Across the members of a group the order of a key holds on topics of several partitions,
-/// where a partition belongs to one member.</para>
+/// <para>
+/// Thread-safe. For durable topics. Each message is handed out at least once: again when its handler threw, when its
+/// lock was lost, and when this program ended before it was completed. While a handler runs, its message's lock is
+/// renewed. Reconnects by itself, and subscribes again when the broker ended the subscription.
+/// </para>
+/// <para>
+/// Order, if it is asked for, is that in which the broker delivers: a message that was abandoned comes again later,
+/// behind others that were delivered meanwhile. A handler for which that is too late tries again itself before it
+/// throws. Across the members of a group the order of a key holds on topics of several partitions, where a partition
+/// belongs to one member.
+/// </para>
 /// </remarks>
 /// <example>
 /// <code>
@@ -38,8 +46,9 @@ public sealed class LightQProcessor : IAsyncDisposable
     }
 
     /// <summary>
-    /// The handler: one, set before the start. Called at most <see cref="ProcessorOptions.MaxConcurrency"/> times at once, on the thread pool. When it throws, the
-    /// message is abandoned: it comes again after the topic's retry delay, and goes to the dead-letter topic when it came as often as the topic allows.
+    /// The handler: one, set before the start. Called at most <see cref="ProcessorOptions.MaxConcurrency"/> times at
+    /// once, on the thread pool. When it throws, the message is abandoned: it comes again after the topic's retry
+    /// delay, and goes to the dead-letter topic when it came as often as the topic allows.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is one already, or the processor runs.</exception>
     public event Func<ProcessMessageEventArgs, Task> ProcessMessageAsync
@@ -49,8 +58,8 @@ public sealed class LightQProcessor : IAsyncDisposable
     }
 
     /// <summary>
-    /// Told what failed, and awaited before the message is abandoned, so it may also settle the message itself: one, set before the start. Without one failures
-    /// are logged. What it throws is logged.
+    /// Told what failed, and awaited before the message is abandoned, so it may also settle the message itself: one,
+    /// set before the start. Without one failures are logged. What it throws is logged.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is one already, or the processor runs.</exception>
     public event Func<ProcessErrorEventArgs, Task> ProcessErrorAsync
@@ -74,7 +83,10 @@ public sealed class LightQProcessor : IAsyncDisposable
     /// <summary>Begins. Does nothing when it runs already.</summary>
     /// <param name="cancellationToken">Ends the wait for the subscription, and the attempt.</param>
     /// <exception cref="InvalidOperationException"><see cref="ProcessMessageAsync"/> is not set.</exception>
-    /// <exception cref="LightQException">The broker refused the subscription, for example because the topic is unknown or not durable, or cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// The broker refused the subscription, for example because the topic is unknown or not durable, or cannot be
+    /// reached.
+    /// </exception>
     public async Task StartAsync(CancellationToken cancellationToken = default)
     {
         await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -83,12 +95,14 @@ public sealed class LightQProcessor : IAsyncDisposable
             ObjectDisposedException.ThrowIf(_isDisposed, this);
             if (_run is not null)
                 return;
-            Func<ProcessMessageEventArgs, Task> handle = _handle ?? throw new InvalidOperationException($"Set {nameof(ProcessMessageAsync)} before the start.");
+            Func<ProcessMessageEventArgs, Task> handle =
+                _handle ?? throw new InvalidOperationException($"Set {nameof(ProcessMessageAsync)} before the start.");
             var client = new ProcessorClient(
                 _client.Options,
                 _client.Logger,
                 (topic, options) => _client.ConsumeAsync(topic, options),
-                () => _client.State == ConnectionState.Closed);
+                () => _client.State == ConnectionState.Closed
+            );
             var run = new ProcessorRun(client, Topic, Group, Options, handle, _onError);
             try
             {
@@ -109,11 +123,14 @@ public sealed class LightQProcessor : IAsyncDisposable
     }
 
     /// <summary>
-    /// Ends: takes no more, lets handlers that run end within <see cref="ProcessorOptions.DrainTimeout"/>, then cancels their tokens, waits 5 s for those that heed it, and
-    /// gives everything else back to the group at once; that delivery does not count. A handler that goes on nevertheless is left alone. Does nothing when it does not run;
+    /// Ends: takes no more, lets handlers that run end within <see cref="ProcessorOptions.DrainTimeout"/>, then cancels
+    /// their tokens, waits 5 s for those that heed it, and gives everything else back to the group at once; that
+    /// delivery does not count. A handler that goes on nevertheless is left alone. Does nothing when it does not run;
     /// it may be started again.
     /// </summary>
-    /// <param name="cancellationToken">Ends the time that handlers have. Everything is given back as well, and nothing is thrown.</param>
+    /// <param name="cancellationToken">
+    /// Ends the time that handlers have. Everything is given back as well, and nothing is thrown.
+    /// </param>
     public async Task StopAsync(CancellationToken cancellationToken = default)
     {
         await _turn.WaitAsync(CancellationToken.None).ConfigureAwait(false);

@@ -11,9 +11,14 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Registers LightQ with a service collection.</summary>
 public static class LightQServiceCollectionExtensions
 {
-    /// <summary>Registers one <see cref="LightQClient"/> for the whole application, which logs to the application's loggers and is disposed with it.</summary>
+    /// <summary>
+    /// Registers one <see cref="LightQClient"/> for the whole application, which logs to the application's loggers and
+    /// is disposed with it.
+    /// </summary>
     /// <param name="services">Where to register.</param>
-    /// <param name="connectionString"><c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.</param>
+    /// <param name="connectionString">
+    /// <c>lightq://[user[:password]@]host[:data-port][?control=PORT&amp;tls=true&amp;ca=FILE&amp;cert=FILE&amp;key=FILE]</c>.
+    /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
     /// <exception cref="ArgumentException">The string is not of that form.</exception>
@@ -22,24 +27,35 @@ public static class LightQServiceCollectionExtensions
     /// builder.Services.AddLightQ("lightq://localhost", options => options with { ClientName = "billing" });
     /// </code>
     /// </example>
-    public static IServiceCollection AddLightQ(this IServiceCollection services, string connectionString, Func<LightQClientOptions, LightQClientOptions>? configure = null) =>
-        AddClient(services, null, LightQClientOptions.Parse(connectionString), configure);
+    public static IServiceCollection AddLightQ(
+        this IServiceCollection services,
+        string connectionString,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    ) => AddClient(services, null, LightQClientOptions.Parse(connectionString), configure);
 
     /// <summary>The same, with options from the application's configuration.</summary>
     /// <param name="services">Where to register.</param>
     /// <param name="section">
-    /// A connection string; or keys named like the properties of <see cref="LightQClientOptions"/>, and <c>ConnectionString</c>, which the others override. Read at once, so what is wrong
-    /// with it is found before the application starts.
+    /// A connection string; or keys named like the properties of <see cref="LightQClientOptions"/>, and
+    /// <c>ConnectionString</c>, which the others override. Read at once, so what is wrong with it is found before the
+    /// application starts.
     /// </param>
     /// <param name="configure">Changes the options further; null for no change.</param>
     /// <returns><paramref name="services"/>.</returns>
-    /// <exception cref="ArgumentException">There is nothing in the section, a key is unknown, or a value is not allowed; the message names key, value and what is allowed.</exception>
+    /// <exception cref="ArgumentException">
+    /// There is nothing in the section, a key is unknown, or a value is not allowed; the message names key, value and
+    /// what is allowed.
+    /// </exception>
     /// <example>
     /// <code>
     /// builder.Services.AddLightQ(builder.Configuration.GetSection("LightQ"));
     /// </code>
     /// </example>
-    public static IServiceCollection AddLightQ(this IServiceCollection services, IConfigurationSection section, Func<LightQClientOptions, LightQClientOptions>? configure = null)
+    public static IServiceCollection AddLightQ(
+        this IServiceCollection services,
+        IConfigurationSection section,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    )
     {
         ArgumentNullException.ThrowIfNull(section);
         return AddClient(services, null, ClientSection.Read(section), configure);
@@ -61,7 +77,8 @@ public static class LightQServiceCollectionExtensions
         this IServiceCollection services,
         object serviceKey,
         string connectionString,
-        Func<LightQClientOptions, LightQClientOptions>? configure = null)
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    )
     {
         ArgumentNullException.ThrowIfNull(serviceKey);
         return AddClient(services, serviceKey, LightQClientOptions.Parse(connectionString), configure);
@@ -84,7 +101,8 @@ public static class LightQServiceCollectionExtensions
         this IServiceCollection services,
         object serviceKey,
         IConfigurationSection section,
-        Func<LightQClientOptions, LightQClientOptions>? configure = null)
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    )
     {
         ArgumentNullException.ThrowIfNull(serviceKey);
         ArgumentNullException.ThrowIfNull(section);
@@ -92,78 +110,109 @@ public static class LightQServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message. It always settles explicitly
-    /// (<see cref="LightQ.Client.SettleMode.Explicit"/>): what it had not completed when this program dies comes again.
-    /// The host does not start while the broker refuses the
-    /// subscription or cannot be reached; with <see cref="LightQClientOptions.WaitForBroker"/> it starts, and the processor begins when the broker is there.
+    /// Registers a processor that begins and ends with the host, and its handler, which is made anew for every message.
+    /// It always settles explicitly (<see cref="LightQ.Client.SettleMode.Explicit"/>): what it had not completed when
+    /// this program dies comes again. The host does not start while the broker refuses the subscription or cannot be
+    /// reached; with <see cref="LightQClientOptions.WaitForBroker"/> it starts, and the processor begins when the
+    /// broker is there.
     /// </summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
-    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="services">
+    /// Where to register. Needs a client:
+    /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
+    /// </param>
     /// <param name="topic">The name of a durable topic.</param>
     /// <param name="group">The group to be a member of.</param>
     /// <param name="options">How the processor works; null for the defaults.</param>
-    /// <param name="configure">Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>; without, failures are logged.</param>
+    /// <param name="configure">
+    /// Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
+    /// without, failures are logged.
+    /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
-    public static IServiceCollection AddLightQProcessor<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
+    public static IServiceCollection AddLightQProcessor<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler
+    >(
         this IServiceCollection services,
         string topic,
         string group,
         ProcessorOptions? options = null,
         Action<IServiceProvider, LightQProcessor>? configure = null,
-        object? clientKey = null)
+        object? clientKey = null
+    )
         where THandler : class, IMessageHandler
     {
         ArgumentNullException.ThrowIfNull(services);
         services.TryAddScoped<THandler>();
-        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle =
-            static (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args);
+        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle = static (scope, args) =>
+            scope.GetRequiredService<THandler>().HandleAsync(args);
         return AddProcessor(services, new ProcessorRegistration(topic, group, options, handle, configure, clientKey));
     }
 
     /// <summary>The same, for a handler of values.</summary>
     /// <typeparam name="THandler">The handler; scoped, unless it is registered already.</typeparam>
     /// <typeparam name="T">What was published.</typeparam>
-    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="services">
+    /// Where to register. Needs a client:
+    /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
+    /// </param>
     /// <param name="topic">The name of a durable topic.</param>
     /// <param name="group">The group to be a member of.</param>
     /// <param name="serializer">Reads the bodies.</param>
     /// <param name="options">How the processor works; null for the defaults.</param>
-    /// <param name="configure">Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>; without, failures are logged.</param>
+    /// <param name="configure">
+    /// Changes the processor before it begins, for example to set <see cref="LightQProcessor.ProcessErrorAsync"/>;
+    /// without, failures are logged.
+    /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
-    public static IServiceCollection AddLightQProcessor<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler, T>(
+    public static IServiceCollection AddLightQProcessor<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler,
+        T
+    >(
         this IServiceCollection services,
         string topic,
         string group,
         IMessageSerializer<T> serializer,
         ProcessorOptions? options = null,
         Action<IServiceProvider, LightQProcessor>? configure = null,
-        object? clientKey = null)
+        object? clientKey = null
+    )
         where THandler : class, IMessageHandler<T>
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(serializer);
         services.TryAddScoped<THandler>();
-        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle =
-            (scope, args) => scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args);
+        Func<IServiceProvider, ProcessMessageEventArgs, Task> handle = (scope, args) =>
+            scope.GetRequiredService<THandler>().HandleAsync(args.GetValue(serializer), args);
         return AddProcessor(services, new ProcessorRegistration(topic, group, options, handle, configure, clientKey));
     }
 
     /// <summary>
-    /// Registers the producer of a topic for the whole application, as <see cref="IProducer{T}"/>: opened before the host's services start, closed after all have stopped, and part of
-    /// <see cref="LightQHealthCheck"/>. The start of the host fails where the broker refuses the producer or cannot be reached; with <see cref="LightQClientOptions.WaitForBroker"/> the host starts without
-    /// its broker, and publishes wait until the producer is open.
+    /// Registers the producer of a topic for the whole application, as <see cref="IProducer{T}"/>: opened before the
+    /// host's services start, closed after all have stopped, and part of <see cref="LightQHealthCheck"/>. The start of
+    /// the host fails where the broker refuses the producer or cannot be reached; with
+    /// <see cref="LightQClientOptions.WaitForBroker"/> the host starts without its broker, and publishes wait until the
+    /// producer is open.
     /// </summary>
     /// <typeparam name="T">What is published.</typeparam>
-    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="services">
+    /// Where to register. Needs a client:
+    /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
+    /// </param>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
-    /// <param name="serializer">Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.</param>
+    /// <param name="serializer">
+    /// Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// </param>
     /// <param name="options">How it sends; null for the defaults.</param>
-    /// <param name="whenFenced">What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.</param>
+    /// <param name="whenFenced">
+    /// What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.
+    /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
-    /// <exception cref="InvalidOperationException">There is a producer of such values already: use <see cref="AddKeyedLightQProducer"/>.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// There is a producer of such values already: use <see cref="AddKeyedLightQProducer"/>.
+    /// </exception>
     /// <example>
     /// <code>
     /// builder.Services.AddLightQProducer("orders", new JsonMessageSerializer&lt;Order&gt;(ShopJson.Default.Order));
@@ -178,26 +227,46 @@ public static class LightQServiceCollectionExtensions
         IMessageSerializer<T>? serializer = null,
         ProducerOptions? options = null,
         FencedAction whenFenced = FencedAction.Fail,
-        object? clientKey = null)
+        object? clientKey = null
+    )
     {
-        ProducerRegistration<T> registration =
-            ProducerRegistration<T>.Of(services, null, topic, serializer, options, whenFenced, clientKey);
+        ProducerRegistration<T> registration = ProducerRegistration<T>.Of(
+            services,
+            null,
+            topic,
+            serializer,
+            options,
+            whenFenced,
+            clientKey
+        );
         return AddStart(services, clientKey)
             .AddSingleton<IProducer<T>>(registration.Make)
             .AddSingleton<IHostedProducer>(provider => (HostedProducer<T>)provider.GetRequiredService<IProducer<T>>());
     }
 
-    /// <summary>The same with a key: for several producers of the same values, which are asked for with <c>[FromKeyedServices("returns")] IProducer&lt;Order&gt;</c>.</summary>
+    /// <summary>
+    /// The same with a key: for several producers of the same values, which are asked for with
+    /// <c>[FromKeyedServices("returns")] IProducer&lt;Order&gt;</c>.
+    /// </summary>
     /// <typeparam name="T">What is published.</typeparam>
-    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
+    /// <param name="services">
+    /// Where to register. Needs a client:
+    /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
+    /// </param>
     /// <param name="serviceKey">The key.</param>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
-    /// <param name="serializer">Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.</param>
+    /// <param name="serializer">
+    /// Makes the bodies; null for the <see cref="IMessageSerializer{T}"/> that is registered.
+    /// </param>
     /// <param name="options">How it sends; null for the defaults.</param>
-    /// <param name="whenFenced">What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.</param>
+    /// <param name="whenFenced">
+    /// What to do when another producer of the same <see cref="ProducerOptions.Name"/> has taken over. Default: fail.
+    /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
-    /// <exception cref="InvalidOperationException">There is a producer of such values with that key already.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// There is a producer of such values with that key already.
+    /// </exception>
     public static IServiceCollection AddKeyedLightQProducer<T>(
         this IServiceCollection services,
         object serviceKey,
@@ -205,29 +274,47 @@ public static class LightQServiceCollectionExtensions
         IMessageSerializer<T>? serializer = null,
         ProducerOptions? options = null,
         FencedAction whenFenced = FencedAction.Fail,
-        object? clientKey = null)
+        object? clientKey = null
+    )
     {
         ArgumentNullException.ThrowIfNull(serviceKey);
-        ProducerRegistration<T> registration =
-            ProducerRegistration<T>.Of(services, serviceKey, topic, serializer, options, whenFenced, clientKey);
+        ProducerRegistration<T> registration = ProducerRegistration<T>.Of(
+            services,
+            serviceKey,
+            topic,
+            serializer,
+            options,
+            whenFenced,
+            clientKey
+        );
         return AddStart(services, clientKey)
             .AddKeyedSingleton<IProducer<T>>(serviceKey, (provider, _) => registration.Make(provider))
-            .AddSingleton<IHostedProducer>(provider => (HostedProducer<T>)provider.GetRequiredKeyedService<IProducer<T>>(serviceKey));
+            .AddSingleton<IHostedProducer>(provider =>
+                (HostedProducer<T>)provider.GetRequiredKeyedService<IProducer<T>>(serviceKey)
+            );
     }
 
     /// <summary>
-    /// Sees to a topic before the host's services start: makes it, or changes those of its settings that may be changed. The start of the host fails where a setting that cannot be changed differs,
-    /// the client has no right to manage the topic, or the broker cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> the host starts without its broker, says in the log and in
-    /// <see cref="LightQHealthCheck"/> what it waits for, and sees to the topic, and then starts its processors, when the broker is there; what fails then stops the host.
+    /// Sees to a topic before the host's services start: makes it, or changes those of its settings that may be
+    /// changed. The start of the host fails where a setting that cannot be changed differs, the client has no right to
+    /// manage the topic, or the broker cannot be reached. With <see cref="LightQClientOptions.WaitForBroker"/> the host
+    /// starts without its broker, says in the log and in <see cref="LightQHealthCheck"/> what it waits for, and sees to
+    /// the topic, and then starts its processors, when the broker is there; what fails then stops the host.
     /// </summary>
-    /// <param name="services">Where to register. Needs a client: <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.</param>
-    /// <param name="topic">The topic as it should be; see <see cref="LightQ.Client.Administration.TopicsClient.EnsureAsync"/>.</param>
+    /// <param name="services">
+    /// Where to register. Needs a client:
+    /// <see cref="AddLightQ(IServiceCollection, string, Func{LightQClientOptions, LightQClientOptions}?)"/>.
+    /// </param>
+    /// <param name="topic">
+    /// The topic as it should be; see <see cref="LightQ.Client.Administration.TopicsClient.EnsureAsync"/>.
+    /// </param>
     /// <param name="clientKey">The key of the client; null (the default) for the one without.</param>
     /// <returns><paramref name="services"/>.</returns>
     public static IServiceCollection AddLightQTopic(
         this IServiceCollection services,
         TopicSpec topic,
-        object? clientKey = null)
+        object? clientKey = null
+    )
     {
         ArgumentNullException.ThrowIfNull(topic);
         return AddStart(services, clientKey).AddSingleton(new TopicRegistration(topic, clientKey));
@@ -237,12 +324,22 @@ public static class LightQServiceCollectionExtensions
         IServiceCollection services,
         object? key,
         LightQClientOptions options,
-        Func<LightQClientOptions, LightQClientOptions>? configure)
+        Func<LightQClientOptions, LightQClientOptions>? configure
+    )
     {
         ArgumentNullException.ThrowIfNull(services);
         options = configure?.Invoke(options) ?? options;
-        return services.Add(key, provider => new LightQClient(
-            options.LoggerFactory is null ? options with { LoggerFactory = provider.GetService<ILoggerFactory>() } : options));
+        return services.Add(
+            key,
+            provider => new LightQClient(
+                options.LoggerFactory is null
+                    ? options with
+                    {
+                        LoggerFactory = provider.GetService<ILoggerFactory>(),
+                    }
+                    : options
+            )
+        );
     }
 
     /// <summary>Once for each client, whatever it is for.</summary>
@@ -252,12 +349,21 @@ public static class LightQServiceCollectionExtensions
         if (services.Any(s => s.ServiceType == typeof(StartService) && Equals(s.ServiceKey, clientKey)))
             return services;
         return services
-            .Add(clientKey, provider => new StartService(
-                provider.Of<LightQClient>(clientKey),
-                provider.GetServices<TopicRegistration>().Where(topic => Equals(topic.ClientKey, clientKey)),
-                provider.GetServices<IHostedProducer>().Where(producer => Equals(producer.ClientKey, clientKey))))
-            .Add(clientKey, provider => new LightQHealthCheck(
-                provider.Of<LightQClient>(clientKey), provider.Of<StartService>(clientKey)))
+            .Add(
+                clientKey,
+                provider => new StartService(
+                    provider.Of<LightQClient>(clientKey),
+                    provider.GetServices<TopicRegistration>().Where(topic => Equals(topic.ClientKey, clientKey)),
+                    provider.GetServices<IHostedProducer>().Where(producer => Equals(producer.ClientKey, clientKey))
+                )
+            )
+            .Add(
+                clientKey,
+                provider => new LightQHealthCheck(
+                    provider.Of<LightQClient>(clientKey),
+                    provider.Of<StartService>(clientKey)
+                )
+            )
             .AddSingleton<IHostedService>(provider => provider.Of<StartService>(clientKey));
     }
 

@@ -3,10 +3,13 @@ using LightQ.Client.Telemetry;
 
 namespace LightQ.Client;
 
-/// <summary>What the client tells OpenTelemetry: the names to listen to, and the way from a message back to the span that published it.</summary>
+/// <summary>
+/// What the client tells OpenTelemetry: the names to listen to, and the way from a message back to the span that
+/// published it.
+/// </summary>
 /// <remarks>
-/// Spans and metrics follow OpenTelemetry's semantic conventions for messaging; docs/use/telemetry.md lists them. While nobody listens, nothing is measured and no
-/// message carries a trace context.
+/// Spans and metrics follow OpenTelemetry's semantic conventions for messaging; docs/use/telemetry.md lists them. While
+/// nobody listens, nothing is measured and no message carries a trace context.
 /// </remarks>
 /// <example>
 /// <code>
@@ -26,5 +29,6 @@ public static class LightQTelemetry
     /// <param name="headers">The message's headers.</param>
     /// <param name="context">The context, remote: a parent, or something to link to.</param>
     /// <returns>False when the message carries none, or none that can be read.</returns>
-    public static bool TryGetTraceContext(HeaderEnumerator headers, out ActivityContext context) => TraceContext.TryRead(headers, out context);
+    public static bool TryGetTraceContext(HeaderEnumerator headers, out ActivityContext context) =>
+        TraceContext.TryRead(headers, out context);
 }

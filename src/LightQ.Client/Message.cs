@@ -11,11 +11,10 @@ namespace LightQ.Client;
 
 /// <summary>A received message: body, key, headers and where it lies in the topic.</summary>
 /// <remarks>
-/// A small view over the received bytes; nothing is copied. It and all memory it hands out are valid until the enumerator
-/// moves to the next message; <see cref="ToOwned"/> makes one that stays valid. Offset, partition and settlement stay
-/// valid in any case. A program that is compiled for
-/// debugging gets messages that throw an <see cref="InvalidOperationException"/> when they are read too late; the
-/// switch <c>LightQ.Client.CheckMessageUse</c>
+/// A small view over the received bytes; nothing is copied. It and all memory it hands out are valid until the
+/// enumerator moves to the next message; <see cref="ToOwned"/> makes one that stays valid. Offset, partition and
+/// settlement stay valid in any case. A program that is compiled for debugging gets messages that throw an
+/// <see cref="InvalidOperationException"/> when they are read too late; the switch <c>LightQ.Client.CheckMessageUse</c>
 /// (<see cref="AppContext"/>, or a <c>RuntimeHostConfigurationOption</c> of the project) asks for them, or for none, in
 /// any program.
 /// </remarks>
@@ -87,22 +86,30 @@ public readonly struct Message
     /// <summary>When the broker appended it, by the broker's clock.</summary>
     public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(BatchHeader.AppendTime);
 
-    /// <summary>The id that it was published with (<see cref="PublishOptions.MessageId"/>); null for none. Allocates a string.</summary>
+    /// <summary>
+    /// The id that it was published with (<see cref="PublishOptions.MessageId"/>); null for none. Allocates a string.
+    /// </summary>
     public string? MessageId => BatchHeader.MessageId is { Length: > 0 } id ? Encoding.UTF8.GetString(id) : null;
 
-    /// <summary>How often the message was delivered to its group, this time included; 0 without <see cref="SettleMode.Explicit"/> in a group.</summary>
+    /// <summary>
+    /// How often the message was delivered to its group, this time included; 0 without
+    /// <see cref="SettleMode.Explicit"/> in a group.
+    /// </summary>
     public int DeliveryCount => _lock.DeliveryCount;
 
     /// <summary>
-    /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock runs out, by this program's clock, if it is not renewed; it may then be
-    /// given to another member. Otherwise <see cref="DateTimeOffset.MinValue"/>.
+    /// In a group with <see cref="SettleMode.Explicit"/>: when the message's lock runs out, by this program's clock, if
+    /// it is not renewed; it may then be given to another member. Otherwise <see cref="DateTimeOffset.MinValue"/>.
     /// </summary>
     public DateTimeOffset LockedUntil => new(_lock.LockedUntil, TimeSpan.Zero);
 
     /// <summary>How long a new or renewed lock lasts.</summary>
     internal TimeSpan LockDuration => TimeSpan.FromMilliseconds(_lock.Milliseconds);
 
-    /// <summary>With explicit settlement: cancelled when the connection on which the message came has ended; what is said of it then reaches nobody.</summary>
+    /// <summary>
+    /// With explicit settlement: cancelled when the connection on which the message came has ended; what is said of it
+    /// then reaches nobody.
+    /// </summary>
     internal CancellationToken DeliveryEnded => _lock.Ended;
 
     private uint BodyField => BinaryPrimitives.ReadUInt32LittleEndian(_memory.AsSpan(_record));
@@ -118,12 +125,20 @@ public readonly struct Message
 
     private int BodyStart => _record + RecordLayout.FixedSize + KeyLength + HeadersLength;
 
-    internal ReadOnlySpan<byte> HeaderBytes => _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
+    internal ReadOnlySpan<byte> HeaderBytes =>
+        _memory.AsSpan(_record + RecordLayout.FixedSize + KeyLength, HeadersLength);
 
     // Who settles a message after its memory has become another's says so of its offset all the same.
-    private ReadOnlySpan<byte> SettledHeaders => _record + RecordLayout.FixedSize + KeyLength + HeadersLength <= _memory.Length ? HeaderBytes : default;
+    private ReadOnlySpan<byte> SettledHeaders =>
+        _record + RecordLayout.FixedSize + KeyLength + HeadersLength <= _memory.Length ? HeaderBytes : default;
 
-    private BatchView BatchHeader => new(_memory.AsSpan(_batch, BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_batch + BatchLayout.HeaderLength))));
+    private BatchView BatchHeader =>
+        new(
+            _memory.AsSpan(
+                _batch,
+                BinaryPrimitives.ReadUInt16LittleEndian(_memory.AsSpan(_batch + BatchLayout.HeaderLength))
+            )
+        );
 
     /// <summary>The value of the first header of a name.</summary>
     /// <param name="name">The name; compared byte by byte in UTF-8.</param>
@@ -136,7 +151,11 @@ public readonly struct Message
         {
             foreach (HeaderView header in Headers)
             {
-                if (header.WellKnownId == 0 ? header.Name.SequenceEqual(wanted[..length]) : WellKnownHeader.NameOf(header.WellKnownId) == name)
+                if (
+                    header.WellKnownId == 0
+                        ? header.Name.SequenceEqual(wanted[..length])
+                        : WellKnownHeader.NameOf(header.WellKnownId) == name
+                )
                 {
                     value = header.Value;
                     return true;
@@ -147,12 +166,20 @@ public readonly struct Message
         return false;
     }
 
-    /// <summary>Reads the W3C trace context that the message carries: that of the span which published it. A parent for what is done with the message, or a link.</summary>
+    /// <summary>
+    /// Reads the W3C trace context that the message carries: that of the span which published it. A parent for what is
+    /// done with the message, or a link.
+    /// </summary>
     /// <param name="context">The context, remote.</param>
-    /// <returns>False when it carries none: nobody listened to its publisher's <see cref="LightQTelemetry.ActivitySourceName"/>.</returns>
+    /// <returns>
+    /// False when it carries none: nobody listened to its publisher's <see cref="LightQTelemetry.ActivitySourceName"/>.
+    /// </returns>
     public bool TryGetTraceContext(out ActivityContext context) => TraceContext.TryRead(Headers, out context);
 
-    /// <summary>The message with the value that its body stands for. Throws nothing: what a serializer cannot read throws where the value is asked for.</summary>
+    /// <summary>
+    /// The message with the value that its body stands for. Throws nothing: what a serializer cannot read throws where
+    /// the value is asked for.
+    /// </summary>
     /// <typeparam name="T">What was published.</typeparam>
     /// <param name="serializer">Reads the body.</param>
     /// <param name="topic">The topic, to name it in errors.</param>
@@ -175,52 +202,95 @@ public readonly struct Message
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     public void QueueCompletion() => _lock.Complete(Offset, 1);
 
-    /// <summary>Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
+    /// <summary>
+    /// Says that the message is done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the
+    /// broker has taken it.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>
-    /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another consumer may have the message by now,
-    /// or <see cref="SettleOutcome.Unknown"/>: settled before.
+    /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another
+    /// consumer may have the message by now, or <see cref="SettleOutcome.Unknown"/>: settled before.
     /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Complete, Offset, 1, 0, "", SettledHeaders, cancellationToken);
 
-    /// <summary>Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
-    /// <param name="delay">How long the message stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
-    /// <param name="reason">Why; it goes to the dead-letter topic with the message if this was the last delivery that the topic allows. Of more than 1,024 characters the rest is dropped. Null for none.</param>
+    /// <summary>
+    /// Gives the message back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.
+    /// </summary>
+    /// <param name="delay">
+    /// How long the message stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.
+    /// </param>
+    /// <param name="reason">
+    /// Why; it goes to the dead-letter topic with the message if this was the last delivery that the topic allows. Of
+    /// more than 1,024 characters the rest is dropped. Null for none.
+    /// </param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
-    /// <returns>As for <see cref="CompleteAsync"/>. Delivered as often as the topic allows, the message goes to the dead-letter topic instead.</returns>
+    /// <returns>
+    /// As for <see cref="CompleteAsync"/>. Delivered as often as the topic allows, the message goes to the dead-letter
+    /// topic instead.
+    /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
-    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, string? reason = null, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Abandon, Offset, 1, Consuming.Settlements.Milliseconds(delay), Consuming.Settlements.CheckReason(reason ?? ""), SettledHeaders, cancellationToken);
+    public ValueTask<SettleOutcome> AbandonAsync(
+        TimeSpan? delay = null,
+        string? reason = null,
+        CancellationToken cancellationToken = default
+    ) =>
+        _lock.SettleAsync(
+            SettleKind.Abandon,
+            Offset,
+            1,
+            Consuming.Settlements.Milliseconds(delay),
+            Consuming.Settlements.CheckReason(reason ?? ""),
+            SettledHeaders,
+            cancellationToken
+        );
 
-    /// <summary>Gives the message up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
+    /// <summary>
+    /// Gives the message up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers
+    /// that say where from and why.
+    /// </summary>
     /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync"/>.</returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.DeadLetter, Offset, 1, 0, Consuming.Settlements.CheckReason(reason), SettledHeaders, cancellationToken);
+        _lock.SettleAsync(
+            SettleKind.DeadLetter,
+            Offset,
+            1,
+            0,
+            Consuming.Settlements.CheckReason(reason),
+            SettledHeaders,
+            cancellationToken
+        );
 
-    /// <summary>Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was delivered together.</summary>
+    /// <summary>
+    /// Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was
+    /// delivered together.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync"/>. <see cref="Message.LockedUntil"/> stays as it was.</returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the message came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the message came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Renew, Offset, 1, 0, "", SettledHeaders, cancellationToken);
@@ -250,7 +320,8 @@ public readonly struct Message
     /// </param>
     /// <param name="settle">
     /// Told what the handler says of the message, and answers in the broker's place. Null (the default): with a
-    /// <paramref name="deliveryCount"/> every settlement is done; without one settling throws, as it does on a subscription without explicit settlement.
+    /// <paramref name="deliveryCount"/> every settlement is done; without one settling throws, as it does on a
+    /// subscription without explicit settlement.
     /// </param>
     /// <exception cref="ArgumentException">The id is none.</exception>
     /// <example>
@@ -275,7 +346,8 @@ public readonly struct Message
         string? messageId = null,
         bool isTombstone = false,
         int deliveryCount = 0,
-        Func<MessageSettlement, SettleOutcome>? settle = null)
+        Func<MessageSettlement, SettleOutcome>? settle = null
+    )
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
         ArgumentOutOfRangeException.ThrowIfNegative(partition);
@@ -288,7 +360,8 @@ public readonly struct Message
         }
         DateTimeOffset time = timestamp ?? TimeProvider.System.GetUtcNow();
         byte[] memory = MadeMessage.Write(body, key, headers, offset, time, messageId, out int record);
-        DeliveryLock deliveryLock = settle is null && deliveryCount == 0 ? default : MadeMessage.Lock(deliveryCount, settle);
+        DeliveryLock deliveryLock =
+            settle is null && deliveryCount == 0 ? default : MadeMessage.Lock(deliveryCount, settle);
         return new Message(memory, record, 0, offset, partition, deliveryLock);
     }
 

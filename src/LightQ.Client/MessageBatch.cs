@@ -15,7 +15,16 @@ public readonly struct MessageBatch
     private readonly DeliveryLock _lock;
     private readonly MessageFilter? _filter;
 
-    internal MessageBatch(byte[] memory, int start, int length, int skip, int count, int partition, in DeliveryLock deliveryLock, MessageFilter? filter = null)
+    internal MessageBatch(
+        byte[] memory,
+        int start,
+        int length,
+        int skip,
+        int count,
+        int partition,
+        in DeliveryLock deliveryLock,
+        MessageFilter? filter = null
+    )
     {
         Partition = partition;
         _filter = filter;
@@ -33,7 +42,9 @@ public readonly struct MessageBatch
     /// <summary>Offset of the first message.</summary>
     public long BaseOffset => View.BaseOffset + _skip;
 
-    /// <summary>How many messages it holds, those included that <see cref="ConsumeOptions.Filter"/> passes over.</summary>
+    /// <summary>
+    /// How many messages it holds, those included that <see cref="ConsumeOptions.Filter"/> passes over.
+    /// </summary>
     public int Count { get; }
 
     /// <summary>When the producer opened the batch, by the producer's clock.</summary>
@@ -42,7 +53,10 @@ public readonly struct MessageBatch
     /// <summary>When the broker appended it, by the broker's clock.</summary>
     public DateTimeOffset AppendTime => UnixMicroseconds.ToTime(View.AppendTime);
 
-    /// <summary>The batch as it travelled: header, records, padding. One that came compressed is inflated here, and its checksums are still those of what came.</summary>
+    /// <summary>
+    /// The batch as it travelled: header, records, padding. One that came compressed is inflated here, and its
+    /// checksums are still those of what came.
+    /// </summary>
     public ReadOnlyMemory<byte> Bytes => new(_memory, _start, _length);
 
     /// <inheritdoc cref="Message.DeliveryCount"/>
@@ -60,21 +74,27 @@ public readonly struct MessageBatch
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     public void QueueCompletion() => _lock.Complete(BaseOffset, Count);
 
-    /// <summary>Says that all its messages are done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until the broker has taken it.</summary>
+    /// <summary>
+    /// Says that all its messages are done, on a subscription with <see cref="SettleMode.Explicit"/>, and waits until
+    /// the broker has taken it.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>
-    /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another consumer may have the batch by now,
-    /// or <see cref="SettleOutcome.Unknown"/>: settled before.
+    /// <see cref="SettleOutcome.Done"/>; or, with nothing changed, <see cref="SettleOutcome.LockExpired"/>: another
+    /// consumer may have the batch by now, or <see cref="SettleOutcome.Unknown"/>: settled before.
     /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> CompleteAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Complete, BaseOffset, Count, 0, "", default, cancellationToken);
 
-    /// <summary>Says that its first messages are done; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.</summary>
+    /// <summary>
+    /// Says that its first messages are done; otherwise as <see cref="CompleteAsync(CancellationToken)"/>.
+    /// </summary>
     /// <param name="count">How many, 1 to <see cref="Count"/>.</param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     public ValueTask<SettleOutcome> CompleteAsync(int count, CancellationToken cancellationToken = default)
@@ -84,38 +104,79 @@ public readonly struct MessageBatch
         return _lock.SettleAsync(SettleKind.Complete, BaseOffset, count, 0, "", default, cancellationToken);
     }
 
-    /// <summary>Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.</summary>
-    /// <param name="delay">How long the batch stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.</param>
-    /// <param name="reason">Why; it goes to the dead-letter topic with the batch if this was the last delivery that the topic allows. Of more than 1,024 characters the rest is dropped. Null for none.</param>
+    /// <summary>
+    /// Gives the batch back, in a group with <see cref="SettleMode.Explicit"/>: to be delivered again, to any member.
+    /// </summary>
+    /// <param name="delay">
+    /// How long the batch stays away, 0 to 49 days. Null, the default: as the topic says, longer with every delivery.
+    /// </param>
+    /// <param name="reason">
+    /// Why; it goes to the dead-letter topic with the batch if this was the last delivery that the topic allows. Of
+    /// more than 1,024 characters the rest is dropped. Null for none.
+    /// </param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
-    /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>. Delivered as often as the topic allows, the batch goes to the dead-letter topic instead.</returns>
+    /// <returns>
+    /// As for <see cref="CompleteAsync(CancellationToken)"/>. Delivered as often as the topic allows, the batch goes to
+    /// the dead-letter topic instead.
+    /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
-    public ValueTask<SettleOutcome> AbandonAsync(TimeSpan? delay = null, string? reason = null, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.Abandon, BaseOffset, Count, Consuming.Settlements.Milliseconds(delay), Consuming.Settlements.CheckReason(reason ?? ""), default, cancellationToken);
+    public ValueTask<SettleOutcome> AbandonAsync(
+        TimeSpan? delay = null,
+        string? reason = null,
+        CancellationToken cancellationToken = default
+    ) =>
+        _lock.SettleAsync(
+            SettleKind.Abandon,
+            BaseOffset,
+            Count,
+            Consuming.Settlements.Milliseconds(delay),
+            Consuming.Settlements.CheckReason(reason ?? ""),
+            default,
+            cancellationToken
+        );
 
-    /// <summary>Gives the batch up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers that say where from and why.</summary>
+    /// <summary>
+    /// Gives the batch up, in a group with <see cref="SettleMode.Explicit"/>: to the dead-letter topic, with headers
+    /// that say where from and why.
+    /// </summary>
     /// <param name="reason">Why; of more than 1,024 characters the rest is dropped.</param>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
     /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>.</returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> DeadLetterAsync(string reason, CancellationToken cancellationToken = default) =>
-        _lock.SettleAsync(SettleKind.DeadLetter, BaseOffset, Count, 0, Consuming.Settlements.CheckReason(reason), default, cancellationToken);
+        _lock.SettleAsync(
+            SettleKind.DeadLetter,
+            BaseOffset,
+            Count,
+            0,
+            Consuming.Settlements.CheckReason(reason),
+            default,
+            cancellationToken
+        );
 
-    /// <summary>Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was delivered together.</summary>
+    /// <summary>
+    /// Begins the lock anew, in a group with <see cref="SettleMode.Explicit"/>. A lock is that of everything that was
+    /// delivered together.
+    /// </summary>
     /// <param name="cancellationToken">Ends the wait; the broker may hear of it nevertheless.</param>
-    /// <returns>As for <see cref="CompleteAsync(CancellationToken)"/>. <see cref="Message.LockedUntil"/> stays as it was.</returns>
+    /// <returns>
+    /// As for <see cref="CompleteAsync(CancellationToken)"/>. <see cref="Message.LockedUntil"/> stays as it was.
+    /// </returns>
     /// <exception cref="InvalidOperationException">The subscription is not one with explicit settlement.</exception>
     /// <exception cref="LightQException">
-    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also <see cref="ErrorCode.Closed"/>: the connection on
-    /// which the batch came has ended; in a group that means <see cref="SettleOutcome.LockExpired"/>.
+    /// <see cref="ErrorCode.OutcomeUnknown"/>: the connection ended before the broker answered. Outside a group also
+    /// <see cref="ErrorCode.Closed"/>: the connection on which the batch came has ended; in a group that means
+    /// <see cref="SettleOutcome.LockExpired"/>.
     /// </exception>
     public ValueTask<SettleOutcome> RenewLockAsync(CancellationToken cancellationToken = default) =>
         _lock.SettleAsync(SettleKind.Renew, BaseOffset, Count, 0, "", default, cancellationToken);

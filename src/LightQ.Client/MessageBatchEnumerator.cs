@@ -32,7 +32,9 @@ public ref struct MessageBatchEnumerator
 
     /// <summary>Goes to the next message.</summary>
     /// <returns>False behind the last.</returns>
-    /// <exception cref="LightQException"><see cref="ErrorCode.CorruptData"/>: the records contradict the batch's header, although its checksum holds.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.CorruptData"/>: the records contradict the batch's header, although its checksum holds.
+    /// </exception>
     public bool MoveNext()
     {
         while (_left-- > 0 && MoveToRecord())

@@ -1,11 +1,15 @@
 namespace LightQ.Client;
 
-/// <summary>A subscription that is asked for messages, some at a time. Made by <see cref="LightQClient.CreateConsumer"/>; keep it, do not make one per fetch.</summary>
+/// <summary>
+/// A subscription that is asked for messages, some at a time. Made by <see cref="LightQClient.CreateConsumer"/>; keep
+/// it, do not make one per fetch.
+/// </summary>
 /// <remarks>
-/// The first fetch opens the subscription; it stays open between fetches, and the broker goes on delivering as far as credit and
-/// <see cref="ConsumeOptions.MaxInFlight"/> allow, so most fetches find their messages here. With explicit settlement in a group the locks of such messages run meanwhile:
-/// one whose lock has run out before it is fetched is left out, since it comes again. So keep <see cref="ConsumeOptions.MaxInFlight"/> near what a fetch takes.
-/// One fetch at a time. An error ends the subscription, and the next fetch opens another.
+/// The first fetch opens the subscription; it stays open between fetches, and the broker goes on delivering as far as
+/// credit and <see cref="ConsumeOptions.MaxInFlight"/> allow, so most fetches find their messages here. With explicit
+/// settlement in a group the locks of such messages run meanwhile: one whose lock has run out before it is fetched is
+/// left out, since it comes again. So keep <see cref="ConsumeOptions.MaxInFlight"/> near what a fetch takes. One fetch
+/// at a time. An error ends the subscription, and the next fetch opens another.
 /// </remarks>
 /// <example>
 /// <code>
@@ -30,16 +34,30 @@ public sealed class MessageConsumer : IAsyncDisposable
 
     /// <summary>Takes messages: those that are here already, or else the first that come.</summary>
     /// <param name="maxMessages">How many at most, 1 or more.</param>
-    /// <param name="maxWait">How long to wait for the first. Zero: not at all, which finds something only once an earlier fetch has opened the subscription.</param>
+    /// <param name="maxWait">
+    /// How long to wait for the first. Zero: not at all, which finds something only once an earlier fetch has opened
+    /// the subscription.
+    /// </param>
     /// <param name="fillWait">How long to wait for more once the first is there. Default: not at all.</param>
-    /// <param name="cancellationToken">Ends the wait: with what was taken by then, or an <see cref="OperationCanceledException"/> when nothing was. Nothing is lost by it.</param>
-    /// <returns>The messages in the order of their offsets within a partition; none when none came in time. They are copies of their own, and may be kept.</returns>
+    /// <param name="cancellationToken">
+    /// Ends the wait: with what was taken by then, or an <see cref="OperationCanceledException"/> when nothing was.
+    /// Nothing is lost by it.
+    /// </param>
+    /// <returns>
+    /// The messages in the order of their offsets within a partition; none when none came in time. They are copies of
+    /// their own, and may be kept.
+    /// </returns>
     /// <exception cref="InvalidOperationException">Another fetch is under way.</exception>
     /// <exception cref="LightQException">
     /// As for <see cref="LightQClient.ConsumeAsync(string, ConsumeOptions?, CancellationToken)"/>; what was taken
     /// before the error came is returned first.
     /// </exception>
-    public async Task<IReadOnlyList<Message>> FetchAsync(int maxMessages, TimeSpan maxWait, TimeSpan fillWait = default, CancellationToken cancellationToken = default)
+    public async Task<IReadOnlyList<Message>> FetchAsync(
+        int maxMessages,
+        TimeSpan maxWait,
+        TimeSpan fillWait = default,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(maxMessages, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(maxWait, TimeSpan.Zero);
@@ -56,7 +74,9 @@ public sealed class MessageConsumer : IAsyncDisposable
         }
     }
 
-    /// <summary>Closes the subscription. What a group's member had been delivered and has not settled goes to others.</summary>
+    /// <summary>
+    /// Closes the subscription. What a group's member had been delivered and has not settled goes to others.
+    /// </summary>
     /// <exception cref="InvalidOperationException">A fetch is under way.</exception>
     public async ValueTask DisposeAsync()
     {
@@ -76,7 +96,12 @@ public sealed class MessageConsumer : IAsyncDisposable
             throw new InvalidOperationException("A fetch is under way; a consumer has one at a time.");
     }
 
-    private async Task<List<Message>> FetchCoreAsync(int maxMessages, TimeSpan maxWait, TimeSpan fillWait, CancellationToken cancellationToken)
+    private async Task<List<Message>> FetchCoreAsync(
+        int maxMessages,
+        TimeSpan maxWait,
+        TimeSpan fillWait,
+        CancellationToken cancellationToken
+    )
     {
         List<Message> messages = [];
         long began = _time.GetTimestamp();
@@ -85,7 +110,11 @@ public sealed class MessageConsumer : IAsyncDisposable
         {
             _messages ??= _stream.GetAsyncEnumerator(_closing.Token);
             _next ??= _messages.MoveNextAsync().AsTask();
-            if (!_next.IsCompleted && !await WaitAsync(_next, patience - _time.GetElapsedTime(began), cancellationToken).ConfigureAwait(false))
+            if (
+                !_next.IsCompleted
+                && !await WaitAsync(_next, patience - _time.GetElapsedTime(began), cancellationToken)
+                    .ConfigureAwait(false)
+            )
             {
                 if (messages.Count == 0)
                     cancellationToken.ThrowIfCancellationRequested();

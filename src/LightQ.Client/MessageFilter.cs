@@ -3,17 +3,22 @@ using LightQ.Protocol;
 
 namespace LightQ.Client;
 
-/// <summary>Says by a message's headers whether a consumer wants it. Immutable, thread-safe; looking at a message allocates nothing.</summary>
+/// <summary>
+/// Says by a message's headers whether a consumer wants it. Immutable, thread-safe; looking at a message allocates
+/// nothing.
+/// </summary>
 /// <remarks>
 /// <para>
-/// <c>name = 'value'</c>, <c>name != 'value'</c>, <c>name ^= 'prefix'</c> and <c>exists(name)</c>, joined by <c>and</c>, <c>or</c>, <c>not</c> and
-/// parentheses; <c>not</c> binds closer than <c>and</c>, <c>and</c> closer than <c>or</c>. A name is a letter or <c>_</c> and then letters, digits and
-/// <c>_.-</c>, or any text in double quotes; a value is any text in single quotes; a doubled quote stands for one. Names and values are compared
-/// byte by byte in UTF-8.
+/// <c>name = 'value'</c>, <c>name != 'value'</c>, <c>name ^= 'prefix'</c> and <c>exists(name)</c>, joined by
+/// <c>and</c>, <c>or</c>, <c>not</c> and parentheses; <c>not</c> binds closer than <c>and</c>, <c>and</c> closer than
+/// <c>or</c>. A name is a letter or <c>_</c> and then letters, digits and <c>_.-</c>, or any text in double quotes; a
+/// value is any text in single quotes; a doubled quote stands for one. Names and values are compared byte by byte in
+/// UTF-8.
 /// </para>
 /// <para>
-/// A header may be there several times: <c>=</c> and <c>^=</c> hold if one of its values does, <c>!=</c> is the contrary of <c>=</c> and so holds for a
-/// message without the header, too. A message whose headers are damaged is wanted: what is wrong with it shows when they are read.
+/// A header may be there several times: <c>=</c> and <c>^=</c> hold if one of its values does, <c>!=</c> is the
+/// contrary of <c>=</c> and so holds for a message without the header, too. A message whose headers are damaged is
+/// wanted: what is wrong with it shows when they are read.
 /// </para>
 /// </remarks>
 /// <example>
@@ -39,7 +44,10 @@ public sealed class MessageFilter
 
     /// <summary>Reads a filter.</summary>
     /// <param name="text">At most 4,096 characters, 256 conditions, 64 levels.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.InvalidArgument"/>: the text is no filter; the message says what is wrong and at which position, from 1.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.InvalidArgument"/>: the text is no filter; the message says what is wrong and at which
+    /// position, from 1.
+    /// </exception>
     public static MessageFilter Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);

@@ -4,10 +4,12 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client;
 
-/// <summary>Headers to publish with a message: names with byte or text values, kept in the form they travel in.</summary>
+/// <summary>
+/// Headers to publish with a message: names with byte or text values, kept in the form they travel in.
+/// </summary>
 /// <remarks>
-/// May be used for many messages, which then costs nothing per message. Not thread-safe while it is being changed. A name has 1
-/// to 255 bytes of UTF-8, a value at most 65,535, all headers together 65,535.
+/// May be used for many messages, which then costs nothing per message. Not thread-safe while it is being changed. A
+/// name has 1 to 255 bytes of UTF-8, a value at most 65,535, all headers together 65,535.
 /// </remarks>
 /// <example>
 /// <code>
@@ -21,9 +23,7 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
     private int _length;
 
     /// <summary>Makes an empty set.</summary>
-    public MessageHeaders()
-    {
-    }
+    public MessageHeaders() { }
 
     internal MessageHeaders(byte[] encoded, int count) => (_encoded, _length, Count) = (encoded, encoded.Length, count);
 
@@ -48,9 +48,21 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
         byte[] nameBytes = Encoding.UTF8.GetBytes(name);
         int needed = _length + RecordWriter.SizeOfHeader(nameBytes.Length, value.Length);
         if (nameBytes.Length > byte.MaxValue)
-            throw new ArgumentException($"A header's name has at most {byte.MaxValue} bytes, not {nameBytes.Length}.", nameof(name));
+        {
+            throw new ArgumentException(
+                $"A header's name has at most {byte.MaxValue} bytes, not {nameBytes.Length}.",
+                nameof(name)
+            );
+        }
+
         if (needed > RecordLayout.MaxHeadersLength)
-            throw new ArgumentException($"A message's headers have at most {RecordLayout.MaxHeadersLength} bytes, not {needed}.", nameof(value));
+        {
+            throw new ArgumentException(
+                $"A message's headers have at most {RecordLayout.MaxHeadersLength} bytes, not {needed}.",
+                nameof(value)
+            );
+        }
+
         if (needed > _encoded.Length)
             Array.Resize(ref _encoded, Math.Max(needed, 2 * _encoded.Length));
         _length += RecordWriter.WriteHeader(_encoded.AsSpan(_length), nameBytes, value);
@@ -71,11 +83,23 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
         byte[] value = Encoding.ASCII.GetBytes(contentType);
         int length = RecordWriter.SizeOfWellKnownHeader(value.Length);
         if (others.Length + length > RecordLayout.MaxHeadersLength)
-            throw new ArgumentException($"A message's headers have at most {RecordLayout.MaxHeadersLength} bytes, its content type included, not {others.Length + length}.", nameof(headers));
+        {
+            throw new ArgumentException(
+                $"A message's headers have at most {RecordLayout.MaxHeadersLength} bytes, its content type included, "
+                    + $"not {others.Length + length}.",
+                nameof(headers)
+            );
+        }
+
         byte[] encoded = new byte[length + others.Length];
         RecordWriter.WriteWellKnownHeader(encoded, WellKnownHeader.ContentType, value);
         others.CopyTo(encoded.AsSpan(length));
-        return new MessageHeaders { _encoded = encoded, _length = encoded.Length, Count = 1 + (headers?.Count ?? 0) };
+        return new MessageHeaders
+        {
+            _encoded = encoded,
+            _length = encoded.Length,
+            Count = 1 + (headers?.Count ?? 0),
+        };
     }
 
     /// <summary>The headers in the order they were added.</summary>
@@ -83,7 +107,15 @@ public sealed class MessageHeaders : IEnumerable<KeyValuePair<string, ReadOnlyMe
     {
         var headers = new List<KeyValuePair<string, ReadOnlyMemory<byte>>>(Count);
         foreach (HeaderView header in new HeaderEnumerator(Encoded))
-            headers.Add(new(WellKnownHeader.NameOf(header.WellKnownId) ?? Encoding.UTF8.GetString(header.Name), header.Value.ToArray()));
+        {
+            headers.Add(
+                new(
+                    WellKnownHeader.NameOf(header.WellKnownId) ?? Encoding.UTF8.GetString(header.Name),
+                    header.Value.ToArray()
+                )
+            );
+        }
+
         return headers.GetEnumerator();
     }
 

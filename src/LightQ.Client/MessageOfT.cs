@@ -6,8 +6,9 @@ namespace LightQ.Client;
 /// <summary>A received message with the value that its body stands for.</summary>
 /// <typeparam name="T">What was published.</typeparam>
 /// <remarks>
-/// The value is the application's own and stays valid; <see cref="Raw"/> is valid as long as every <see cref="Message"/> is. A body that is no such value is no
-/// end of the enumeration: it throws where <see cref="Value"/> is asked for, and nowhere else.
+/// The value is the application's own and stays valid; <see cref="Raw"/> is valid as long as every
+/// <see cref="Message"/> is. A body that is no such value is no end of the enumeration: it throws where
+/// <see cref="Value"/> is asked for, and nowhere else.
 /// </remarks>
 public readonly struct Message<T>
 {
@@ -21,7 +22,9 @@ public readonly struct Message<T>
     public Message Raw { get; }
 
     /// <summary>What the body stands for.</summary>
-    /// <exception cref="UndecodableMessageException">It stands for no such value; the exception names the message and the cause.</exception>
+    /// <exception cref="UndecodableMessageException">
+    /// It stands for no such value; the exception names the message and the cause.
+    /// </exception>
     public T Value => Error is null ? _value! : throw Error;
 
     /// <summary>Why there is no value; null when there is one.</summary>
@@ -40,13 +43,23 @@ public readonly struct Message<T>
     {
         try
         {
-            return new Message<T>(raw, raw.IsTombstone ? throw new FormatException("it has no body, which says that its key's last value is gone.") : serializer.Deserialize(raw.BodySpan));
+            return new Message<T>(
+                raw,
+                raw.IsTombstone
+                    ? throw new FormatException("it has no body, which says that its key's last value is gone.")
+                    : serializer.Deserialize(raw.BodySpan)
+            );
         }
         catch (Exception e)
         {
             // Whatever a serializer throws about bytes of unknown origin belongs to this message alone.
-            string? contentType = raw.TryGetHeader("content-type", out ReadOnlySpan<byte> header) ? Encoding.UTF8.GetString(header) : null;
-            return new Message<T>(raw, new UndecodableMessageException(topic, raw.Partition, raw.Offset, typeof(T), contentType, e));
+            string? contentType = raw.TryGetHeader("content-type", out ReadOnlySpan<byte> header)
+                ? Encoding.UTF8.GetString(header)
+                : null;
+            return new Message<T>(
+                raw,
+                new UndecodableMessageException(topic, raw.Partition, raw.Offset, typeof(T), contentType, e)
+            );
         }
     }
 }

@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>A partition of a consumed topic that the broker does not serve: none of its messages come, and so none of its keys.</summary>
+/// <summary>
+/// A partition of a consumed topic that the broker does not serve: none of its messages come, and so none of its keys.
+/// </summary>
 public sealed class PartitionRefusedEventArgs : EventArgs
 {
     /// <summary>Makes the event's data.</summary>

@@ -9,7 +9,13 @@ public sealed class ProcessErrorEventArgs : EventArgs
     /// <param name="topic">The topic.</param>
     /// <param name="group">The group.</param>
     /// <param name="message">The message it is about; null when it is about none.</param>
-    public ProcessErrorEventArgs(ProcessErrorSource source, Exception exception, string topic, string group, Message? message)
+    public ProcessErrorEventArgs(
+        ProcessErrorSource source,
+        Exception exception,
+        string topic,
+        string group,
+        Message? message
+    )
     {
         Source = source;
         Exception = exception;

@@ -16,7 +16,10 @@ public sealed class ProcessMessageEventArgs : EventArgs
         CancellationToken = cancellationToken;
     }
 
-    /// <summary>The message. It is a copy of its own and may be kept. Without <see cref="ProcessorOptions.AutoComplete"/> the handler settles it.</summary>
+    /// <summary>
+    /// The message. It is a copy of its own and may be kept. Without <see cref="ProcessorOptions.AutoComplete"/> the
+    /// handler settles it.
+    /// </summary>
     public Message Message { get; }
 
     /// <summary>The topic.</summary>
@@ -26,8 +29,8 @@ public sealed class ProcessMessageEventArgs : EventArgs
     public string Group { get; }
 
     /// <summary>
-    /// Cancelled when the message's lock is lost (its time was over or the connection ended, so that another member may have it by now), and
-    /// when the processor stops and the handler has had its time.
+    /// Cancelled when the message's lock is lost (its time was over or the connection ended, so that another member may
+    /// have it by now), and when the processor stops and the handler has had its time.
     /// </summary>
     public CancellationToken CancellationToken { get; }
 
@@ -35,8 +38,9 @@ public sealed class ProcessMessageEventArgs : EventArgs
     /// <typeparam name="T">What was published.</typeparam>
     /// <param name="serializer">Reads the body.</param>
     /// <exception cref="UndecodableMessageException">
-    /// It stands for no such value. Left to the processor, that is what every failure of a handler is: told to <see cref="LightQProcessor.ProcessErrorAsync"/>, and the message is abandoned, up to
-    /// the topic's most deliveries.
+    /// It stands for no such value. Left to the processor, that is what every failure of a handler is: told to
+    /// <see cref="LightQProcessor.ProcessErrorAsync"/>, and the message is abandoned, up to the topic's most
+    /// deliveries.
     /// </exception>
     public T GetValue<T>(IMessageSerializer<T> serializer) => Message.As(serializer, Topic).Value;
 }

@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>Which messages a <see cref="LightQProcessor"/> hands out one after the other, each when the one before is settled.</summary>
+/// <summary>
+/// Which messages a <see cref="LightQProcessor"/> hands out one after the other, each when the one before is settled.
+/// </summary>
 public enum ProcessingOrder
 {
     /// <summary>None: any of them run at the same time.</summary>

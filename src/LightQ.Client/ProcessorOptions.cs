@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>How a <see cref="LightQProcessor"/> works. Immutable; a value outside its range throws when it is set.</summary>
+/// <summary>
+/// How a <see cref="LightQProcessor"/> works. Immutable; a value outside its range throws when it is set.
+/// </summary>
 public sealed record ProcessorOptions
 {
     private const int MostAtOnce = 10_000;
@@ -18,8 +20,9 @@ public sealed record ProcessorOptions
     } = 1;
 
     /// <summary>
-    /// How many messages of a partition the processor holds, those that wait for a handler included. Default 0: twice <see cref="MaxConcurrency"/>. Less than
-    /// <see cref="MaxConcurrency"/> leaves handlers idle; much more keeps messages from other members, and delivers them again when this one is lost.
+    /// How many messages of a partition the processor holds, those that wait for a handler included. Default 0: twice
+    /// <see cref="MaxConcurrency"/>. Less than <see cref="MaxConcurrency"/> leaves handlers idle; much more keeps
+    /// messages from other members, and delivers them again when this one is lost.
     /// </summary>
     public int MaxInFlight
     {
@@ -32,27 +35,46 @@ public sealed record ProcessorOptions
     }
 
     /// <summary>
-    /// Whether a message is completed when its handler returns, which is the default. Otherwise the handler settles it. In both cases a message whose handler
-    /// throws is abandoned, unless the handler had settled it before.
+    /// Whether a message is completed when its handler returns, which is the default. Otherwise the handler settles it.
+    /// In both cases a message whose handler throws is abandoned, unless the handler had settled it before.
     /// </summary>
     public bool AutoComplete { get; init; } = true;
 
     /// <summary>
-    /// How long a message's lock is renewed, counted from when its handler begins; before that, from when it came. 0 to 24 h, default 5 min; 0 never renews. Later
-    /// its lock runs out, the handler's token is cancelled, and the message goes to another member: the limit is for handlers that hang.
+    /// How long a message's lock is renewed, counted from when its handler begins; before that, from when it came. 0 to
+    /// 24 h, default 5 min; 0 never renews. Later its lock runs out, the handler's token is cancelled, and the message
+    /// goes to another member: the limit is for handlers that hang.
     /// </summary>
-    public TimeSpan MaxLockRenewal { get; init => field = UpToADay(value); } = TimeSpan.FromMinutes(5);
+    public TimeSpan MaxLockRenewal
+    {
+        get;
+        init => field = UpToADay(value);
+    } = TimeSpan.FromMinutes(5);
 
     /// <summary>
-    /// For how long a message is this processor's without a renewal, 1 s to 12 h; null (the default) for the topic's lock duration. A longer one needs fewer renewals; a shorter
-    /// one gives the messages of a host that hangs to others sooner.
+    /// For how long a message is this processor's without a renewal, 1 s to 12 h; null (the default) for the topic's
+    /// lock duration. A longer one needs fewer renewals; a shorter one gives the messages of a host that hangs to
+    /// others sooner.
     /// </summary>
-    public TimeSpan? LockDuration { get; init => field = ConsumeOptions.CheckLockDuration(value); }
+    public TimeSpan? LockDuration
+    {
+        get;
+        init => field = ConsumeOptions.CheckLockDuration(value);
+    }
 
-    /// <summary>How long <see cref="LightQProcessor.StopAsync"/> lets running handlers go on before it cancels their tokens. 0 to 24 h, default 30 s.</summary>
-    public TimeSpan DrainTimeout { get; init => field = UpToADay(value); } = TimeSpan.FromSeconds(30);
+    /// <summary>
+    /// How long <see cref="LightQProcessor.StopAsync"/> lets running handlers go on before it cancels their tokens. 0
+    /// to 24 h, default 30 s.
+    /// </summary>
+    public TimeSpan DrainTimeout
+    {
+        get;
+        init => field = UpToADay(value);
+    } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Which messages run one after the other. Default: none. See there what order means when a message is abandoned.</summary>
+    /// <summary>
+    /// Which messages run one after the other. Default: none. See there what order means when a message is abandoned.
+    /// </summary>
     public ProcessingOrder Ordering { get; init; }
 
     /// <summary>Where the group begins if it is new. Default: as for <see cref="ConsumeOptions.Start"/>.</summary>
@@ -63,7 +85,8 @@ public sealed record ProcessorOptions
 
     internal int EffectiveMaxInFlight => MaxInFlight != 0 ? MaxInFlight : 2 * MaxConcurrency;
 
-    private static TimeSpan UpToADay(TimeSpan value) => value >= TimeSpan.Zero && value <= TimeSpan.FromDays(1)
-        ? value
-        : throw new ArgumentOutOfRangeException(nameof(value), value, "The time is 0 to 24 h.");
+    private static TimeSpan UpToADay(TimeSpan value) =>
+        value >= TimeSpan.Zero && value <= TimeSpan.FromDays(1)
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "The time is 0 to 24 h.");
 }

@@ -5,18 +5,24 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client;
 
-/// <summary>Publishes to one topic. Made by <see cref="LightQClient.CreateProducerAsync(string, ProducerOptions?, CancellationToken)"/>; keep it, do not make one per message.</summary>
+/// <summary>
+/// Publishes to one topic. Made by
+/// <see cref="LightQClient.CreateProducerAsync(string, ProducerOptions?, CancellationToken)"/>; keep it, do not make
+/// one per message.
+/// </summary>
 /// <remarks>
-/// Thread-safe. Messages published by one thread are stored in that order. Nothing waits to be batched: what is published while
-/// a send is under way goes out together with the next. When the connection is lost, the producer resumes on the next one: what
-/// was not sent is sent then; what was sent and not acknowledged is sent again by a named producer (and stored once), and fails
-/// with <see cref="ErrorCode.OutcomeUnknown"/> for an anonymous one. After an error everything published behind it fails with
-/// <see cref="ErrorCode.StreamBroken"/>, so there are no holes in the order; messages published after that are new ones.
+/// Thread-safe. Messages published by one thread are stored in that order. Nothing waits to be batched: what is
+/// published while a send is under way goes out together with the next. When the connection is lost, the producer
+/// resumes on the next one: what was not sent is sent then; what was sent and not acknowledged is sent again by a named
+/// producer (and stored once), and fails with <see cref="ErrorCode.OutcomeUnknown"/> for an anonymous one. After an
+/// error everything published behind it fails with <see cref="ErrorCode.StreamBroken"/>, so there are no holes in the
+/// order; messages published after that are new ones.
 /// <para>
-/// On a topic with several partitions, order, window and errors are per partition. A message with a key goes to the partition of the key
-/// (<see cref="PartitionOf"/>), so that messages with the same key stay in order. A message without one goes to any that has room: the producer
-/// stays with a partition until the batch that is being filled there is full or sent, and then goes to the next. A producer with a
-/// <see cref="ProducerOptions.Partition"/>, or made for <c>orders/3</c>, publishes everything there.
+/// On a topic with several partitions, order, window and errors are per partition. A message with a key goes to the
+/// partition of the key (<see cref="PartitionOf"/>), so that messages with the same key stay in order. A message
+/// without one goes to any that has room: the producer stays with a partition until the batch that is being filled
+/// there is full or sent, and then goes to the next. A producer with a <see cref="ProducerOptions.Partition"/>, or made
+/// for <c>orders/3</c>, publishes everything there.
 /// </para>
 /// </remarks>
 /// <example>
@@ -69,30 +75,49 @@ public sealed class Producer : IAsyncDisposable
     /// <summary>Whether it, or a partition of it, takes no messages for good: another producer may.</summary>
     internal bool IsBroken => _router is null ? _stream.IsBroken : _router.IsBroken;
 
-    /// <summary>The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.</summary>
+    /// <summary>
+    /// The partition of the topic that messages with a key belong to: CRC-32C(key) mod <see cref="PartitionCount"/>.
+    /// </summary>
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">It is no key.</exception>
-    public int PartitionOf(MessageKey key) => key.HasValue ? key.PartitionOf(PartitionCount) : throw new ArgumentException("A message without a key belongs to no partition.", nameof(key));
+    public int PartitionOf(MessageKey key) =>
+        key.HasValue
+            ? key.PartitionOf(PartitionCount)
+            : throw new ArgumentException("A message without a key belongs to no partition.", nameof(key));
 
     /// <summary>Publishes a message and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
-    /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
+    /// <returns>
+    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
+    /// is full. Await it once.
+    /// </returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
-    public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        Publish(body.Span, key, headers, _clock.Stamp(default), cancellationToken);
+    public ValueTask<PublishAck> PublishAsync(
+        ReadOnlyMemory<byte> body,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        CancellationToken cancellationToken = default
+    ) => Publish(body.Span, key, headers, _clock.Stamp(default), cancellationToken);
 
     /// <summary>Publishes a message and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
-    /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
+    /// <returns>
+    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
+    /// is full. Await it once.
+    /// </returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
-    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        Publish(body, key, headers, _clock.Stamp(default), cancellationToken);
+    public ValueTask<PublishAck> PublishAsync(
+        ReadOnlySpan<byte> body,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        CancellationToken cancellationToken = default
+    ) => Publish(body, key, headers, _clock.Stamp(default), cancellationToken);
 
     /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
@@ -100,10 +125,18 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
-    /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
+    /// <returns>
+    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
+    /// is full. Await it once.
+    /// </returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
-    public ValueTask<PublishAck> PublishAsync(ReadOnlyMemory<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        Publish(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
+    public ValueTask<PublishAck> PublishAsync(
+        ReadOnlyMemory<byte> body,
+        in PublishOptions options,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        CancellationToken cancellationToken = default
+    ) => Publish(body.Span, key, headers, _clock.Stamp(options), cancellationToken);
 
     /// <summary>Publishes a message with times of its own and waits for its ack.</summary>
     /// <param name="body">The body; copied before the method returns.</param>
@@ -111,28 +144,47 @@ public sealed class Producer : IAsyncDisposable
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
-    /// <returns>Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window is full. Await it once.</returns>
+    /// <returns>
+    /// Completes, on the thread pool, when the message is as safe as the ack level says. Waits for room when the window
+    /// is full. Await it once.
+    /// </returns>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
-    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        Publish(body, key, headers, _clock.Stamp(options), cancellationToken);
+    public ValueTask<PublishAck> PublishAsync(
+        ReadOnlySpan<byte> body,
+        in PublishOptions options,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        CancellationToken cancellationToken = default
+    ) => Publish(body, key, headers, _clock.Stamp(options), cancellationToken);
 
-    /// <summary>Publishes a tombstone and waits for its ack: a message without a body, which says that what its key stood for is gone.</summary>
+    /// <summary>
+    /// Publishes a tombstone and waits for its ack: a message without a body, which says that what its key stood for is
+    /// gone.
+    /// </summary>
     /// <param name="key">The key; there must be one.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
     /// <returns>As for any message.</returns>
     /// <exception cref="ArgumentException">There is no key.</exception>
     /// <exception cref="LightQException">The message was refused, or its outcome is unknown.</exception>
-    public ValueTask<PublishAck> PublishTombstoneAsync(MessageKey key, MessageHeaders? headers = null, CancellationToken cancellationToken = default) =>
-        Publish(default, OfTombstone(key), headers, _clock.Stamp(default), cancellationToken);
+    public ValueTask<PublishAck> PublishTombstoneAsync(
+        MessageKey key,
+        MessageHeaders? headers = null,
+        CancellationToken cancellationToken = default
+    ) => Publish(default, OfTombstone(key), headers, _clock.Stamp(default), cancellationToken);
 
-    /// <summary>Publishes a tombstone without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
+    /// <summary>
+    /// Publishes a tombstone without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.
+    /// </summary>
     /// <param name="key">The key; there must be one.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
     /// <exception cref="ArgumentException">There is no key.</exception>
-    /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
-    public bool TryPublishTombstone(MessageKey key, MessageHeaders? headers = null) => TryPublish(default, OfTombstone(key), headers, _clock.Stamp(default));
+    /// <exception cref="LightQException">
+    /// The producer has failed for good, the message is too large, or (once) an earlier message was not stored.
+    /// </exception>
+    public bool TryPublishTombstone(MessageKey key, MessageHeaders? headers = null) =>
+        TryPublish(default, OfTombstone(key), headers, _clock.Stamp(default));
 
     /// <summary>Publishes a whole batch and waits for its ack. The builder is empty when this returns.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
@@ -142,42 +194,67 @@ public sealed class Producer : IAsyncDisposable
     public ValueTask<PublishAck> PublishAsync(BatchBuilder batch, CancellationToken cancellationToken = default)
     {
         SendBatch filled = FilledOf(batch);
-        ValueTask<PublishAck> ack = IsTraced ? TracedPublishing.PublishAsync(batch.Stream, filled, cancellationToken) : batch.Stream.PublishAsync(filled, cancellationToken);
+        ValueTask<PublishAck> ack = IsTraced
+            ? TracedPublishing.PublishAsync(batch.Stream, filled, cancellationToken)
+            : batch.Stream.PublishAsync(filled, cancellationToken);
         if (!ack.IsCanceled)
             batch.Forget();
         return ack;
     }
 
-    /// <summary>Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
+    /// <summary>
+    /// Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.
+    /// </summary>
     /// <param name="body">The body; copied.</param>
-    /// <returns>False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits for better times.</returns>
-    /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
+    /// <returns>
+    /// False when the window is full: nothing was published. <see cref="WaitForRoomAsync"/> waits for better times.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// The producer has failed for good, the message is too large, or (once) an earlier message was not stored.
+    /// </exception>
     public bool TryPublish(ReadOnlySpan<byte> body) =>
-        _router is null && _clock.IsPlain && !IsTraced ? _stream.TryPublish(body) : TryPublish(body, default, null, _clock.Stamp(default));
+        _router is null && _clock.IsPlain && !IsTraced
+            ? _stream.TryPublish(body)
+            : TryPublish(body, default, null, _clock.Stamp(default));
 
-    /// <summary>Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
+    /// <summary>
+    /// Publishes a message without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.
+    /// </summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
-    /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
+    /// <exception cref="LightQException">
+    /// The producer has failed for good, the message is too large, or (once) an earlier message was not stored.
+    /// </exception>
     public bool TryPublish(ReadOnlySpan<byte> body, MessageKey key, MessageHeaders? headers = null) =>
         TryPublish(body, key, headers, _clock.Stamp(default));
 
-    /// <summary>Publishes a message with times of its own, without waiting for anything. Whether it was stored, <see cref="FlushAsync"/> tells.</summary>
+    /// <summary>
+    /// Publishes a message with times of its own, without waiting for anything. Whether it was stored,
+    /// <see cref="FlushAsync"/> tells.
+    /// </summary>
     /// <param name="body">The body; copied.</param>
     /// <param name="options">How long the message is of use.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
-    /// <exception cref="LightQException">The producer has failed for good, the message is too large, or (once) an earlier message was not stored.</exception>
-    public bool TryPublish(ReadOnlySpan<byte> body, in PublishOptions options, MessageKey key = default, MessageHeaders? headers = null) =>
-        TryPublish(body, key, headers, _clock.Stamp(options));
+    /// <exception cref="LightQException">
+    /// The producer has failed for good, the message is too large, or (once) an earlier message was not stored.
+    /// </exception>
+    public bool TryPublish(
+        ReadOnlySpan<byte> body,
+        in PublishOptions options,
+        MessageKey key = default,
+        MessageHeaders? headers = null
+    ) => TryPublish(body, key, headers, _clock.Stamp(options));
 
     /// <summary>Publishes a whole batch without waiting for anything. When it succeeds, the builder is empty.</summary>
     /// <param name="batch">A batch of this producer with at least one message.</param>
     /// <returns>False when the window is full: nothing was published and the batch is as it was.</returns>
-    /// <exception cref="LightQException">The producer has failed for good, or (once) an earlier message was not stored.</exception>
+    /// <exception cref="LightQException">
+    /// The producer has failed for good, or (once) an earlier message was not stored.
+    /// </exception>
     public bool TryPublish(BatchBuilder batch)
     {
         SendBatch filled = FilledOf(batch);
@@ -188,10 +265,12 @@ public sealed class Producer : IAsyncDisposable
     }
 
     /// <summary>An empty batch to fill and publish, as often as you like.</summary>
-    /// <param name="options">When its messages are delivered and how long they are of use; time counts from when the first is added.</param>
+    /// <param name="options">
+    /// When its messages are delivered and how long they are of use; time counts from when the first is added.
+    /// </param>
     /// <param name="partition">
-    /// Where it goes, whatever the keys of its messages. Null (the default): of a topic with several partitions, each filling goes where its first
-    /// message belongs, and takes no message with a key of another partition.
+    /// Where it goes, whatever the keys of its messages. Null (the default): of a topic with several partitions, each
+    /// filling goes where its first message belongs, and takes no message with a key of another partition.
     /// </param>
     /// <exception cref="ArgumentException">The options have a message id.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The producer does not publish to that partition.</exception>
@@ -199,18 +278,28 @@ public sealed class Producer : IAsyncDisposable
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         if (options.MessageId is not null)
-            throw new ArgumentException("A message with an id has a batch of its own: publish it by itself.", nameof(options));
+        {
+            throw new ArgumentException(
+                "A message with an id has a batch of its own: publish it by itself.",
+                nameof(options)
+            );
+        }
+
         if (partition is not { } wanted)
             return new BatchBuilder(this, _stream, _router, _clock, options);
         ProducerStream? stream = _router is null ? _stream : _router.Streams.ElementAtOrDefault(wanted);
         if (stream is null || stream.Partition != wanted)
-            throw new ArgumentOutOfRangeException(nameof(partition), wanted, $"This producer publishes to {(_router is null ? $"partition {_stream.Partition}" : $"partitions 0 to {_router.Count - 1}")}.");
+        {
+            string there = _router is null ? $"partition {_stream.Partition}" : $"partitions 0 to {_router.Count - 1}";
+            throw new ArgumentOutOfRangeException(nameof(partition), wanted, $"This producer publishes to {there}.");
+        }
+
         return new BatchBuilder(this, stream, null, _clock, options);
     }
 
     /// <summary>
-    /// Waits until there is room again after a publish that returned false: half of the window, of several partitions the one that refused last.
-    /// Another thread may be quicker to use it.
+    /// Waits until there is room again after a publish that returned false: half of the window, of several partitions
+    /// the one that refused last. Another thread may be quicker to use it.
     /// </summary>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The producer has failed for good.</exception>
@@ -219,7 +308,9 @@ public sealed class Producer : IAsyncDisposable
 
     /// <summary>Waits until every message published before is acknowledged.</summary>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException">The first error since the last flush, awaited by someone else or not.</exception>
+    /// <exception cref="LightQException">
+    /// The first error since the last flush, awaited by someone else or not.
+    /// </exception>
     public Task FlushAsync(CancellationToken cancellationToken = default)
     {
         Task flushed = FlushAllAsync();
@@ -227,8 +318,9 @@ public sealed class Producer : IAsyncDisposable
     }
 
     /// <summary>
-    /// Waits up to <see cref="ProducerOptions.DisposeTimeout"/> for the messages under way, then closes. What has no ack by then fails
-    /// with <see cref="ErrorCode.Closed"/>. Throws nothing: who wants to know calls <see cref="FlushAsync"/> first.
+    /// Waits up to <see cref="ProducerOptions.DisposeTimeout"/> for the messages under way, then closes. What has no
+    /// ack by then fails with <see cref="ErrorCode.Closed"/>. Throws nothing: who wants to know calls
+    /// <see cref="FlushAsync"/> first.
     /// </summary>
     public async ValueTask DisposeAsync()
     {
@@ -249,7 +341,13 @@ public sealed class Producer : IAsyncDisposable
             _router.Close();
     }
 
-    private ValueTask<PublishAck> Publish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties, CancellationToken cancellationToken)
+    private ValueTask<PublishAck> Publish(
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties,
+        CancellationToken cancellationToken
+    )
     {
         ProducerStream stream = Choose(body.Length, key, headers, properties);
         return IsTraced
@@ -257,18 +355,32 @@ public sealed class Producer : IAsyncDisposable
             : stream.PublishAsync(body, key, headers, properties, cancellationToken);
     }
 
-    private bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
+    private bool TryPublish(
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties
+    )
     {
         ProducerStream stream = Choose(body.Length, key, headers, properties);
-        return (IsTraced ? TracedPublishing.TryPublish(stream, body, key, headers, properties) : stream.TryPublish(body, key, headers, properties))
-            || (_router is not null && _router.Refused(stream));
+        return (
+                IsTraced
+                    ? TracedPublishing.TryPublish(stream, body, key, headers, properties)
+                    : stream.TryPublish(body, key, headers, properties)
+            ) || (_router is not null && _router.Refused(stream));
     }
 
     private static MessageKey OfTombstone(in MessageKey key) =>
-        key.HasValue ? key.Bury() : throw new ArgumentException("A tombstone says that its key is gone, so it has one.", nameof(key));
+        key.HasValue
+            ? key.Bury()
+            : throw new ArgumentException("A tombstone says that its key is gone, so it has one.", nameof(key));
 
-    private ProducerStream Choose(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties) =>
-        _router is null ? _stream : _router.Choose(key, SendBatch.RecordLength(bodyLength, key, headers), properties);
+    private ProducerStream Choose(
+        int bodyLength,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties
+    ) => _router is null ? _stream : _router.Choose(key, SendBatch.RecordLength(bodyLength, key, headers), properties);
 
     private Task FlushAllAsync() => _router is null ? _stream.FlushAsync() : _router.FlushAsync();
 

@@ -2,11 +2,16 @@ using System.Buffers;
 
 namespace LightQ.Client;
 
-/// <summary>Publishes values to one topic. Made by <see cref="LightQClient.CreateProducerAsync{T}(string, IMessageSerializer{T}, ProducerOptions?, CancellationToken)"/>; keep it, do not make one per message.</summary>
+/// <summary>
+/// Publishes values to one topic. Made by
+/// <see cref="LightQClient.CreateProducerAsync{T}(string, IMessageSerializer{T}, ProducerOptions?, CancellationToken)"/>;
+/// keep it, do not make one per message.
+/// </summary>
 /// <typeparam name="T">What is published.</typeparam>
 /// <remarks>
-/// A <see cref="Producer"/> with a serializer in front of it: what is said there of order, threads, windows and errors holds here. Every message gets a header that says the serializer's
-/// content type, in place of which the headers of a message may have another.
+/// A <see cref="Producer"/> with a serializer in front of it: what is said there of order, threads, windows and errors
+/// holds here. Every message gets a header that says the serializer's content type, in place of which the headers of a
+/// message may have another.
 /// </remarks>
 /// <example>
 /// <code>
@@ -36,27 +41,56 @@ public sealed class Producer<T> : IAsyncDisposable
     /// <summary>Publishes a value and waits for its ack.</summary>
     /// <param name="value">The value; serialized before the method returns.</param>
     /// <param name="key">The key, or default for none.</param>
-    /// <param name="headers">The headers, or null. Some that are used for many messages cost nothing per message if they have a content-type of their own.</param>
+    /// <param name="headers">
+    /// The headers, or null. Some that are used for many messages cost nothing per message if they have a content-type
+    /// of their own.
+    /// </param>
     /// <param name="options">When the message is delivered and how long it is of use.</param>
     /// <param name="cancellationToken">Ends the wait. The message may be stored nevertheless.</param>
-    /// <returns>As for <see cref="Producer.PublishAsync(ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, CancellationToken)"/>.</returns>
-    /// <exception cref="LightQException">The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing is published.</exception>
-    public ValueTask<PublishAck> PublishAsync(T value, MessageKey key = default, MessageHeaders? headers = null, PublishOptions options = default, CancellationToken cancellationToken = default)
+    /// <returns>
+    /// As for
+    /// <see cref="Producer.PublishAsync(ReadOnlyMemory{byte}, MessageKey, MessageHeaders?, CancellationToken)"/>.
+    /// </returns>
+    /// <exception cref="LightQException">
+    /// The message was refused, or its outcome is unknown. What the serializer throws is thrown as it is, and nothing
+    /// is published.
+    /// </exception>
+    public ValueTask<PublishAck> PublishAsync(
+        T value,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default
+    )
     {
         ArrayBufferWriter<byte> body = Serialize(value);
-        ValueTask<PublishAck> ack = Raw.PublishAsync(body.WrittenMemory, options, key, Describe(headers), cancellationToken);
+        ValueTask<PublishAck> ack = Raw.PublishAsync(
+            body.WrittenMemory,
+            options,
+            key,
+            Describe(headers),
+            cancellationToken
+        );
         Return(body);
         return ack;
     }
 
-    /// <summary>Publishes a value without waiting for anything. Whether it was stored, <see cref="Producer.FlushAsync"/> of <see cref="Raw"/> tells.</summary>
+    /// <summary>
+    /// Publishes a value without waiting for anything. Whether it was stored, <see cref="Producer.FlushAsync"/> of
+    /// <see cref="Raw"/> tells.
+    /// </summary>
     /// <param name="value">The value.</param>
     /// <param name="key">The key, or default for none.</param>
     /// <param name="headers">The headers, or null; as for <see cref="PublishAsync"/>.</param>
     /// <param name="options">When the message is delivered and how long it is of use.</param>
     /// <returns>False when the window is full: nothing was published.</returns>
     /// <exception cref="LightQException">As for <see cref="Producer.TryPublish(ReadOnlySpan{byte})"/>.</exception>
-    public bool TryPublish(T value, MessageKey key = default, MessageHeaders? headers = null, PublishOptions options = default)
+    public bool TryPublish(
+        T value,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default
+    )
     {
         ArrayBufferWriter<byte> body = Serialize(value);
         bool isPublished = Raw.TryPublish(body.WrittenSpan, options, key, Describe(headers));
@@ -83,5 +117,7 @@ public sealed class Producer<T> : IAsyncDisposable
     }
 
     private MessageHeaders Describe(MessageHeaders? headers) =>
-        headers is null or { Count: 0 } ? _contentType : MessageHeaders.WithContentType(headers, _serializer.ContentType);
+        headers is null or { Count: 0 }
+            ? _contentType
+            : MessageHeaders.WithContentType(headers, _serializer.ContentType);
 }

@@ -10,20 +10,25 @@ public sealed record ProducerOptions
     internal const int SmallestBatchBytes = 1024;
 
     /// <summary>
-    /// Makes the producer idempotent: the broker knows it by this name again after a reconnect or a restart, and what was
-    /// resent is stored once. At most one producer of a name at a time; a newer one takes over and the older gets
-    /// <see cref="ErrorCode.Fenced"/>. Null (the default): anonymous; then publishes that were under way when the connection was
-    /// lost fail with <see cref="ErrorCode.OutcomeUnknown"/>.
+    /// Makes the producer idempotent: the broker knows it by this name again after a reconnect or a restart, and what
+    /// was resent is stored once. At most one producer of a name at a time; a newer one takes over and the older gets
+    /// <see cref="ErrorCode.Fenced"/>. Null (the default): anonymous; then publishes that were under way when the
+    /// connection was lost fail with <see cref="ErrorCode.OutcomeUnknown"/>.
     /// </summary>
     public string? Name
     {
         get;
-        init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"A producer's name has {TopicName.Rule}.", nameof(value));
+        init =>
+            field =
+                value is null || TopicName.IsValid(value)
+                    ? value
+                    : throw new ArgumentException($"A producer's name has {TopicName.Rule}.", nameof(value));
     }
 
     /// <summary>
-    /// The partition to publish to, whatever the messages' keys; null (the default) for all of them, or the one that the topic's address names
-    /// (<c>orders/3</c>). Of all, a message's key chooses the partition; see <see cref="Producer"/>.
+    /// The partition to publish to, whatever the messages' keys; null (the default) for all of them, or the one that
+    /// the topic's address names (<c>orders/3</c>). Of all, a message's key chooses the partition; see
+    /// <see cref="Producer"/>.
     /// </summary>
     public int? Partition
     {
@@ -40,8 +45,9 @@ public sealed record ProducerOptions
     public Durability AckLevel { get; init; }
 
     /// <summary>
-    /// Largest batch, in bytes, 1 KiB to 1 MiB. Default: 64 KiB. A message that does not fit gets a batch of its own. Small values
-    /// cost throughput, large ones memory; latency hardly depends on it, because a batch never waits to become full.
+    /// Largest batch, in bytes, 1 KiB to 1 MiB. Default: 64 KiB. A message that does not fit gets a batch of its own.
+    /// Small values cost throughput, large ones memory; latency hardly depends on it, because a batch never waits to
+    /// become full.
     /// </summary>
     public int BatchBytes
     {
@@ -55,23 +61,34 @@ public sealed record ProducerOptions
     } = 64 * 1024;
 
     /// <summary>
-    /// How batches are compressed. Default: not at all. A batch that would not become shorter is sent as it is. The broker keeps and
-    /// delivers the compressed bytes; consumers inflate them. Larger batches compress better: see <see cref="BatchBytes"/>.
+    /// How batches are compressed. Default: not at all. A batch that would not become shorter is sent as it is. The
+    /// broker keeps and delivers the compressed bytes; consumers inflate them. Larger batches compress better: see
+    /// <see cref="BatchBytes"/>.
     /// </summary>
     public BatchCodec Compression
     {
         get;
-        init => field = Enum.IsDefined(value) ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "None, Brotli or Deflate.");
+        init =>
+            field = Enum.IsDefined(value)
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(value), value, "None, Brotli or Deflate.");
     }
 
-    /// <summary>How hard it is tried. Default: the fastest; the others take several times as long, on the thread that sends.</summary>
+    /// <summary>
+    /// How hard it is tried. Default: the fastest; the others take several times as long, on the thread that sends.
+    /// </summary>
     public CompressionLevel CompressionLevel
     {
         get;
-        init => field = Enum.IsDefined(value) ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "One of the framework's levels.");
+        init =>
+            field = Enum.IsDefined(value)
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(value), value, "One of the framework's levels.");
     } = CompressionLevel.Fastest;
 
-    /// <summary>Batches with fewer bytes of messages are not compressed. Default: 512; 0 tries it with every batch.</summary>
+    /// <summary>
+    /// Batches with fewer bytes of messages are not compressed. Default: 512; 0 tries it with every batch.
+    /// </summary>
     public int CompressionMinimumBytes
     {
         get;
@@ -83,7 +100,8 @@ public sealed record ProducerOptions
     } = 512;
 
     /// <summary>
-    /// How long messages are of use, for those whose <see cref="PublishOptions"/> do not say otherwise: at least 1 ms. Null (the default): for ever.
+    /// How long messages are of use, for those whose <see cref="PublishOptions"/> do not say otherwise: at least 1 ms.
+    /// Null (the default): for ever.
     /// </summary>
     public TimeSpan? TimeToLive
     {
@@ -96,7 +114,9 @@ public sealed record ProducerOptions
         }
     }
 
-    /// <summary>How long <see cref="Producer.DisposeAsync"/> waits for the messages under way. Default: 5 s; zero: not at all.</summary>
+    /// <summary>
+    /// How long <see cref="Producer.DisposeAsync"/> waits for the messages under way. Default: 5 s; zero: not at all.
+    /// </summary>
     public TimeSpan DisposeTimeout
     {
         get;

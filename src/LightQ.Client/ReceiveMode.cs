@@ -4,8 +4,8 @@ namespace LightQ.Client;
 public enum ReceiveMode
 {
     /// <summary>
-    /// One thread that blocks in receive and one that sends, per client: the lowest latency, and the default. The threads sleep
-    /// while nothing comes; each costs its stack.
+    /// One thread that blocks in receive and one that sends, per client: the lowest latency, and the default. The
+    /// threads sleep while nothing comes; each costs its stack.
     /// </summary>
     Thread = 0,
 

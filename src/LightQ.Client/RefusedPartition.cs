@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>A partition that the broker could not open at its start, because its files are damaged, missing, or cannot be read.</summary>
+/// <summary>
+/// A partition that the broker could not open at its start, because its files are damaged, missing, or cannot be read.
+/// </summary>
 /// <param name="Partition">The partition.</param>
 /// <param name="Code">How requests to it are answered.</param>
 /// <param name="Reason">Why, for people; of damage with the file and the range of offsets.</param>

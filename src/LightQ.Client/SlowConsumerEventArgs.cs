@@ -25,6 +25,8 @@ public sealed class SlowConsumerEventArgs : EventArgs
     /// <summary>The group that the subscription was a member of; null for none.</summary>
     public string? Group { get; }
 
-    /// <summary>What the enumeration ends with, behind what it was already delivered; its message names what was not sent.</summary>
+    /// <summary>
+    /// What the enumeration ends with, behind what it was already delivered; its message names what was not sent.
+    /// </summary>
     public LightQException Reason { get; }
 }

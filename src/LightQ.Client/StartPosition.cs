@@ -2,7 +2,10 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client;
 
-/// <summary>Where a subscription begins. The default value is <see cref="Latest"/> without a group and <see cref="Committed"/> with one.</summary>
+/// <summary>
+/// Where a subscription begins. The default value is <see cref="Latest"/> without a group and <see cref="Committed"/>
+/// with one.
+/// </summary>
 public readonly record struct StartPosition
 {
     private StartPosition(StartKind kind, long value = 0)
@@ -17,14 +20,19 @@ public readonly record struct StartPosition
     /// <summary>Behind the newest message: only what is published from now on.</summary>
     public static StartPosition Latest => new(StartKind.Latest);
 
-    /// <summary>Where the group left off; for a group without a position, at the oldest message. Needs a group.</summary>
+    /// <summary>
+    /// Where the group left off; for a group without a position, at the oldest message. Needs a group.
+    /// </summary>
     public static StartPosition Committed => new(StartKind.Committed);
 
     internal StartKind? Kind { get; }
 
     internal long Value { get; }
 
-    /// <summary>At an offset of one partition: of a topic with several, one must be chosen. An offset that it no longer holds gives a gap first.</summary>
+    /// <summary>
+    /// At an offset of one partition: of a topic with several, one must be chosen. An offset that it no longer holds
+    /// gives a gap first.
+    /// </summary>
     /// <param name="offset">0 or more.</param>
     public static StartPosition Offset(long offset)
     {

@@ -8,4 +8,12 @@ namespace LightQ.Client;
 /// <param name="IsResumed">Whether this is a resumption after a reconnect.</param>
 /// <param name="Partition">The partition.</param>
 /// <param name="PartitionCount">How many the topic has: a consumer of all of them is told of each.</param>
-public sealed record SubscriptionStarted(string Topic, long NextOffset, long StartOffset, long EndOffset, bool IsResumed, int Partition, int PartitionCount);
+public sealed record SubscriptionStarted(
+    string Topic,
+    long NextOffset,
+    long StartOffset,
+    long EndOffset,
+    bool IsResumed,
+    int Partition,
+    int PartitionCount
+);

@@ -6,7 +6,9 @@ namespace LightQ.Client;
 public sealed record TopicSpec
 {
     /// <summary>Makes a specification with all defaults.</summary>
-    /// <param name="name">1 to 200 characters: a letter or digit, then letters, digits, '.', '_' or '-', without "..". Case-sensitive.</param>
+    /// <param name="name">
+    /// 1 to 200 characters: a letter or digit, then letters, digits, '.', '_' or '-', without "..". Case-sensitive.
+    /// </param>
     public TopicSpec(string name) => Name = name;
 
     /// <summary>The topic's name.</summary>
@@ -16,7 +18,9 @@ public sealed record TopicSpec
         init
         {
             ArgumentNullException.ThrowIfNull(value);
-            field = TopicName.IsValid(value) ? value : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
+            field = TopicName.IsValid(value)
+                ? value
+                : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
         }
     }
 
@@ -27,94 +31,179 @@ public sealed record TopicSpec
     /// </summary>
     public TopicKind Kind { get; init; }
 
-    /// <summary>How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1. Ring, segments and retention are each partition's own.</summary>
+    /// <summary>
+    /// How many partitions it has. Cannot be changed later. 1 to 1,024; default 0: the broker's choice, which is 1.
+    /// Ring, segments and retention are each partition's own.
+    /// </summary>
     public int Partitions
     {
         get;
-        init => field = value is >= 0 and <= ProtocolLimits.MaxPartitions
-            ? value
-            : throw new ArgumentOutOfRangeException(nameof(value), value, $"A topic has 1 to {ProtocolLimits.MaxPartitions} partitions; 0 leaves it to the broker.");
+        init =>
+            field = value is >= 0 and <= ProtocolLimits.MaxPartitions
+                ? value
+                : throw new ArgumentOutOfRangeException(
+                    nameof(value),
+                    value,
+                    $"A topic has 1 to {ProtocolLimits.MaxPartitions} partitions; 0 leaves it to the broker."
+                );
     }
 
-    /// <summary>Size of its ring in bytes, rounded up to a power of two. Cannot be changed later. Default 0: the broker's choice.</summary>
-    public long RingBytes { get; init => field = NotNegative(value); }
+    /// <summary>
+    /// Size of its ring in bytes, rounded up to a power of two. Cannot be changed later. Default 0: the broker's
+    /// choice.
+    /// </summary>
+    public long RingBytes
+    {
+        get;
+        init => field = NotNegative(value);
+    }
 
-    /// <summary>Durable topics: size of a full-grown segment file in bytes. Cannot be changed later. Default 0: the broker's choice.</summary>
-    public long SegmentBytes { get; init => field = NotNegative(value); }
+    /// <summary>
+    /// Durable topics: size of a full-grown segment file in bytes. Cannot be changed later. Default 0: the broker's
+    /// choice.
+    /// </summary>
+    public long SegmentBytes
+    {
+        get;
+        init => field = NotNegative(value);
+    }
 
     /// <summary>
     /// Durable topics: keep at most this many bytes; 0 is no limit. Default null: no limit for a new topic, and
     /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
-    public long? RetentionBytes { get; init => field = value is { } bytes ? NotNegative(bytes) : null; }
+    public long? RetentionBytes
+    {
+        get;
+        init => field = value is { } bytes ? NotNegative(bytes) : null;
+    }
 
     /// <summary>
-    /// Durable topics: keep messages at least this long after the broker appended them; zero is for ever. Default null: for ever for a new
-    /// topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// Durable topics: keep messages at least this long after the broker appended them; zero is for ever. Default null:
+    /// for ever for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it
+    /// is.
     /// </summary>
     public TimeSpan? RetentionAge
     {
         get;
-        init => field = value is null || value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The age must not be negative.");
+        init =>
+            field =
+                value is null || value >= TimeSpan.Zero
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(value), value, "The age must not be negative.");
     }
 
     /// <summary>
-    /// Durable topics: how long messages are kept beside <see cref="RetentionBytes"/> and <see cref="RetentionAge"/>, whichever removes first. Default:
-    /// <see cref="Retention.Keep"/> for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
+    /// Durable topics: how long messages are kept beside <see cref="RetentionBytes"/> and <see cref="RetentionAge"/>,
+    /// whichever removes first. Default: <see cref="Retention.Keep"/> for a new topic, and
+    /// <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is.
     /// </summary>
     public Retention Retention { get; init; }
 
     /// <summary>The ack level of producers that ask for the default.</summary>
     public Durability AckLevel { get; init; }
 
-    /// <summary>Durable topics: how safe a message must be before consumers see it. Cannot be changed later. Default: fsync.</summary>
+    /// <summary>
+    /// Durable topics: how safe a message must be before consumers see it. Cannot be changed later. Default: fsync.
+    /// </summary>
     public Durability ReadLevel { get; init; }
 
-    /// <summary>Largest message (key, headers and body) in bytes. Cannot be changed later. Default 0: the broker's choice, 1 MiB.</summary>
-    public long MaxMessageBytes { get; init => field = NotNegative(value); }
+    /// <summary>
+    /// Largest message (key, headers and body) in bytes. Cannot be changed later. Default 0: the broker's choice, 1
+    /// MiB.
+    /// </summary>
+    public long MaxMessageBytes
+    {
+        get;
+        init => field = NotNegative(value);
+    }
 
     /// <summary>What happens to subscriptions that are slower than the topic and ask for the default.</summary>
     public SlowPolicy SlowPolicy { get; init; }
 
-    /// <summary>Durable topics: how long delivered messages are one group member's, with explicit settlement. Default null: the broker's choice, 30 s; 1 s to 12 h.</summary>
-    public TimeSpan? LockDuration { get; init => field = NotNegative(value); }
-
-    /// <summary>Durable topics: how often a group delivers a message before it goes to the dead-letter topic; 0 is without end. Default null: the broker's choice, 10.</summary>
-    public int? MaxDeliveries { get; init => field = value is { } deliveries ? (int)NotNegative(deliveries) : null; }
-
     /// <summary>
-    /// Durable topics: how long a message that was abandoned, or whose lock ran out, stays away for the first time; each time twice as long.
-    /// Default null: the broker's choice, 1 s; 0 to 1 h.
+    /// Durable topics: how long delivered messages are one group member's, with explicit settlement. Default null: the
+    /// broker's choice, 30 s; 1 s to 12 h.
     /// </summary>
-    public TimeSpan? RetryDelay { get; init => field = NotNegative(value); }
-
-    /// <summary>Durable topics: the longest it stays away. Default null: the broker's choice, 1 min; <see cref="RetryDelay"/> to 24 h.</summary>
-    public TimeSpan? MaxRetryDelay { get; init => field = NotNegative(value); }
-
-    /// <summary>Durable topics: where messages go that a group gave up; made when it is needed. Default null: the topic's name and <c>.dead</c>.</summary>
-    public string? DeadLetterTopic
+    public TimeSpan? LockDuration
     {
         get;
-        init => field = value is null || TopicName.IsValid(value) ? value : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
+        init => field = NotNegative(value);
     }
 
     /// <summary>
-    /// How long each partition remembers the ids of messages, so that a message that is published again with the same <see cref="PublishOptions.MessageId"/> is not stored
-    /// again; zero is not at all. Default null: not at all for a new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7 days.
+    /// Durable topics: how often a group delivers a message before it goes to the dead-letter topic; 0 is without end.
+    /// Default null: the broker's choice, 10.
     /// </summary>
-    public TimeSpan? DedupWindow { get; init => field = NotNegative(value); }
+    public int? MaxDeliveries
+    {
+        get;
+        init => field = value is { } deliveries ? (int)NotNegative(deliveries) : null;
+    }
 
     /// <summary>
-    /// How many ids a partition remembers at most; of more the oldest are forgotten, whatever their time. Each takes up to 48 bytes of the broker's memory. Default null: the
-    /// broker's choice, 100,000; at most 10,000,000.
+    /// Durable topics: how long a message that was abandoned, or whose lock ran out, stays away for the first time;
+    /// each time twice as long. Default null: the broker's choice, 1 s; 0 to 1 h.
     /// </summary>
-    public int? DedupMaxIds { get; init => field = value is { } ids ? (int)NotNegative(ids) : null; }
+    public TimeSpan? RetryDelay
+    {
+        get;
+        init => field = NotNegative(value);
+    }
 
-    private static TimeSpan? NotNegative(TimeSpan? value) => value is null || value >= TimeSpan.Zero
-        ? value
-        : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");
+    /// <summary>
+    /// Durable topics: the longest it stays away. Default null: the broker's choice, 1 min; <see cref="RetryDelay"/> to
+    /// 24 h.
+    /// </summary>
+    public TimeSpan? MaxRetryDelay
+    {
+        get;
+        init => field = NotNegative(value);
+    }
 
-    private static long NotNegative(long value) => value >= 0
-        ? value
-        : throw new ArgumentOutOfRangeException(nameof(value), value, "The value must not be negative.");
+    /// <summary>
+    /// Durable topics: where messages go that a group gave up; made when it is needed. Default null: the topic's name
+    /// and <c>.dead</c>.
+    /// </summary>
+    public string? DeadLetterTopic
+    {
+        get;
+        init =>
+            field =
+                value is null || TopicName.IsValid(value)
+                    ? value
+                    : throw new ArgumentException($"'{value}' is not a topic's name: {TopicName.Rule}.", nameof(value));
+    }
+
+    /// <summary>
+    /// How long each partition remembers the ids of messages, so that a message that is published again with the same
+    /// <see cref="PublishOptions.MessageId"/> is not stored again; zero is not at all. Default null: not at all for a
+    /// new topic, and <see cref="Administration.TopicsClient.EnsureAsync"/> leaves an existing one as it is; 1 s to 7
+    /// days.
+    /// </summary>
+    public TimeSpan? DedupWindow
+    {
+        get;
+        init => field = NotNegative(value);
+    }
+
+    /// <summary>
+    /// How many ids a partition remembers at most; of more the oldest are forgotten, whatever their time. Each takes up
+    /// to 48 bytes of the broker's memory. Default null: the broker's choice, 100,000; at most 10,000,000.
+    /// </summary>
+    public int? DedupMaxIds
+    {
+        get;
+        init => field = value is { } ids ? (int)NotNegative(ids) : null;
+    }
+
+    private static TimeSpan? NotNegative(TimeSpan? value) =>
+        value is null || value >= TimeSpan.Zero
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");
+
+    private static long NotNegative(long value) =>
+        value >= 0
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "The value must not be negative.");
 }

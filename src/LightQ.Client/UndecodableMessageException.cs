@@ -10,7 +10,14 @@ public sealed class UndecodableMessageException : Exception
     /// <param name="valueType">What its body should have been.</param>
     /// <param name="contentType">What the message says its body is; null when it says nothing.</param>
     /// <param name="innerException">What is wrong with it.</param>
-    public UndecodableMessageException(string topic, int partition, long offset, Type valueType, string? contentType, Exception innerException)
+    public UndecodableMessageException(
+        string topic,
+        int partition,
+        long offset,
+        Type valueType,
+        string? contentType,
+        Exception innerException
+    )
         : base(Describe(topic, partition, offset, valueType, contentType, innerException), innerException)
     {
         Topic = topic;
@@ -31,6 +38,14 @@ public sealed class UndecodableMessageException : Exception
     /// <summary>What the message's header content-type says; null when there is none.</summary>
     public string? ContentType { get; }
 
-    private static string Describe(string topic, int partition, long offset, Type valueType, string? contentType, Exception cause) =>
-        $"Message {offset} of {topic}, partition {partition}, is no {valueType.Name} ({contentType ?? "without a content type"}): {cause.Message}";
+    private static string Describe(
+        string topic,
+        int partition,
+        long offset,
+        Type valueType,
+        string? contentType,
+        Exception cause
+    ) =>
+        $"Message {offset} of {topic}, partition {partition}, is no {valueType.Name} "
+        + $"({contentType ?? "without a content type"}): {cause.Message}";
 }

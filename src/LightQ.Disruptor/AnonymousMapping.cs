@@ -15,7 +15,9 @@ internal static unsafe partial class AnonymousMapping
         void* address = Map(null, (nuint)bytes, ReadWrite, PrivateAnonymousNoReserve, -1, 0);
         return address != (void*)-1
             ? (byte*)address
-            : throw new InsufficientMemoryException($"The system refused to reserve {bytes} bytes: {Marshal.GetLastPInvokeErrorMessage()}.");
+            : throw new InsufficientMemoryException(
+                $"The system refused to reserve {bytes} bytes: {Marshal.GetLastPInvokeErrorMessage()}."
+            );
     }
 
     public static bool Discard(byte* address, int bytes) => Advise(address, (nuint)bytes, DontNeed) == 0;

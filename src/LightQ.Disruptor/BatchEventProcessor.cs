@@ -2,9 +2,12 @@ namespace LightQ.Disruptor;
 
 /// <summary>Hands everything that was published since last time to a handler, as runs, from one thread.</summary>
 /// <remarks>
-/// <para>From construction on its <see cref="Sequence"/> gates the ring. The gate is removed when the processor ends for whatever
-/// reason, so producers are never held back by one that is gone.</para>
-/// <para>An exception from the handler ends the processor: it is kept in <see cref="Failure"/>, the run that caused it is not
+/// <para>
+/// From construction on its <see cref="Sequence"/> gates the ring. The gate is removed when the processor ends for
+/// whatever reason, so producers are never held back by one that is gone.
+/// </para>
+/// <para>
+/// An exception from the handler ends the processor: it is kept in <see cref="Failure"/>, the run that caused it is not
 /// delivered again, and <see cref="Sequence"/> stays before that run.</para>
 /// </remarks>
 /// <typeparam name="THandler">The handler; a struct avoids interface dispatch.</typeparam>
@@ -27,8 +30,15 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
     /// <param name="handler">What to do with the entries.</param>
     /// <param name="options">How to start, read and stop.</param>
     /// <param name="before">Sequences of consumers that must be done with an entry first.</param>
-    /// <exception cref="InvalidOperationException">The memory is shared between processes and all its shared gates are taken.</exception>
-    public BatchEventProcessor(ByteRing ring, THandler handler, BatchEventProcessorOptions? options = null, params Sequence[] before)
+    /// <exception cref="InvalidOperationException">
+    /// The memory is shared between processes and all its shared gates are taken.
+    /// </exception>
+    public BatchEventProcessor(
+        ByteRing ring,
+        THandler handler,
+        BatchEventProcessorOptions? options = null,
+        params Sequence[] before
+    )
     {
         ArgumentNullException.ThrowIfNull(ring);
         ArgumentNullException.ThrowIfNull(handler);
@@ -37,7 +47,9 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
         _options = options ?? new BatchEventProcessorOptions();
         _barrier = new SequenceBarrier(ring, before);
         long from = _options.From ?? ring.Published;
-        Sequence = ring.TryAddSharedGate(from, out Sequence? gate) ? gate : throw new InvalidOperationException("All shared gates of the ring are taken.");
+        Sequence = ring.TryAddSharedGate(from, out Sequence? gate)
+            ? gate
+            : throw new InvalidOperationException("All shared gates of the ring are taken.");
     }
 
     /// <summary>How far the handler is done; gates the ring and may hold back further consumers.</summary>
@@ -66,7 +78,9 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
     }
 
     /// <summary>Asks the processor to end; does not wait. Thread-safe. One that was never run ends at once.</summary>
-    /// <param name="drain">True to handle what is published by now first; false to stop after the run in progress.</param>
+    /// <param name="drain">
+    /// True to handle what is published by now first; false to stop after the run in progress.
+    /// </param>
     public void Halt(bool drain = false)
     {
         _drain = drain;
@@ -116,7 +130,8 @@ public sealed class BatchEventProcessor<THandler> : IDisposable
                 HandleUpTo(ref handler, _barrier.Available, position, drain: true);
             }
         }
-#pragma warning disable CA1031 // Whatever the handler throws is kept for the owner; letting it go would end the process.
+// Whatever the handler throws is kept for the owner; letting it go would end the process.
+#pragma warning disable CA1031
         catch (Exception failure)
 #pragma warning restore CA1031
         {

@@ -5,7 +5,10 @@ public sealed record BatchEventProcessorOptions
 {
     private readonly int _maxRunBytes = 256 * 1024;
 
-    /// <summary>The most bytes handed over at once; a longer entry still comes, alone. 256 KiB by default. Larger runs mean fewer calls but free the ring later.</summary>
+    /// <summary>
+    /// The most bytes handed over at once; a longer entry still comes, alone. 256 KiB by default. Larger runs mean
+    /// fewer calls but free the ring later.
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">Not positive.</exception>
     public int MaxRunBytes
     {
@@ -17,7 +20,10 @@ public sealed record BatchEventProcessorOptions
         }
     }
 
-    /// <summary>Where to begin: null (the default) for what is published from now on, else the start of an entry, such as <see cref="ByteRing.Tail"/>.</summary>
+    /// <summary>
+    /// Where to begin: null (the default) for what is published from now on, else the start of an entry, such as
+    /// <see cref="ByteRing.Tail"/>.
+    /// </summary>
     public long? From { get; init; }
 
     /// <summary>The name of the thread that <see cref="BatchEventProcessor{THandler}.Start"/> makes.</summary>

@@ -1,9 +1,11 @@
 namespace LightQ.Disruptor;
 
-/// <summary>Sleeps until woken: no processor time while idle, a thread wake-up of latency. Within one process only.</summary>
+/// <summary>
+/// Sleeps until woken: no processor time while idle, a thread wake-up of latency. Within one process only.
+/// </summary>
 /// <remarks>
-/// While nobody waits a publication costs one fence and one read. A wake is never missed: who waits counts itself, fences,
-/// and looks again before sleeping; who publishes writes the position, fences, and looks at the count.
+/// While nobody waits a publication costs one fence and one read. A wake is never missed: who waits counts itself,
+/// fences, and looks again before sleeping; who publishes writes the position, fences, and looks at the count.
 /// </remarks>
 public sealed class BlockingWaitStrategy : WaitStrategy
 {

@@ -3,7 +3,9 @@ using System.Runtime.Intrinsics.X86;
 
 namespace LightQ.Disruptor;
 
-/// <summary>Spins without pause: the lowest latency, for a thread that has a core to itself. Works between processes.</summary>
+/// <summary>
+/// Spins without pause: the lowest latency, for a thread that has a core to itself. Works between processes.
+/// </summary>
 public sealed class BusySpinWaitStrategy : WaitStrategy
 {
     internal override void WaitFor(long position, SequenceBarrier barrier)

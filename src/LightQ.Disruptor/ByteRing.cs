@@ -4,13 +4,21 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Disruptor;
 
-/// <summary>A ring of variable-size entries: producers claim, write and publish in place; consumers read runs of entries in place.</summary>
+/// <summary>
+/// A ring of variable-size entries: producers claim, write and publish in place; consumers read runs of entries in
+/// place.
+/// </summary>
 /// <remarks>
-/// <para>Positions are bytes since the ring was made and only grow. Every entry begins with its length (u32, a multiple of 8, counting
-/// itself), is 8-byte aligned and contiguous, so a run of entries is a plain range of memory with nothing added.</para>
-/// <para>Nothing here blocks or allocates. Without gates (<see cref="AddGate"/>) the ring overwrites its oldest entries; a gate holds
-/// back producers, which then get <see cref="ClaimResult.Full"/>. Reading is thread-safe; producing is as
-/// <see cref="RingProducers"/> says.</para>
+/// <para>
+/// Positions are bytes since the ring was made and only grow. Every entry begins with its length (u32, a multiple of 8,
+/// counting itself), is 8-byte aligned and contiguous, so a run of entries is a plain range of memory with nothing
+/// added.
+/// </para>
+/// <para>
+/// Nothing here blocks or allocates. Without gates (<see cref="AddGate"/>) the ring overwrites its oldest entries; a
+/// gate holds back producers, which then get <see cref="ClaimResult.Full"/>. Reading is thread-safe; producing is as
+/// <see cref="RingProducers"/> says.
+/// </para>
 /// </remarks>
 /// <example>
 /// <code>
@@ -46,20 +54,31 @@ public sealed unsafe class ByteRing
 
     /// <summary>Makes a ring over memory, or joins the one that is there.</summary>
     /// <param name="memory">The bytes; the caller disposes them after the last use of the ring.</param>
-    /// <param name="maxEntryLength">The longest entry in bytes, its length word included; rounded up to a multiple of 8.</param>
+    /// <param name="maxEntryLength">
+    /// The longest entry in bytes, its length word included; rounded up to a multiple of 8.
+    /// </param>
     /// <param name="producers">How many threads may claim at a time.</param>
     /// <param name="waitStrategy">How <see cref="SequenceBarrier"/>s of this ring wait; yielding by default.</param>
     /// <exception cref="ArgumentException">The memory holds fewer than four of the longest entries.</exception>
-    /// <exception cref="InvalidOperationException">The memory already carries a ring made with other arguments.</exception>
-    public ByteRing(RingMemory memory, int maxEntryLength, RingProducers producers = RingProducers.Single, WaitStrategy? waitStrategy = null)
+    /// <exception cref="InvalidOperationException">
+    /// The memory already carries a ring made with other arguments.
+    /// </exception>
+    public ByteRing(
+        RingMemory memory,
+        int maxEntryLength,
+        RingProducers producers = RingProducers.Single,
+        WaitStrategy? waitStrategy = null
+    )
     {
         ArgumentNullException.ThrowIfNull(memory);
         ArgumentOutOfRangeException.ThrowIfLessThan(maxEntryLength, EntryWord.Alignment);
         if (maxEntryLength > memory.Capacity / 4)
         {
             throw new ArgumentException(
-                $"A ring of {memory.Capacity} bytes holds entries up to {memory.Capacity / 4} bytes, for it must hold four; maxEntryLength is {maxEntryLength}.",
-                nameof(maxEntryLength));
+                $"A ring of {memory.Capacity} bytes holds entries up to {memory.Capacity / 4} bytes, for it must hold "
+                    + $"four; maxEntryLength is {maxEntryLength}.",
+                nameof(maxEntryLength)
+            );
         }
 
         Memory = memory;
@@ -102,13 +121,18 @@ public sealed unsafe class ByteRing
         get => Volatile.Read(ref *_published);
     }
 
-    /// <summary>The start of the oldest entry that no producer may be overwriting; <see cref="Published"/> when there is none.</summary>
+    /// <summary>
+    /// The start of the oldest entry that no producer may be overwriting; <see cref="Published"/> when there is none.
+    /// </summary>
     public long Tail => Volatile.Read(ref *_tail);
 
     /// <summary>How many gates hold back producers now.</summary>
     public int GateCount => _gates.Count;
 
-    /// <summary>Bytes of memory that entries have touched since the ring was made or <see cref="TryRelease"/> last gave them back, at most <see cref="Capacity"/>.</summary>
+    /// <summary>
+    /// Bytes of memory that entries have touched since the ring was made or <see cref="TryRelease"/> last gave them
+    /// back, at most <see cref="Capacity"/>.
+    /// </summary>
     public long TouchedBytes => Math.Min(Capacity, Published - Volatile.Read(ref _untouchedFrom));
 
     /// <summary>Takes room for one entry. Never blocks.</summary>
@@ -119,7 +143,8 @@ public sealed unsafe class ByteRing
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ClaimResult TryClaim(int length, out RingClaim claim)
     {
-        // Rotating moves misaligned bits and the sign to the top: one compare refuses zero, negative, misaligned and too long.
+        // Rotating moves misaligned bits and the sign to the top: one compare refuses zero, negative, misaligned and
+        // too long.
         if (BitOperations.RotateRight((uint)length, 3) - 1 >= _maxUnits)
         {
             return Refuse(length, out claim);
@@ -129,8 +154,10 @@ public sealed unsafe class ByteRing
     }
 
     /// <summary>Makes a claimed entry readable; writes its length into its first four bytes.</summary>
-    /// <remarks>With one producer the entry is readable on return. With several, entries become readable in the order of their claims:
-    /// this one as soon as those before it are published or aborted; publishing never waits for them.</remarks>
+    /// <remarks>
+    /// With one producer the entry is readable on return. With several, entries become readable in the order of their
+    /// claims: this one as soon as those before it are published or aborted; publishing never waits for them.
+    /// </remarks>
     /// <param name="claim">The claim, written in full. Each is published or aborted once.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Publish(in RingClaim claim)
@@ -147,7 +174,10 @@ public sealed unsafe class ByteRing
         _blocking?.Signal();
     }
 
-    /// <summary>Gives up a claim: it becomes padding that readers skip, so an exception between claim and publication never blocks the ring.</summary>
+    /// <summary>
+    /// Gives up a claim: it becomes padding that readers skip, so an exception between claim and publication never
+    /// blocks the ring.
+    /// </summary>
     /// <param name="claim">The claim, neither published nor aborted before.</param>
     public void Abort(in RingClaim claim)
     {
@@ -158,15 +188,29 @@ public sealed unsafe class ByteRing
         }
     }
 
-    /// <summary>Finds the longest run of whole published entries from a position on, without a break in memory.</summary>
-    /// <param name="from">The start of an entry: <see cref="Tail"/>, <see cref="Published"/> or <see cref="RingRun.NextPosition"/> of the run before.</param>
+    /// <summary>
+    /// Finds the longest run of whole published entries from a position on, without a break in memory.
+    /// </summary>
+    /// <param name="from">
+    /// The start of an entry: <see cref="Tail"/>, <see cref="Published"/> or <see cref="RingRun.NextPosition"/> of the
+    /// run before.
+    /// </param>
     /// <param name="maxBytes">The most to return; an entry longer than this still comes, alone.</param>
-    /// <param name="run">The run; if there is none, it is empty and its <see cref="RingRun.NextPosition"/> is where to go on, past padding.</param>
-    /// <returns>False if nothing is published at <paramref name="from"/>, or, for a reader without a gate, if it was overwritten meanwhile (<see cref="IsIntact"/> tells).</returns>
+    /// <param name="run">
+    /// The run; if there is none, it is empty and its <see cref="RingRun.NextPosition"/> is where to go on, past
+    /// padding.
+    /// </param>
+    /// <returns>
+    /// False if nothing is published at <paramref name="from"/>, or, for a reader without a gate, if it was overwritten
+    /// meanwhile (<see cref="IsIntact"/> tells).
+    /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetRun(long from, int maxBytes, out RingRun run) => TryGetRun(from, Published, maxBytes, out run);
 
-    /// <summary>As <see cref="TryGetRun(long, int, out RingRun)"/>, up to a position before <see cref="Published"/>: another consumer's, or how far entries are durable.</summary>
+    /// <summary>
+    /// As <see cref="TryGetRun(long, int, out RingRun)"/>, up to a position before <see cref="Published"/>: another
+    /// consumer's, or how far entries are durable.
+    /// </summary>
     /// <param name="from">The start of an entry.</param>
     /// <param name="end">Where to stop: the start or end of an entry, at most <see cref="Published"/>.</param>
     /// <param name="maxBytes">The most to return; an entry longer than this still comes, alone.</param>
@@ -182,7 +226,8 @@ public sealed unsafe class ByteRing
             return false;
         }
 
-        // One producer never aborts into the ring, so padding only ends a lap: short of that, all that is published is one run.
+        // One producer never aborts into the ring, so padding only ends a lap: short of that, all that is published is
+        // one run.
         if (_single is not null && available <= maxBytes && index + available < Capacity)
         {
             run = new RingRun(Memory, from, (int)available, end);
@@ -192,7 +237,10 @@ public sealed unsafe class ByteRing
         return WalkRun(from, end, maxBytes, out run);
     }
 
-    /// <summary>Tells whether everything from a position on is still what was published: ask after copying, when no gate holds the position.</summary>
+    /// <summary>
+    /// Tells whether everything from a position on is still what was published: ask after copying, when no gate holds
+    /// the position.
+    /// </summary>
     /// <param name="position">Where the copied run began.</param>
     /// <returns>False if a producer may have written over it.</returns>
     public bool IsIntact(long position)
@@ -203,9 +251,13 @@ public sealed unsafe class ByteRing
     }
 
     /// <summary>Holds back producers from a position on. Thread-safe, also while producers claim.</summary>
-    /// <param name="gate">The consumer's sequence, which the consumer then moves forward; see <see cref="Sequence"/>.</param>
+    /// <param name="gate">
+    /// The consumer's sequence, which the consumer then moves forward; see <see cref="Sequence"/>.
+    /// </param>
     /// <param name="position">The start of an entry, from <see cref="Tail"/> to <see cref="Published"/>.</param>
-    /// <returns>The position actually held, which <paramref name="gate"/> now has: later than asked if those entries are gone.</returns>
+    /// <returns>
+    /// The position actually held, which <paramref name="gate"/> now has: later than asked if those entries are gone.
+    /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The position is not yet published.</exception>
     /// <exception cref="ArgumentException">The sequence already gates this ring.</exception>
     public long AddGate(Sequence gate, long position)
@@ -224,7 +276,10 @@ public sealed unsafe class ByteRing
         return position;
     }
 
-    /// <summary>Holds back the producers of every process that has this ring. A ring in shared memory has 16 such gates, another one any number.</summary>
+    /// <summary>
+    /// Holds back the producers of every process that has this ring. A ring in shared memory has 16 such gates, another
+    /// one any number.
+    /// </summary>
     /// <param name="position">The start of an entry, from <see cref="Tail"/> to <see cref="Published"/>.</param>
     /// <param name="gate">The gate, whose value is the position actually held; null if all are taken.</param>
     /// <returns>False if all are taken.</returns>
@@ -254,10 +309,13 @@ public sealed unsafe class ByteRing
     /// <summary>Removes all shared gates, for the process that takes over after another died holding some.</summary>
     public void ClearSharedGates() => _gates.ClearShared();
 
-    /// <summary>Empties the ring and gives its pages back to the system, as when nothing has happened for a while.</summary>
+    /// <summary>
+    /// Empties the ring and gives its pages back to the system, as when nothing has happened for a while.
+    /// </summary>
     /// <remarks>No claim may be under way (call it as a producer would: from its thread or under its lock).
-    /// Readers without a gate find their position no longer intact. Native memory on Linux only. A gate added at this very
-    /// moment may make it return false with the ring empty for newcomers all the same.</remarks>
+    /// Readers without a gate find their position no longer intact. Native memory on Linux only. A gate added at this
+    /// very moment may make it return false with the ring empty for newcomers all the same.
+    /// </remarks>
     /// <returns>False if a gate still stands before the end, or this memory cannot be given back.</returns>
     public bool TryRelease()
     {
@@ -282,7 +340,11 @@ public sealed unsafe class ByteRing
     {
         if (length <= 0 || length % EntryWord.Alignment != 0)
         {
-            throw new ArgumentOutOfRangeException(nameof(length), length, "The length of an entry is a positive multiple of 8.");
+            throw new ArgumentOutOfRangeException(
+                nameof(length),
+                length,
+                "The length of an entry is a positive multiple of 8."
+            );
         }
 
         claim = default;
@@ -299,7 +361,11 @@ public sealed unsafe class ByteRing
         {
             uint word = EntryWord.Read(_data + index + length);
             int entry = EntryWord.Length(word);
-            if (EntryWord.IsPadding(word) || !EntryWord.IsPlausible(entry, available - length) || (length != 0 && length + entry > maxBytes))
+            if (
+                EntryWord.IsPadding(word)
+                || !EntryWord.IsPlausible(entry, available - length)
+                || (length != 0 && length + entry > maxBytes)
+            )
             {
                 break;
             }
@@ -317,7 +383,10 @@ public sealed unsafe class ByteRing
         {
             uint word = EntryWord.Read(_data + (position & _mask));
             int length = EntryWord.Length(word);
-            if (!EntryWord.IsPadding(word) || !EntryWord.IsPlausible(length, Math.Min(end - position, Capacity - (position & _mask))))
+            if (
+                !EntryWord.IsPadding(word)
+                || !EntryWord.IsPlausible(length, Math.Min(end - position, Capacity - (position & _mask)))
+            )
             {
                 break;
             }

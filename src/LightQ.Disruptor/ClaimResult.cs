@@ -6,7 +6,9 @@ public enum ClaimResult
     /// <summary>The room is the caller's until it is published or aborted.</summary>
     Claimed,
 
-    /// <summary>A gate, or an entry that another producer has not published yet, still holds the bytes. Try again later.</summary>
+    /// <summary>
+    /// A gate, or an entry that another producer has not published yet, still holds the bytes. Try again later.
+    /// </summary>
     Full,
 
     /// <summary>The entry is longer than <see cref="ByteRing.MaxEntryLength"/>; it will never fit.</summary>

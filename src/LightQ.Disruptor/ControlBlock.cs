@@ -38,19 +38,25 @@ internal readonly unsafe struct ControlBlock(byte* origin)
     public long* SharedGate(int slot) => (long*)(origin + 2048 + (slot * Line));
 
     /// <summary>Writes the format on first use, else checks it against this capacity.</summary>
-    /// <exception cref="InvalidDataException">The memory holds something else, or a ring of another capacity.</exception>
+    /// <exception cref="InvalidDataException">
+    /// The memory holds something else, or a ring of another capacity.
+    /// </exception>
     public void Adopt(int capacity)
     {
         long expected = Signature | (long)System.Numerics.BitOperations.Log2((uint)capacity);
         long found = Interlocked.CompareExchange(ref *Format, expected, 0);
         if (found != 0 && found != expected)
         {
-            throw new InvalidDataException($"The memory is not a ring of {capacity} bytes (format {found:x16}, expected {expected:x16}).");
+            throw new InvalidDataException(
+                $"The memory is not a ring of {capacity} bytes (format {found:x16}, expected {expected:x16})."
+            );
         }
     }
 
     /// <summary>Writes the shape on first use, else checks it.</summary>
-    /// <exception cref="InvalidOperationException">Another ring over this memory was made with other arguments.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// Another ring over this memory was made with other arguments.
+    /// </exception>
     public void AdoptShape(RingProducers producers, int maxEntryLength)
     {
         long expected = ((long)producers << 32) | (uint)maxEntryLength;
@@ -58,7 +64,9 @@ internal readonly unsafe struct ControlBlock(byte* origin)
         if (found != 0 && found != expected)
         {
             throw new InvalidOperationException(
-                $"The memory already carries a ring with producers {(RingProducers)(found >> 32)} and entries up to {(int)found} bytes.");
+                $"The memory already carries a ring with producers {(RingProducers)(found >> 32)} and entries up to "
+                    + $"{(int)found} bytes."
+            );
         }
     }
 }

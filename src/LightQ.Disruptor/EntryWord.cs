@@ -34,6 +34,6 @@ internal static unsafe class EntryWord
 
     /// <summary>False for what a reader sees when the entry was overwritten under it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static bool IsPlausible(int length, long available)
-        => length >= Alignment && (length & (Alignment - 1)) == 0 && length <= available;
+    public static bool IsPlausible(int length, long available) =>
+        length >= Alignment && (length & (Alignment - 1)) == 0 && length <= available;
 }

@@ -3,8 +3,13 @@ using System.Numerics;
 
 namespace LightQ.Disruptor;
 
-/// <summary>The sequences that producers must not overtake: this process's in a copy-on-write array, shared ones in the ring's memory.</summary>
-/// <remarks>Adding and removing take a lock; producers read without one, and only when their cached limit does not suffice.</remarks>
+/// <summary>
+/// The sequences that producers must not overtake: this process's in a copy-on-write array, shared ones in the ring's
+/// memory.
+/// </summary>
+/// <remarks>
+/// Adding and removing take a lock; producers read without one, and only when their cached limit does not suffice.
+/// </remarks>
 internal sealed unsafe class GateSet(RingMemory memory)
 {
     private readonly Lock _lock = new();
@@ -12,7 +17,8 @@ internal sealed unsafe class GateSet(RingMemory memory)
     private readonly ControlBlock _control = memory.Control;
     private Sequence[] _local = [];
 
-    public int Count => Volatile.Read(ref _local).Length + BitOperations.PopCount((ulong)Volatile.Read(ref *_control.ActiveGates));
+    public int Count =>
+        Volatile.Read(ref _local).Length + BitOperations.PopCount((ulong)Volatile.Read(ref *_control.ActiveGates));
 
     /// <summary>The lowest gate, or <see cref="long.MaxValue"/> without gates.</summary>
     /// <param name="seen">The gates of this process that were looked at, for <see cref="MinimumSince"/>.</param>
@@ -28,11 +34,16 @@ internal sealed unsafe class GateSet(RingMemory memory)
         return Math.Min(minimum, LowestShared());
     }
 
-    /// <summary>A minimum that is also right for gates added since <see cref="Minimum"/>; those that were there have only moved forward.</summary>
-    public long MinimumSince(Sequence[] seen, long minimum)
-        => ReferenceEquals(Volatile.Read(ref _local), seen) ? Math.Min(minimum, LowestShared()) : Minimum(out _);
+    /// <summary>
+    /// A minimum that is also right for gates added since <see cref="Minimum"/>; those that were there have only moved
+    /// forward.
+    /// </summary>
+    public long MinimumSince(Sequence[] seen, long minimum) =>
+        ReferenceEquals(Volatile.Read(ref _local), seen) ? Math.Min(minimum, LowestShared()) : Minimum(out _);
 
-    /// <summary>Makes the gate visible to producers; the caller then checks the tail (see <see cref="OverwriteGuard"/>).</summary>
+    /// <summary>
+    /// Makes the gate visible to producers; the caller then checks the tail (see <see cref="OverwriteGuard"/>).
+    /// </summary>
     public void Add(Sequence gate)
     {
         if (gate.SharedSlot >= 0)
@@ -111,7 +122,10 @@ internal sealed unsafe class GateSet(RingMemory memory)
         long minimum = long.MaxValue;
         for (ulong active = (ulong)Volatile.Read(ref *_control.ActiveGates); active != 0; active &= active - 1)
         {
-            minimum = Math.Min(minimum, Volatile.Read(ref *_control.SharedGate(BitOperations.TrailingZeroCount(active))));
+            minimum = Math.Min(
+                minimum,
+                Volatile.Read(ref *_control.SharedGate(BitOperations.TrailingZeroCount(active)))
+            );
         }
 
         return minimum;

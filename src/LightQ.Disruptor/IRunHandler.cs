@@ -1,6 +1,8 @@
 namespace LightQ.Disruptor;
 
-/// <summary>What a <see cref="BatchEventProcessor{THandler}"/> does with entries. A struct is called without dispatch.</summary>
+/// <summary>
+/// What a <see cref="BatchEventProcessor{THandler}"/> does with entries. A struct is called without dispatch.
+/// </summary>
 public interface IRunHandler
 {
     /// <summary>Takes a run of entries, which is valid until this returns.</summary>

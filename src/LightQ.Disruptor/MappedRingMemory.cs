@@ -3,7 +3,9 @@ using System.IO.MemoryMappedFiles;
 
 namespace LightQ.Disruptor;
 
-/// <summary>A ring in a file: control block, bytes, then one bit per 8 bytes. All zeros is a valid empty ring.</summary>
+/// <summary>
+/// A ring in a file: control block, bytes, then one bit per 8 bytes. All zeros is a valid empty ring.
+/// </summary>
 internal sealed unsafe class MappedRingMemory : RingMemory
 {
     private readonly MemoryMappedFile _file;
@@ -14,7 +16,13 @@ internal sealed unsafe class MappedRingMemory : RingMemory
         : base(capacity)
     {
         long size = ControlBlock.Size + (long)capacity + (capacity / 64);
-        var stream = new FileStream(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete, bufferSize: 0);
+        var stream = new FileStream(
+            path,
+            FileMode.OpenOrCreate,
+            FileAccess.ReadWrite,
+            FileShare.ReadWrite | FileShare.Delete,
+            bufferSize: 0
+        );
         try
         {
             long found = stream.Length;
@@ -24,7 +32,14 @@ internal sealed unsafe class MappedRingMemory : RingMemory
             }
 
             stream.SetLength(size);
-            _file = MemoryMappedFile.CreateFromFile(stream, null, size, MemoryMappedFileAccess.ReadWrite, HandleInheritability.None, leaveOpen: false);
+            _file = MemoryMappedFile.CreateFromFile(
+                stream,
+                null,
+                size,
+                MemoryMappedFileAccess.ReadWrite,
+                HandleInheritability.None,
+                leaveOpen: false
+            );
         }
         catch
         {

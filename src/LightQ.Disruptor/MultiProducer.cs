@@ -5,11 +5,14 @@ namespace LightQ.Disruptor;
 
 /// <summary>Claims and publishes for any number of producers, none of which waits for another.</summary>
 /// <remarks>
-/// <para>Room is taken by compare-and-swap on the claimed cursor. An entry that is complete but not at the head leaves a bit
+/// <para>
+/// Room is taken by compare-and-swap on the claimed cursor. An entry that is complete but not at the head leaves a bit
 /// (one per 8 bytes of ring); whoever moves the head then also takes the bits that follow it.</para>
-/// <para>No advance is lost: a publisher sets its bit, fences, reads the head; who moves the head writes it, fences, reads the bit
-/// there. Clearing a bit is what makes one thread the owner of the next step. A thread that slept may clear the bit of an
-/// entry a lap later; it notices that the head is elsewhere, puts the bit back and looks again.</para>
+/// <para>
+/// No advance is lost: a publisher sets its bit, fences, reads the head; who moves the head writes it, fences, reads
+/// the bit there. Clearing a bit is what makes one thread the owner of the next step. A thread that slept may clear the
+/// bit of an entry a lap later; it notices that the head is elsewhere, puts the bit back and looks again.
+/// </para>
 /// </remarks>
 internal sealed unsafe class MultiProducer
 {
@@ -110,9 +113,7 @@ internal sealed unsafe class MultiProducer
             Interlocked.Or(ref Word(position), Bit(position));
         }
 
-        while (TryAdvance(Volatile.Read(ref *_published)))
-        {
-        }
+        while (TryAdvance(Volatile.Read(ref *_published))) { }
     }
 
     /// <summary>Takes the step from the head, if the entry there is complete and nobody else takes it.</summary>
@@ -140,13 +141,12 @@ internal sealed unsafe class MultiProducer
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void StepFrom(long head)
-        => Interlocked.Exchange(ref *_published, head + EntryWord.Length(EntryWord.Read(_data + (head & _mask))));
+    private void StepFrom(long head) =>
+        Interlocked.Exchange(ref *_published, head + EntryWord.Length(EntryWord.Read(_data + (head & _mask))));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ref long Word(long position) => ref _bits[(position & _mask) >> 9];
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static long Bit(long position) => 1L << (int)((position >> 3) & 63);
-
 }

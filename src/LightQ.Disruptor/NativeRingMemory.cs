@@ -3,7 +3,9 @@ using System.Runtime.InteropServices;
 
 namespace LightQ.Disruptor;
 
-/// <summary>A ring outside the managed heap. The cursors stay in managed memory, so reading them after Dispose is harmless.</summary>
+/// <summary>
+/// A ring outside the managed heap. The cursors stay in managed memory, so reading them after Dispose is harmless.
+/// </summary>
 internal sealed unsafe class NativeRingMemory : RingMemory
 {
     private readonly PinnedWords _control = new(ControlBlock.PrivateSize);
@@ -15,7 +17,9 @@ internal sealed unsafe class NativeRingMemory : RingMemory
     {
         // On Linux an anonymous mapping, because only that can be given back page by page.
         _mapped = OperatingSystem.IsLinux();
-        Pointer = _mapped ? AnonymousMapping.Reserve(capacity) : (byte*)NativeMemory.AlignedAlloc((nuint)capacity, ControlBlock.Size);
+        Pointer = _mapped
+            ? AnonymousMapping.Reserve(capacity)
+            : (byte*)NativeMemory.AlignedAlloc((nuint)capacity, ControlBlock.Size);
         Memory = new UnmanagedBlock(this, Pointer, capacity).Memory;
         Control = new ControlBlock(_control.Address);
         Control.Adopt(capacity);

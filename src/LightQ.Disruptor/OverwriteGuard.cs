@@ -6,11 +6,17 @@ namespace LightQ.Disruptor;
 
 /// <summary>Decides how far producers may overwrite, and says so in the tail before anybody does.</summary>
 /// <remarks>
-/// <para><b>Marks.</b> The ring is cut into 64 chunks; for the last boundary crossed at each chunk, the mark is where the next entry
-/// begins. So the tail moves to an entry's start without touching the old entries, whose cache lines belong to the readers.</para>
-/// <para><b>Tail against new gates.</b> A producer writes the tail, fences, then reads the gates; whoever adds a gate writes it,
-/// fences, then reads the tail. At least one sees the other: either the producer respects the gate, or the gate learns that
-/// its position is gone and moves up. Hence a limit once computed stays valid, whatever gates are added later.</para>
+/// <para>
+/// <b>Marks.</b> The ring is cut into 64 chunks; for the last boundary crossed at each chunk, the mark is where the
+/// next entry begins. So the tail moves to an entry's start without touching the old entries, whose cache lines belong
+/// to the readers.
+/// </para>
+/// <para>
+/// <b>Tail against new gates.</b> A producer writes the tail, fences, then reads the gates; whoever adds a gate writes
+/// it, fences, then reads the tail. At least one sees the other: either the producer respects the gate, or the gate
+/// learns that its position is gone and moves up. Hence a limit once computed stays valid, whatever gates are added
+/// later.
+/// </para>
 /// </remarks>
 internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)
 {
@@ -18,9 +24,13 @@ internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)
     private readonly int _capacity = memory.Capacity;
 
     /// <summary>A chunk is 2^shift bytes.</summary>
-    public int ChunkShift { get; } = BitOperations.Log2((uint)memory.Capacity) - BitOperations.Log2(ControlBlock.MarkCount);
+    public int ChunkShift { get; } =
+        BitOperations.Log2((uint)memory.Capacity) - BitOperations.Log2(ControlBlock.MarkCount);
 
-    /// <summary>Where claims must end (at most) given the gates, with the tail moved accordingly; below <paramref name="end"/> if the ring is full.</summary>
+    /// <summary>
+    /// Where claims must end (at most) given the gates, with the tail moved accordingly; below <paramref name="end"/>
+    /// if the ring is full.
+    /// </summary>
     /// <param name="end">Where the caller's claim would end.</param>
     public long Limit(long end)
     {
@@ -42,8 +52,13 @@ internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)
         return Math.Min(tail, gates.MinimumSince(seen, gate)) + _capacity;
     }
 
-    /// <summary>Notes, for every chunk boundary in (start, end], that the next entry begins at <paramref name="end"/>.</summary>
-    /// <remarks>Before the entry is published, and after the tail has moved (<see cref="Limit"/>): a mark from the last lap is then no longer needed.</remarks>
+    /// <summary>
+    /// Notes, for every chunk boundary in (start, end], that the next entry begins at <paramref name="end"/>.
+    /// </summary>
+    /// <remarks>
+    /// Before the entry is published, and after the tail has moved (<see cref="Limit"/>): a mark from the last lap is
+    /// then no longer needed.
+    /// </remarks>
     public void Mark(long start, long end)
     {
         Debug.Assert(Volatile.Read(ref *_control.Tail) >= end - _capacity, "marks change only behind the tail");
@@ -53,7 +68,9 @@ internal sealed unsafe class OverwriteGuard(RingMemory memory, GateSet gates)
         }
     }
 
-    /// <summary>Moves the tail forward to <paramref name="position"/> unless it is further already; a full fence.</summary>
+    /// <summary>
+    /// Moves the tail forward to <paramref name="position"/> unless it is further already; a full fence.
+    /// </summary>
     public void RaiseTail(long position)
     {
         long tail = Volatile.Read(ref *_control.Tail);

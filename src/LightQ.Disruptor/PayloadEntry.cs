@@ -28,7 +28,11 @@ public static class PayloadEntry
     /// <exception cref="ArgumentOutOfRangeException">Negative, or above 1 GiB.</exception>
     public static int LengthFor(int payloadLength)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)payloadLength, (uint)RingMemory.MaxCapacity, nameof(payloadLength));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(
+            (uint)payloadLength,
+            (uint)RingMemory.MaxCapacity,
+            nameof(payloadLength)
+        );
         return (HeaderLength + payloadLength + EntryWord.Alignment - 1) & -EntryWord.Alignment;
     }
 
@@ -39,7 +43,12 @@ public static class PayloadEntry
     /// <param name="payload">Where to write the payload, all of it.</param>
     /// <returns>As <see cref="ByteRing.TryClaim"/>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">Negative, or above 1 GiB.</exception>
-    public static ClaimResult TryClaimPayload(this ByteRing ring, int payloadLength, out RingClaim claim, out Span<byte> payload)
+    public static ClaimResult TryClaimPayload(
+        this ByteRing ring,
+        int payloadLength,
+        out RingClaim claim,
+        out Span<byte> payload
+    )
     {
         ArgumentNullException.ThrowIfNull(ring);
         ClaimResult result = ring.TryClaim(LengthFor(payloadLength), out claim);
@@ -50,7 +59,8 @@ public static class PayloadEntry
         }
 
         Span<byte> entry = claim.Span;
-        entry[^EntryWord.Alignment..].Clear(); // The zeros after the payload; the header or the payload then overwrites the rest.
+        // The zeros after the payload; the header or the payload then overwrites the rest.
+        entry[^EntryWord.Alignment..].Clear();
         BinaryPrimitives.WriteInt32LittleEndian(entry[4..], payloadLength);
         payload = entry.Slice(HeaderLength, payloadLength);
         return result;
@@ -76,6 +86,6 @@ public static class PayloadEntry
     /// <param name="entry">The whole entry.</param>
     /// <returns>The payload in place.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The entry does not hold what its header says.</exception>
-    public static ReadOnlySpan<byte> Payload(ReadOnlySpan<byte> entry)
-        => entry.Slice(HeaderLength, BinaryPrimitives.ReadInt32LittleEndian(entry[4..]));
+    public static ReadOnlySpan<byte> Payload(ReadOnlySpan<byte> entry) =>
+        entry.Slice(HeaderLength, BinaryPrimitives.ReadInt32LittleEndian(entry[4..]));
 }

@@ -3,7 +3,9 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Disruptor;
 
-/// <summary>A ring in a pinned managed array; freed by the garbage collector, so disposing it has nothing to do.</summary>
+/// <summary>
+/// A ring in a pinned managed array; freed by the garbage collector, so disposing it has nothing to do.
+/// </summary>
 internal sealed unsafe class PinnedRingMemory : RingMemory
 {
     private readonly PinnedWords _control = new(ControlBlock.PrivateSize);
@@ -21,7 +23,5 @@ internal sealed unsafe class PinnedRingMemory : RingMemory
 
     internal override long* PublishedBits() => (long*)(_bits ??= new PinnedWords(Capacity / 64)).Address;
 
-    private protected override void Dispose(bool disposing)
-    {
-    }
+    private protected override void Dispose(bool disposing) { }
 }

@@ -1,7 +1,9 @@
 // Unsafe: gives an aligned address inside an array that the collector promises not to move.
 namespace LightQ.Disruptor;
 
-/// <summary>Zeroed words at a fixed, cache-line aligned address, freed by the garbage collector when unreachable.</summary>
+/// <summary>
+/// Zeroed words at a fixed, cache-line aligned address, freed by the garbage collector when unreachable.
+/// </summary>
 internal sealed unsafe class PinnedWords
 {
     private readonly byte[] _array;

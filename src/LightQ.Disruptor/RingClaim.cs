@@ -5,7 +5,9 @@ using System.Runtime.CompilerServices;
 namespace LightQ.Disruptor;
 
 /// <summary>Room in a ring for one entry, the caller's alone until it is published or aborted.</summary>
-/// <remarks>The memory holds whatever was there a lap ago: the caller writes all of it. Not to be used after publishing.</remarks>
+/// <remarks>
+/// The memory holds whatever was there a lap ago: the caller writes all of it. Not to be used after publishing.
+/// </remarks>
 public readonly unsafe struct RingClaim
 {
     private readonly byte* _entry;
@@ -25,7 +27,9 @@ public readonly unsafe struct RingClaim
     /// <summary>Bytes, the leading length word included; a multiple of 8.</summary>
     public int Length { get; }
 
-    /// <summary>The whole entry. Publishing writes the length into its first four bytes; the rest is the caller's to write.</summary>
+    /// <summary>
+    /// The whole entry. Publishing writes the length into its first four bytes; the rest is the caller's to write.
+    /// </summary>
     public Span<byte> Span
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

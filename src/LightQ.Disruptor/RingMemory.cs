@@ -3,10 +3,13 @@ using System.Numerics;
 
 namespace LightQ.Disruptor;
 
-/// <summary>The bytes under a <see cref="ByteRing"/>, and its cursors: native, pinned managed, or a mapped file.</summary>
+/// <summary>
+/// The bytes under a <see cref="ByteRing"/>, and its cursors: native, pinned managed, or a mapped file.
+/// </summary>
 /// <remarks>
-/// The memory starts as zeros. Whoever made it disposes it, after the last reader and producer are done: touching a ring
-/// whose memory is disposed is undefined and may end the process. Memory that is never disposed is freed once unreachable.
+/// The memory starts as zeros. Whoever made it disposes it, after the last reader and producer are done: touching a
+/// ring whose memory is disposed is undefined and may end the process. Memory that is never disposed is freed once
+/// unreachable.
 /// </remarks>
 public abstract unsafe class RingMemory : IDisposable
 {
@@ -27,26 +30,39 @@ public abstract unsafe class RingMemory : IDisposable
     /// <summary>True when other processes may have the same ring: gates must then be shared ones.</summary>
     public virtual bool IsShared => false;
 
-    /// <summary>The whole ring as memory that sockets and streams accept; valid until <see cref="Dispose()"/>. Slicing it allocates nothing.</summary>
+    /// <summary>
+    /// The whole ring as memory that sockets and streams accept; valid until <see cref="Dispose()"/>. Slicing it
+    /// allocates nothing.
+    /// </summary>
     public Memory<byte> Memory { get; private protected set; }
 
     internal ControlBlock Control { get; private protected set; }
 
     /// <summary>Reserves memory outside the managed heap. Pages cost nothing until they are first written.</summary>
-    /// <param name="capacity">Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>.</param>
+    /// <param name="capacity">
+    /// Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>.
+    /// </param>
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not such a power of two.</exception>
     /// <exception cref="InsufficientMemoryException">The system refuses the reservation.</exception>
     public static RingMemory Native(int capacity) => new NativeRingMemory(CheckCapacity(capacity));
 
     /// <summary>Allocates a pinned managed array, which <c>Socket</c> can gather from (<c>BufferList</c>).</summary>
-    /// <param name="capacity">Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>.</param>
+    /// <param name="capacity">
+    /// Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>.
+    /// </param>
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not such a power of two.</exception>
     public static RingMemory Pinned(int capacity) => new PinnedRingMemory(CheckCapacity(capacity));
 
     /// <summary>Maps a file, made if it does not exist, so that several processes see one ring.</summary>
-    /// <remarks>The file is the ring's cursors (4 KiB), its bytes, and one bit per 8 bytes; it is not a journal: nothing is flushed.</remarks>
+    /// <remarks>
+    /// The file is the ring's cursors (4 KiB), its bytes, and one bit per 8 bytes; it is not a journal: nothing is
+    /// flushed.
+    /// </remarks>
     /// <param name="path">The file; on a memory file system (<c>/dev/shm</c>) it costs no disk.</param>
-    /// <param name="capacity">Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>, the same for all who map the file.</param>
+    /// <param name="capacity">
+    /// Bytes; a power of two from <see cref="MinCapacity"/> to <see cref="MaxCapacity"/>, the same for all who map the
+    /// file.
+    /// </param>
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not such a power of two.</exception>
     /// <exception cref="InvalidDataException">The file exists and is not a ring of this capacity.</exception>
     /// <exception cref="IOException">The file cannot be opened or extended.</exception>
@@ -66,13 +82,19 @@ public abstract unsafe class RingMemory : IDisposable
     /// <summary>One bit per 8 bytes of ring, zero at first; called once per ring with several producers.</summary>
     internal abstract long* PublishedBits();
 
-    /// <summary>Gives the pages back to the system, after which the bytes read as zeros; false where that is not possible.</summary>
+    /// <summary>
+    /// Gives the pages back to the system, after which the bytes read as zeros; false where that is not possible.
+    /// </summary>
     internal virtual bool Discard() => false;
 
     private protected abstract void Dispose(bool disposing);
 
-    private static int CheckCapacity(int capacity)
-        => capacity is >= MinCapacity and <= MaxCapacity && BitOperations.IsPow2(capacity)
+    private static int CheckCapacity(int capacity) =>
+        capacity is >= MinCapacity and <= MaxCapacity && BitOperations.IsPow2(capacity)
             ? capacity
-            : throw new ArgumentOutOfRangeException(nameof(capacity), capacity, $"A ring's capacity is a power of two from {MinCapacity} to {MaxCapacity} bytes.");
+            : throw new ArgumentOutOfRangeException(
+                nameof(capacity),
+                capacity,
+                $"A ring's capacity is a power of two from {MinCapacity} to {MaxCapacity} bytes."
+            );
 }

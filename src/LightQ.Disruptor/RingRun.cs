@@ -5,8 +5,9 @@ namespace LightQ.Disruptor;
 
 /// <summary>Whole published entries that lie next to each other in a ring, read in place.</summary>
 /// <remarks>
-/// Valid as long as a gate stands at or before <see cref="Position"/>. Without one, producers may overwrite it at any time:
-/// copy it, then ask <see cref="ByteRing.IsIntact"/>. Enumerating gives the entries one by one and allocates nothing.
+/// Valid as long as a gate stands at or before <see cref="Position"/>. Without one, producers may overwrite it at any
+/// time: copy it, then ask <see cref="ByteRing.IsIntact"/>. Enumerating gives the entries one by one and allocates
+/// nothing.
 /// </remarks>
 public readonly unsafe struct RingRun
 {
@@ -26,7 +27,9 @@ public readonly unsafe struct RingRun
     /// <summary>Bytes in the run; 0 when there was nothing to read.</summary>
     public int Length { get; }
 
-    /// <summary>Where to read on, and what to set the gate to once the run is no longer needed; past any padding.</summary>
+    /// <summary>
+    /// Where to read on, and what to set the gate to once the run is no longer needed; past any padding.
+    /// </summary>
     public long NextPosition { get; }
 
     /// <summary>The entries in place, each starting with its length word.</summary>
@@ -37,7 +40,8 @@ public readonly unsafe struct RingRun
     }
 
     /// <summary>The same bytes for sockets and streams; allocates nothing.</summary>
-    public ReadOnlyMemory<byte> Memory => Length == 0 ? default(ReadOnlyMemory<byte>) : _memory.Memory.Slice(Index, Length);
+    public ReadOnlyMemory<byte> Memory =>
+        Length == 0 ? default(ReadOnlyMemory<byte>) : _memory.Memory.Slice(Index, Length);
 
     private int Index => (int)(Position & (_memory.Capacity - 1));
 

@@ -6,8 +6,8 @@ namespace LightQ.Disruptor;
 /// <summary>A position that one thread moves and others watch, alone on its cache lines.</summary>
 /// <remarks>
 /// Thread-safe. Reads acquire and writes release: who reads a position also sees everything that was written before it.
-/// Positions count bytes since the ring was made and only grow; a sequence used as a gate must always stand at the start
-/// of an entry, such as <see cref="RingRun.NextPosition"/>.
+/// Positions count bytes since the ring was made and only grow; a sequence used as a gate must always stand at the
+/// start of an entry, such as <see cref="RingRun.NextPosition"/>.
 /// </remarks>
 public sealed unsafe class Sequence
 {
@@ -47,11 +47,14 @@ public sealed unsafe class Sequence
     /// <param name="value">The new position.</param>
     public void SetFenced(long value) => Interlocked.Exchange(ref *_value, value);
 
-    /// <summary>Moves from <paramref name="expected"/> to <paramref name="value"/> if nobody moved it meanwhile; a full fence.</summary>
+    /// <summary>
+    /// Moves from <paramref name="expected"/> to <paramref name="value"/> if nobody moved it meanwhile; a full fence.
+    /// </summary>
     /// <param name="expected">The position it must still have.</param>
     /// <param name="value">The new position.</param>
     /// <returns>True if it moved.</returns>
-    public bool TryMove(long expected, long value) => Interlocked.CompareExchange(ref *_value, value, expected) == expected;
+    public bool TryMove(long expected, long value) =>
+        Interlocked.CompareExchange(ref *_value, value, expected) == expected;
 
     /// <summary>True if the sequence lies in this ring's memory.</summary>
     internal bool IsIn(RingMemory memory) => ReferenceEquals(_owner, memory);

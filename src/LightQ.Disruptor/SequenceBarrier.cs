@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Disruptor;
 
-/// <summary>What a consumer waits on: the ring's published position and, if given, the consumers that must come before it.</summary>
+/// <summary>
+/// What a consumer waits on: the ring's published position and, if given, the consumers that must come before it.
+/// </summary>
 /// <remarks>Thread-safe. One barrier per consumer, so that alerting it stops only that one.</remarks>
 public sealed class SequenceBarrier
 {
@@ -12,7 +14,10 @@ public sealed class SequenceBarrier
 
     /// <summary>Makes a barrier on a ring.</summary>
     /// <param name="ring">The ring, whose <see cref="ByteRing.WaitStrategy"/> is used.</param>
-    /// <param name="before">Consumers whose sequences this one must not overtake; none to follow the producers directly. While waiting for them the thread spins and yields; one that has ended is waited for until alerted.</param>
+    /// <param name="before">
+    /// Consumers whose sequences this one must not overtake; none to follow the producers directly. While waiting for
+    /// them the thread spins and yields; one that has ended is waited for until alerted.
+    /// </param>
     public SequenceBarrier(ByteRing ring, params Sequence[] before)
     {
         ArgumentNullException.ThrowIfNull(ring);
@@ -31,7 +36,9 @@ public sealed class SequenceBarrier
         get => _before.Length == 0 ? _ring.Published : Lowest();
     }
 
-    /// <summary>Blocks until something after <paramref name="position"/> may be read, as the ring's wait strategy does.</summary>
+    /// <summary>
+    /// Blocks until something after <paramref name="position"/> may be read, as the ring's wait strategy does.
+    /// </summary>
     /// <param name="position">Where the consumer stands.</param>
     /// <param name="available">Up to where it may read.</param>
     /// <returns>False if alerted instead; <paramref name="available"/> then says what there is all the same.</returns>

@@ -7,9 +7,9 @@ namespace LightQ.Disruptor;
 
 /// <summary>Claims and publishes for one producer at a time.</summary>
 /// <remarks>
-/// The fast path is one compare: a claim that ends below <see cref="State.FastEnd"/> stays within its chunk (so it neither
-/// wraps nor needs a mark) and within the limit (so it overwrites nothing that is not given up already).
-/// An abandoned claim needs no clean-up: the next one starts where the last publication ended.
+/// The fast path is one compare: a claim that ends below <see cref="State.FastEnd"/> stays within its chunk (so it
+/// neither wraps nor needs a mark) and within the limit (so it overwrites nothing that is not given up already). An
+/// abandoned claim needs no clean-up: the next one starts where the last publication ended.
 /// </remarks>
 internal sealed unsafe class SingleProducer
 {
@@ -45,7 +45,10 @@ internal sealed unsafe class SingleProducer
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Publish(in RingClaim claim)
     {
-        Debug.Assert(claim.Position >= _state.Next && claim.Position - _state.Next <= _mask / 2, "published once, and in order");
+        Debug.Assert(
+            claim.Position >= _state.Next && claim.Position - _state.Next <= _mask / 2,
+            "published once, and in order"
+        );
         EntryWord.Write(claim.Pointer, claim.Length);
         long end = claim.Position + claim.Length;
         _state.Next = end;

@@ -3,7 +3,9 @@ using System.Buffers;
 
 namespace LightQ.Disruptor;
 
-/// <summary>A range of memory that never moves, as the source of a <see cref="Memory{T}"/>. Does not own the range.</summary>
+/// <summary>
+/// A range of memory that never moves, as the source of a <see cref="Memory{T}"/>. Does not own the range.
+/// </summary>
 internal sealed unsafe class UnmanagedBlock(RingMemory owner, byte* origin, int length) : MemoryManager<byte>
 {
     /// <summary>Keeps the owner from being finalised while somebody still holds the memory.</summary>
@@ -17,11 +19,7 @@ internal sealed unsafe class UnmanagedBlock(RingMemory owner, byte* origin, int 
         return new MemoryHandle(origin + elementIndex, default, this);
     }
 
-    public override void Unpin()
-    {
-    }
+    public override void Unpin() { }
 
-    protected override void Dispose(bool disposing)
-    {
-    }
+    protected override void Dispose(bool disposing) { }
 }

@@ -1,6 +1,9 @@
 namespace LightQ.Disruptor;
 
-/// <summary>Spins a while, then offers the core to other threads in between: low latency when cores are shared. Works between processes.</summary>
+/// <summary>
+/// Spins a while, then offers the core to other threads in between: low latency when cores are shared. Works between
+/// processes.
+/// </summary>
 /// <remarks>Still uses a whole core when nobody else wants it.</remarks>
 public sealed class YieldingWaitStrategy : WaitStrategy
 {

@@ -2,7 +2,9 @@ using LightQ.Protocol.Checksums;
 
 namespace LightQ.Protocol;
 
-/// <summary>Which partition a message with a key goes to. The rule never changes: what is stored was routed by it.</summary>
+/// <summary>
+/// Which partition a message with a key goes to. The rule never changes: what is stored was routed by it.
+/// </summary>
 public static class KeyRouting
 {
     /// <summary>The rule's number in ProducerOpened.</summary>

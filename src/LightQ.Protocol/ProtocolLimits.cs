@@ -24,13 +24,17 @@ public static class ProtocolLimits
     /// <summary>Most bytes that the records of a compressed batch have when they are inflated.</summary>
     public const int InflatedBatchBytes = 16 * 1024 * 1024;
 
-    /// <summary>Most bytes of records for each byte of a compressed batch's payload; what compresses better is padded.</summary>
+    /// <summary>
+    /// Most bytes of records for each byte of a compressed batch's payload; what compresses better is padded.
+    /// </summary>
     public const int InflationRatio = 256;
 
     /// <summary>The longest time for which messages may be delayed.</summary>
     public static readonly TimeSpan LongestDelay = TimeSpan.FromDays(365);
 
-    /// <summary>Largest run of batches in one Deliver frame, in bytes, unless its first batch alone is longer.</summary>
+    /// <summary>
+    /// Largest run of batches in one Deliver frame, in bytes, unless its first batch alone is longer.
+    /// </summary>
     public const int DeliverRunBytes = 256 * 1024;
 
     /// <summary>Default publish window of a producer stream: bytes sent and not yet appended by the broker.</summary>
@@ -54,13 +58,18 @@ public static class ProtocolLimits
     /// <summary>Longest lock of a delivered message, in milliseconds: twelve hours.</summary>
     public const uint MaxLockMilliseconds = 12 * 60 * 60 * 1000;
 
-    /// <summary>The longest message id, in bytes of UTF-8. With both times a batch header of 246 of at most 256 bytes.</summary>
+    /// <summary>
+    /// The longest message id, in bytes of UTF-8. With both times a batch header of 246 of at most 256 bytes.
+    /// </summary>
     public const int MaxMessageIdBytes = 128;
 
     /// <summary>How many of a named producer's last batches the broker remembers.</summary>
     public const int RememberedBatches = 1024;
 
-    /// <summary>Most batches that a named producer's stream may have sent and not yet acknowledged: what it may have to send again is remembered.</summary>
+    /// <summary>
+    /// Most batches that a named producer's stream may have sent and not yet acknowledged: what it may have to send
+    /// again is remembered.
+    /// </summary>
     public const int UnacknowledgedBatches = RememberedBatches;
 
     /// <summary>Most partitions of a topic.</summary>

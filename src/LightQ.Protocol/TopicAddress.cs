@@ -17,15 +17,22 @@ public readonly record struct TopicAddress(string Topic, int? Partition)
         int slash = text.IndexOf('/', StringComparison.Ordinal);
         string name = slash < 0 ? text : text[..slash];
         int partition = 0;
-        bool isPartition = slash < 0
-            || (int.TryParse(text.AsSpan(slash + 1), NumberStyles.None, CultureInfo.InvariantCulture, out partition) && partition < ProtocolLimits.MaxPartitions);
-        problem = !TopicName.IsValid(name) ? $"'{name}' is not a topic's name: {TopicName.Rule}."
-            : !isPartition ? $"'{text[(slash + 1)..]}' is not a partition's number: 0 to {ProtocolLimits.MaxPartitions - 1}."
+        bool isPartition =
+            slash < 0
+            || (
+                int.TryParse(text.AsSpan(slash + 1), NumberStyles.None, CultureInfo.InvariantCulture, out partition)
+                && partition < ProtocolLimits.MaxPartitions
+            );
+        problem =
+            !TopicName.IsValid(name) ? $"'{name}' is not a topic's name: {TopicName.Rule}."
+            : !isPartition
+                ? $"'{text[(slash + 1)..]}' is not a partition's number: 0 to {ProtocolLimits.MaxPartitions - 1}."
             : "";
         address = new TopicAddress(name, slash < 0 ? null : partition);
         return problem.Length == 0;
     }
 
     /// <summary>The address as it is written.</summary>
-    public override string ToString() => Partition is { } partition ? string.Create(CultureInfo.InvariantCulture, $"{Topic}/{partition}") : Topic;
+    public override string ToString() =>
+        Partition is { } partition ? string.Create(CultureInfo.InvariantCulture, $"{Topic}/{partition}") : Topic;
 }

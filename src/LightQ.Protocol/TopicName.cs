@@ -1,13 +1,17 @@
 namespace LightQ.Protocol;
 
-/// <summary>The rule for topic, group and producer names: a letter or digit, then up to 199 letters, digits, dots, underscores or hyphens; never "..".</summary>
+/// <summary>
+/// The rule for topic, group and producer names: a letter or digit, then up to 199 letters, digits, dots, underscores
+/// or hyphens; never "..".
+/// </summary>
 public static class TopicName
 {
     /// <summary>Longest name, in characters (all ASCII).</summary>
     public const int MaxLength = 200;
 
     /// <summary>What a name must look like, for error messages.</summary>
-    public const string Rule = "1 to 200 characters: a letter or digit first, then letters, digits, '.', '_' or '-', and no \"..\"";
+    public const string Rule =
+        "1 to 200 characters: a letter or digit first, then letters, digits, '.', '_' or '-', and no \"..\"";
 
     /// <summary>Whether <paramref name="name"/> follows the rule. Names are compared case-sensitively.</summary>
     public static bool IsValid(ReadOnlySpan<char> name)
@@ -26,6 +30,7 @@ public static class TopicName
     public static string Printable(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
-        return string.Concat(name.Take(80).Select(c => char.IsAscii(c) && !char.IsControl(c) ? c : '?')) + (name.Length > 80 ? "…" : "");
+        return string.Concat(name.Take(80).Select(c => char.IsAscii(c) && !char.IsControl(c) ? c : '?'))
+            + (name.Length > 80 ? "…" : "");
     }
 }

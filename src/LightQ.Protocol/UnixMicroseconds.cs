@@ -4,9 +4,12 @@ namespace LightQ.Protocol;
 public static class UnixMicroseconds
 {
     /// <summary>Converts from a point in time; exact to the microsecond.</summary>
-    public static long From(DateTimeOffset time) => (time.UtcTicks - DateTimeOffset.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
+    public static long From(DateTimeOffset time) =>
+        (time.UtcTicks - DateTimeOffset.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 
-    /// <summary>Converts to a point in time; what lies beyond the years 1 and 9999 becomes the first or the last there is.</summary>
+    /// <summary>
+    /// Converts to a point in time; what lies beyond the years 1 and 9999 becomes the first or the last there is.
+    /// </summary>
     public static DateTimeOffset ToTime(long microseconds) =>
         microseconds < From(DateTimeOffset.MinValue) ? DateTimeOffset.MinValue
         : microseconds > From(DateTimeOffset.MaxValue) ? DateTimeOffset.MaxValue

@@ -1,30 +1,42 @@
 namespace LightQ.Scheduling;
 
-/// <summary>Looks after things when they are due. What has nothing to do is not known here and costs nothing; with nothing due there is no timer.</summary>
+/// <summary>
+/// Looks after things when they are due. What has nothing to do is not known here and costs nothing; with nothing due
+/// there is no timer.
+/// </summary>
 /// <remarks>
-/// Moments are rounded up to a grain, so that what is due at about the same time shares one wake-up. Requests come from any thread; one
-/// thing after the other is looked after.
+/// Moments are rounded up to a grain, so that what is due at about the same time shares one wake-up. Requests come from
+/// any thread; one thing after the other is looked after.
 /// </remarks>
 public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
 {
-    /// <summary>What is due later is looked at earlier, and says then for how long it still has nothing to do: "for ever" does not fit into timestamps.</summary>
+    /// <summary>
+    /// What is due later is looked at earlier, and says then for how long it still has nothing to do: "for ever" does
+    /// not fit into timestamps.
+    /// </summary>
     private static readonly TimeSpan LongestRequest = TimeSpan.FromDays(1);
 
     /// <summary>Timers cannot wait for two months.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1);
 
     /// <summary>
-    /// Thousands may be due at once, such as connections that have said nothing: after so long, which is one or two of their ends, comes a pause in which messages pass, and
-    /// what the ends have posted to the threads of the pool is done.
+    /// Thousands may be due at once, such as connections that have said nothing: after so long, which is one or two of
+    /// their ends, comes a pause in which messages pass, and what the ends have posted to the threads of the pool is
+    /// done.
     /// </summary>
     private static readonly TimeSpan InOneGo = TimeSpan.FromMicroseconds(20);
 
-    /// <summary>What is left when it gets late is done in longer goes, by this share of how late it is. A tenth of a second's work gets done within a grain of half a second.</summary>
+    /// <summary>
+    /// What is left when it gets late is done in longer goes, by this share of how late it is. A tenth of a second's
+    /// work gets done within a grain of half a second.
+    /// </summary>
     private const double LateShare = 0.001;
 
     private readonly Lock _lock = new();
     private readonly Dictionary<IHousekept, Entry> _entries = [];
-    private readonly SortedSet<Entry> _queue = new(Comparer<Entry>.Create(static (a, b) => a.Due != b.Due ? a.Due.CompareTo(b.Due) : a.Number.CompareTo(b.Number)));
+    private readonly SortedSet<Entry> _queue = new(
+        Comparer<Entry>.Create(static (a, b) => a.Due != b.Due ? a.Due.CompareTo(b.Due) : a.Number.CompareTo(b.Number))
+    );
     private readonly TimeProvider _clock;
     private readonly ITimer _timer;
     private readonly long _grain;
@@ -36,7 +48,10 @@ public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
     /// <summary>Makes an empty one.</summary>
     /// <param name="clock">The clock.</param>
     /// <param name="grain">How exact moments are.</param>
-    /// <param name="onDue">Called by the clock when something is due, to have <see cref="Run"/> called; null: the clock's thread does that itself.</param>
+    /// <param name="onDue">
+    /// Called by the clock when something is due, to have <see cref="Run"/> called; null: the clock's thread does that
+    /// itself.
+    /// </param>
     public HousekeepingSchedule(TimeProvider clock, TimeSpan grain, Action? onDue = null)
     {
         ArgumentNullException.ThrowIfNull(clock);
@@ -51,7 +66,9 @@ public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
     public void Request(IHousekept task, TimeSpan within)
     {
         ArgumentNullException.ThrowIfNull(task);
-        long due = RoundUp(_clock.GetTimestamp() + Math.Max(1, Units(within < LongestRequest ? within : LongestRequest)));
+        long due = RoundUp(
+            _clock.GetTimestamp() + Math.Max(1, Units(within < LongestRequest ? within : LongestRequest))
+        );
         lock (_lock)
         {
             if (_disposed || (_entries.TryGetValue(task, out Entry known) && known.Due <= due))
@@ -171,7 +188,8 @@ public sealed class HousekeepingSchedule : IDisposable, IAsyncDisposable
             return;
         _armedFor = first.Due;
         // Timers count whole milliseconds: rounded down, the last one would be waited for in a loop.
-        long left = Math.Max(0, first.Due - _clock.GetTimestamp()), frequency = _clock.TimestampFrequency;
+        long left = Math.Max(0, first.Due - _clock.GetTimestamp()),
+            frequency = _clock.TimestampFrequency;
         TimeSpan wait = TimeSpan.FromMilliseconds(((left * 1000) + frequency - 1) / frequency);
         _timer.Change(wait < LongestWait ? wait : LongestWait, Timeout.InfiniteTimeSpan);
     }

@@ -1,6 +1,9 @@
 namespace LightQ.Scheduling;
 
-/// <summary>A thread that looks after things when they are due: what may take long, and so must not be done by the clock's thread.</summary>
+/// <summary>
+/// A thread that looks after things when they are due: what may take long, and so must not be done by the clock's
+/// thread.
+/// </summary>
 public sealed class HousekeepingThread : IDisposable
 {
     private readonly object _lock = new();

@@ -1,11 +1,13 @@
 namespace LightQ.Scheduling;
 
 /// <summary>
-/// Run to completion: what a thread posts inside a scope it runs itself when the scope ends; a few items, then the rest go to the pool.
+/// Run to completion: what a thread posts inside a scope it runs itself when the scope ends; a few items, then the rest
+/// go to the pool.
 /// </summary>
 /// <remarks>
-/// The hop to another thread costs more than the work of one delivery (a third of the median latency), but a fan-out to a
-/// thousand subscribers must not hold a socket thread. Outside any scope items go straight to the pool. A scope inside a scope does nothing.
+/// The hop to another thread costs more than the work of one delivery (a third of the median latency), but a fan-out to
+/// a thousand subscribers must not hold a socket thread. Outside any scope items go straight to the pool. A scope
+/// inside a scope does nothing.
 /// </remarks>
 public readonly struct TurnScope : IDisposable
 {

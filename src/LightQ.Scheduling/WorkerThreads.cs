@@ -13,7 +13,9 @@ public sealed class WorkerThreads<T> : IDisposable
 
     /// <summary>Starts them.</summary>
     /// <param name="names">A name for each thread.</param>
-    /// <param name="work">Does one turn of work. Must not throw. Returns whether there is more, which comes behind the rest.</param>
+    /// <param name="work">
+    /// Does one turn of work. Must not throw. Returns whether there is more, which comes behind the rest.
+    /// </param>
     public WorkerThreads(IEnumerable<string> names, Func<T, bool> work)
     {
         _work = work;

@@ -1,8 +1,8 @@
-using LightQ.Server.Hosting;
 using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using LightQ.Server.Control;
+using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
 using LightQ.Server.Ports;
 using LightQ.Server.Telemetry;
@@ -23,7 +23,9 @@ namespace LightQ.Server;
 /// <summary>Kestrel with two ports: gRPC (HTTP/2 without negotiation) and web (HTTP/1.1).</summary>
 internal sealed class HttpHost : IAsyncDisposable
 {
-    private static readonly TimeSpan BodyGrace = TimeSpan.FromSeconds(5), PingDelay = TimeSpan.FromSeconds(30), PingTimeout = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan BodyGrace = TimeSpan.FromSeconds(5),
+        PingDelay = TimeSpan.FromSeconds(30),
+        PingTimeout = TimeSpan.FromSeconds(15);
 
     private readonly WebApplication _app;
     private Task _healthTold = Task.CompletedTask;
@@ -44,8 +46,16 @@ internal sealed class HttpHost : IAsyncDisposable
     /// <summary>Binds both ports and serves.</summary>
     /// <exception cref="ServerStartException">A port cannot be had.</exception>
     public static async Task<HttpHost> StartAsync(
-        ServerLimits limits, ServerTls? tls, int dataPort, ControlServices control, WebEndpoints web, Readiness readiness,
-        CallSpans spans, ILoggerFactory loggers, CancellationToken cancellationToken)
+        ServerLimits limits,
+        ServerTls? tls,
+        int dataPort,
+        ControlServices control,
+        WebEndpoints web,
+        Readiness readiness,
+        CallSpans spans,
+        ILoggerFactory loggers,
+        CancellationToken cancellationToken
+    )
     {
         LightQServerOptions options = limits.Options;
         Socket controlSocket = ListenSocket.Open(options.Bind, options.ControlPort, "--control-port");
@@ -61,13 +71,24 @@ internal sealed class HttpHost : IAsyncDisposable
         }
         var controlEnd = (IPEndPoint)controlSocket.LocalEndPoint!;
         var webEnd = (IPEndPoint)webSocket.LocalEndPoint!;
-        WebApplication app = Build(limits, tls, dataPort, services => control.Add(services, readiness), loggers, controlEnd, webEnd, end => end.Equals(webEnd) ? webSocket : controlSocket);
+        WebApplication app = Build(
+            limits,
+            tls,
+            dataPort,
+            services => control.Add(services, readiness),
+            loggers,
+            controlEnd,
+            webEnd,
+            end => end.Equals(webEnd) ? webSocket : controlSocket
+        );
         try
         {
             app.Use(PaceGate.MeterAsync);
             app.Use((http, next) => WrongPort.Check(http, controlEnd.Port, webEnd.Port, next));
-            app.Use((http, next) =>
-                http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : spans.InvokeAsync(http, next));
+            app.Use(
+                (http, next) =>
+                    http.Connection.LocalPort == webEnd.Port ? web.CheckHost(http, next) : spans.InvokeAsync(http, next)
+            );
             app.UseWhen(http => http.Connection.LocalPort == webEnd.Port, AddBrowsers);
             web.Map(app, control.Map(app), dataPort, controlEnd.Port);
             await app.StartAsync(cancellationToken).ConfigureAwait(false);
@@ -84,7 +105,10 @@ internal sealed class HttpHost : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends streaming calls with UNAVAILABLE, waits for the others up to <paramref name="timeout"/>, and closes both ports.</summary>
+    /// <summary>
+    /// Ends streaming calls with UNAVAILABLE, waits for the others up to <paramref name="timeout"/>, and closes both
+    /// ports.
+    /// </summary>
     public async Task StopAsync(TimeSpan timeout)
     {
         await _healthTold.ConfigureAwait(false);
@@ -99,20 +123,34 @@ internal sealed class HttpHost : IAsyncDisposable
     private async Task TellHealthAsync(Task before)
     {
         await before.ConfigureAwait(false);
-        HealthReport report = await _app.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync().ConfigureAwait(false);
+        HealthReport report = await _app
+            .Services.GetRequiredService<HealthCheckService>()
+            .CheckHealthAsync()
+            .ConfigureAwait(false);
         foreach (IHealthCheckPublisher publisher in _app.Services.GetServices<IHealthCheckPublisher>())
             await publisher.PublishAsync(report, CancellationToken.None).ConfigureAwait(false);
     }
 
-    /// <summary>An application that takes nothing from the process around it: no environment, no settings files, no signals.</summary>
+    /// <summary>
+    /// An application that takes nothing from the process around it: no environment, no settings files, no signals.
+    /// </summary>
     private static WebApplication Build(
-        ServerLimits limits, ServerTls? tls, int dataPort, Action<IServiceCollection> add, ILoggerFactory loggers, IPEndPoint control, IPEndPoint web, Func<EndPoint, Socket> socketOf)
+        ServerLimits limits,
+        ServerTls? tls,
+        int dataPort,
+        Action<IServiceCollection> add,
+        ILoggerFactory loggers,
+        IPEndPoint control,
+        IPEndPoint web,
+        Func<EndPoint, Socket> socketOf
+    )
     {
         LightQServerOptions options = limits.Options;
         TimeProvider time = options.ConnectionTime;
         ILogger logger = loggers.CreateLogger("LightQ.Server");
         TlsGate? gate = tls is null ? null : new TlsGate(tls, limits, options.DataPlane.HandshakeTimeout, time, logger);
-        void SpokeTls(ConnectionContext connection) => TlsGate.Log(limits, logger, connection, "speaks TLS, and this port does not");
+        void SpokeTls(ConnectionContext connection) =>
+            TlsGate.Log(limits, logger, connection, "speaks TLS, and this port does not");
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.AddSingleton<ILoggerFactory>(new HostLoggers(loggers));
         add(builder.Services);
@@ -120,29 +158,67 @@ internal sealed class HttpHost : IAsyncDisposable
         builder.Services.AddRoutingCore();
         builder.Services.AddCors(cors => Allow(cors, options.Http.AllowedOrigins));
         builder.WebHost.UseKestrelCore();
-        builder.Services.AddSingleton<IConnectionListenerFactory>(services => new BackOffListener.Factory(socketOf, services.GetRequiredService<IMemoryPoolFactory<byte>>(), limits, time, logger));
-        ConnectionGate controlGate = new(limits, nameof(HttpOptions.MaxControlConnections), o => o.MaxControlConnections, tls is null ? ConnectionGate.Http2 : null);
-        ConnectionGate webGate = new(limits, nameof(HttpOptions.MaxWebConnections), o => o.MaxWebConnections, tls is null ? ConnectionGate.Http1 : null);
+        builder.Services.AddSingleton<IConnectionListenerFactory>(services => new BackOffListener.Factory(
+            socketOf,
+            services.GetRequiredService<IMemoryPoolFactory<byte>>(),
+            limits,
+            time,
+            logger
+        ));
+        ConnectionGate controlGate = new(
+            limits,
+            nameof(HttpOptions.MaxControlConnections),
+            o => o.MaxControlConnections,
+            tls is null ? ConnectionGate.Http2 : null
+        );
+        ConnectionGate webGate = new(
+            limits,
+            nameof(HttpOptions.MaxWebConnections),
+            o => o.MaxWebConnections,
+            tls is null ? ConnectionGate.Http1 : null
+        );
         builder.WebHost.ConfigureKestrel(kestrel =>
         {
             kestrel.AddServerHeader = false;
             Limit(kestrel.Limits, options.Http);
-            kestrel.Listen(control, listen =>
-            {
-                controlGate.Guard(listen);
-                gate?.Guard(listen, SslApplicationProtocol.Http2);
-                listen.Use(next => MisplacedHello.Answer($"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.", options.Http.HeaderTimeout, time, SpokeTls, next));
-                gate?.RequireHttp2(listen);
-                PaceGate.Guard(listen, limits, time);
-                listen.Protocols = HttpProtocols.Http2;
-            });
-            kestrel.Listen(web, listen =>
-            {
-                webGate.Guard(listen);
-                gate?.Guard(listen, SslApplicationProtocol.Http11);
-                listen.Use(next => MisplacedHello.Answer($"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.", options.Http.HeaderTimeout, time, SpokeTls, next));
-                listen.Protocols = HttpProtocols.Http1;
-            });
+            kestrel.Listen(
+                control,
+                listen =>
+                {
+                    controlGate.Guard(listen);
+                    gate?.Guard(listen, SslApplicationProtocol.Http2);
+                    listen.Use(next =>
+                        MisplacedHello.Answer(
+                            $"Port {control.Port} is the broker's control port (gRPC); its data port is {dataPort}.",
+                            options.Http.HeaderTimeout,
+                            time,
+                            SpokeTls,
+                            next
+                        )
+                    );
+                    gate?.RequireHttp2(listen);
+                    PaceGate.Guard(listen, limits, time);
+                    listen.Protocols = HttpProtocols.Http2;
+                }
+            );
+            kestrel.Listen(
+                web,
+                listen =>
+                {
+                    webGate.Guard(listen);
+                    gate?.Guard(listen, SslApplicationProtocol.Http11);
+                    listen.Use(next =>
+                        MisplacedHello.Answer(
+                            $"Port {web.Port} is the broker's web port (HTTP/1.1); its data port is {dataPort}.",
+                            options.Http.HeaderTimeout,
+                            time,
+                            SpokeTls,
+                            next
+                        )
+                    );
+                    listen.Protocols = HttpProtocols.Http1;
+                }
+            );
         });
         return builder.Build();
     }
@@ -152,15 +228,19 @@ internal sealed class HttpHost : IAsyncDisposable
         web.UseCors().UseGrpcWeb(new GrpcWebOptions { DefaultEnabled = true });
 
     /// <summary>Nobody is allowed unless the settings name origins.</summary>
-    private static void Allow(CorsOptions cors, string origins) => cors.AddDefaultPolicy(policy => policy
-        .WithOrigins(origins.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries))
-        .AllowAnyMethod()
-        .AllowAnyHeader()
-        .WithExposedHeaders("grpc-status", "grpc-message", "grpc-status-details-bin", ControlErrors.CodeTrailer));
+    private static void Allow(CorsOptions cors, string origins) =>
+        cors.AddDefaultPolicy(policy =>
+            policy
+                .WithOrigins(origins.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries))
+                .AllowAnyMethod()
+                .AllowAnyHeader()
+                .WithExposedHeaders("grpc-status", "grpc-message", "grpc-status-details-bin", ControlErrors.CodeTrailer)
+        );
 
     /// <summary>What Kestrel itself enforces, from the start on.</summary>
     /// <remarks>
-    /// A stream of responses may be slow or idle for any time, and HTTP/2 has no minimum rate for one alone: pings find clients that are gone.
+    /// A stream of responses may be slow or idle for any time, and HTTP/2 has no minimum rate for one alone: pings find
+    /// clients that are gone.
     /// </remarks>
     private static void Limit(KestrelServerLimits kestrel, HttpOptions limits)
     {
@@ -173,6 +253,7 @@ internal sealed class HttpHost : IAsyncDisposable
         kestrel.Http2.MaxStreamsPerConnection = limits.MaxStreamsPerConnection;
         kestrel.RequestHeadersTimeout = limits.HeaderTimeout;
         kestrel.KeepAliveTimeout = limits.IdleTimeout;
-        kestrel.MinRequestBodyDataRate = limits.MinBodyBytesPerSecond == 0 ? null : new MinDataRate(limits.MinBodyBytesPerSecond, BodyGrace);
+        kestrel.MinRequestBodyDataRate =
+            limits.MinBodyBytesPerSecond == 0 ? null : new MinDataRate(limits.MinBodyBytesPerSecond, BodyGrace);
     }
 }

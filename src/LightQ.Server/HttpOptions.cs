@@ -7,42 +7,67 @@ public sealed record HttpOptions
     public int MaxControlConnections
     {
         get;
-        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxControlConnections), value, "1 or more");
+        init =>
+            field =
+                value >= 1
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MaxControlConnections), value, "1 or more");
     } = 4_096;
 
     /// <summary>Most connections to the web port. Default 512.</summary>
     public int MaxWebConnections
     {
         get;
-        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxWebConnections), value, "1 or more");
+        init =>
+            field =
+                value >= 1
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MaxWebConnections), value, "1 or more");
     } = 512;
 
     /// <summary>Most connections from one address to each of the two ports. Default 2,048.</summary>
     public int MaxConnectionsPerAddress
     {
         get;
-        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxConnectionsPerAddress), value, "1 or more");
+        init =>
+            field =
+                value >= 1
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MaxConnectionsPerAddress), value, "1 or more");
     } = 2_048;
 
-    /// <summary>Most calls at once on one connection to the control port; more wait in the client. Default 100.</summary>
+    /// <summary>
+    /// Most calls at once on one connection to the control port; more wait in the client. Default 100.
+    /// </summary>
     public int MaxStreamsPerConnection
     {
         get;
-        init => field = value is >= 1 and <= 100_000 ? value : throw new ArgumentOutOfRangeException(nameof(MaxStreamsPerConnection), value, "1 to 100000");
+        init =>
+            field = value is >= 1 and <= 100_000
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(MaxStreamsPerConnection), value, "1 to 100000");
     } = 100;
 
     /// <summary>Most calls at once on all connections to the control port. Default 10,000.</summary>
     public int MaxCalls
     {
         get;
-        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCalls), value, "1 or more");
+        init =>
+            field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCalls), value, "1 or more");
     } = 10_000;
 
-    /// <summary>Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number. Default 500.</summary>
+    /// <summary>
+    /// Calls a second on one connection to the control port, on average; what is beyond waits. 0 for any number.
+    /// Default 500.
+    /// </summary>
     public int MaxCallsPerSecond
     {
         get;
-        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxCallsPerSecond), value, "0 (none) or more");
+        init =>
+            field =
+                value >= 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MaxCallsPerSecond), value, "0 (none) or more");
     } = 500;
 
     /// <summary>
@@ -51,27 +76,41 @@ public sealed record HttpOptions
     public int MaxFetchers
     {
         get;
-        init => field = value >= 1
-            ? value
-            : throw new ArgumentOutOfRangeException(nameof(MaxFetchers), value, "1 or more");
+        init =>
+            field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxFetchers), value, "1 or more");
     } = 1_000;
 
     /// <summary>Largest gRPC message in bytes; 0 means as the largest frame, 4 MiB at least. Default 0.</summary>
     public int MaxMessageBytes
     {
         get;
-        init => field = value is 0 or (>= 64 * 1024 and <= 128 * 1024 * 1024)
-            ? value
-            : throw new ArgumentOutOfRangeException(nameof(MaxMessageBytes), value, "0 (as DataPlane:MaxFrameBytes) or 65536 to 134217728");
+        init =>
+            field = value is 0 or (>= 64 * 1024 and <= 128 * 1024 * 1024)
+                ? value
+                : throw new ArgumentOutOfRangeException(
+                    nameof(MaxMessageBytes),
+                    value,
+                    "0 (as DataPlane:MaxFrameBytes) or 65536 to 134217728"
+                );
     }
 
-    /// <summary>Names, with commas, that requests to the web port may have the broker under besides localhost and addresses, where no login is required; <c>*.example.com</c> stands for all that end so, <c>*</c> for any. Default none.</summary>
+    /// <summary>
+    /// Names, with commas, that requests to the web port may have the broker under besides localhost and addresses,
+    /// where no login is required; <c>*.example.com</c> stands for all that end so, <c>*</c> for any. Default none.
+    /// </summary>
     public string AllowedHosts
     {
         get;
-        init => field = value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries).All(IsHostPattern)
-            ? value
-            : throw new ArgumentOutOfRangeException(nameof(AllowedHosts), value, "names of hosts with commas, such as lightq,*.example.com, or * for any");
+        init =>
+            field = value
+                .Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+                .All(IsHostPattern)
+                ? value
+                : throw new ArgumentOutOfRangeException(
+                    nameof(AllowedHosts),
+                    value,
+                    "names of hosts with commas, such as lightq,*.example.com, or * for any"
+                );
     } = "";
 
     /// <summary>
@@ -81,58 +120,91 @@ public sealed record HttpOptions
     public string AllowedOrigins
     {
         get;
-        init => field = value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
-            .All(IsOrigin)
-            ? value
-            : throw new ArgumentOutOfRangeException(
-                nameof(AllowedOrigins), value, "origins with commas, such as https://app.example.com, each without a path");
+        init =>
+            field = value
+                .Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+                .All(IsOrigin)
+                ? value
+                : throw new ArgumentOutOfRangeException(
+                    nameof(AllowedOrigins),
+                    value,
+                    "origins with commas, such as https://app.example.com, each without a path"
+                );
     } = "";
 
-    /// <summary>Most groups that <c>/metrics</c> shows, eight values each; the first by topic and name. Default 1,000.</summary>
+    /// <summary>
+    /// Most groups that <c>/metrics</c> shows, eight values each; the first by topic and name. Default 1,000.
+    /// </summary>
     public int MaxMetricsGroups
     {
         get;
-        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMetricsGroups), value, "0 or more");
+        init =>
+            field =
+                value >= 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MaxMetricsGroups), value, "0 or more");
     } = 1_000;
 
     /// <summary>Largest body of a request to the web port in bytes. Default 16 KiB.</summary>
     public int MaxRequestBytes
     {
         get;
-        init => field = value is >= 1024 and <= 16 * 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxRequestBytes), value, "1024 to 16777216");
+        init =>
+            field = value is >= 1024 and <= 16 * 1024 * 1024
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(MaxRequestBytes), value, "1024 to 16777216");
     } = 16 * 1024;
 
     /// <summary>All headers of a request together, in bytes. Default 32 KiB.</summary>
     public int MaxHeaderBytes
     {
         get;
-        init => field = value is >= 8 * 1024 and <= 1024 * 1024 ? value : throw new ArgumentOutOfRangeException(nameof(MaxHeaderBytes), value, "8192 to 1048576");
+        init =>
+            field = value is >= 8 * 1024 and <= 1024 * 1024
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(MaxHeaderBytes), value, "8192 to 1048576");
     } = 32 * 1024;
 
     /// <summary>Time a client has to send its first bytes, and the headers of a request. Default 10 s.</summary>
     public TimeSpan HeaderTimeout
     {
         get;
-        init => field = value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromMinutes(10) ? value : throw new ArgumentOutOfRangeException(nameof(HeaderTimeout), value, "00:00:01 to 00:10:00");
+        init =>
+            field =
+                value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromMinutes(10)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(HeaderTimeout), value, "00:00:01 to 00:10:00");
     } = TimeSpan.FromSeconds(10);
 
     /// <summary>How long a connection may be without a request. Default 130 s.</summary>
     public TimeSpan IdleTimeout
     {
         get;
-        init => field = value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromDays(1) ? value : throw new ArgumentOutOfRangeException(nameof(IdleTimeout), value, "00:00:01 to 1.00:00:00");
+        init =>
+            field =
+                value >= TimeSpan.FromSeconds(1) && value <= TimeSpan.FromDays(1)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(IdleTimeout), value, "00:00:01 to 1.00:00:00");
     } = TimeSpan.FromSeconds(130);
 
-    /// <summary>Bytes a second that the body of a request must come with, on average after its first 5 s; calls that stream are exempt. 0 for none. Default 240.</summary>
+    /// <summary>
+    /// Bytes a second that the body of a request must come with, on average after its first 5 s; calls that stream are
+    /// exempt. 0 for none. Default 240.
+    /// </summary>
     public int MinBodyBytesPerSecond
     {
         get;
-        init => field = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(MinBodyBytesPerSecond), value, "0 (none) or more");
+        init =>
+            field =
+                value >= 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MinBodyBytesPerSecond), value, "0 (none) or more");
     } = 240;
 
     private static bool IsOrigin(string text) =>
-        Uri.TryCreate(text, UriKind.Absolute, out Uri? uri) && uri.Scheme is "http" or "https"
-            && uri.GetLeftPart(UriPartial.Authority) == text;
+        Uri.TryCreate(text, UriKind.Absolute, out Uri? uri)
+        && uri.Scheme is "http" or "https"
+        && uri.GetLeftPart(UriPartial.Authority) == text;
 
     private static bool IsHostPattern(string name)
     {

@@ -4,8 +4,8 @@ using LightQ.Broker;
 using LightQ.Broker.Topics;
 using LightQ.Server.Audit;
 using LightQ.Server.Configuration;
-using LightQ.Server.Control;
 using LightQ.Server.Connections;
+using LightQ.Server.Control;
 using LightQ.Server.DataPlane;
 using LightQ.Server.Hosting;
 using LightQ.Server.Limits;
@@ -21,8 +21,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace LightQ.Server;
 
 /// <summary>
-/// A running broker: data plane, control plane and web port. The same in the <c>lightq server</c> process and inside a test; it changes
-/// nothing of the process around it. Thread-safe.
+/// A running broker: data plane, control plane and web port. The same in the <c>lightq server</c> process and inside a
+/// test; it changes nothing of the process around it. Thread-safe.
 /// </summary>
 /// <example>
 /// <code>
@@ -73,9 +73,12 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     internal long AssemblyBytes => _listener!.AssemblyBytes;
 
     /// <summary>Messages received and sent since the start, of the topics that there are.</summary>
-    public long MessagesMoved => _broker!.Topics.SelectMany(t => t.Partitions).Sum(p => p.Counters.MessagesReceived + p.Counters.MessagesSent);
+    public long MessagesMoved =>
+        _broker!.Topics.SelectMany(t => t.Partitions).Sum(p => p.Counters.MessagesReceived + p.Counters.MessagesSent);
 
-    /// <summary>Leaves the buffers that no connection has to the collector: for a process at rest that is to become small.</summary>
+    /// <summary>
+    /// Leaves the buffers that no connection has to the collector: for a process at rest that is to become small.
+    /// </summary>
     public void TrimBuffers() => _listener!.TrimBuffers();
 
     /// <summary>The control plane's port (gRPC).</summary>
@@ -94,14 +97,24 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
     }
 
-    /// <summary>What clients on other machines connect with, where a network leads here: by each address and, with TLS, each name that the certificate is for. Nothing on loopback.</summary>
+    /// <summary>
+    /// What clients on other machines connect with, where a network leads here: by each address and, with TLS, each
+    /// name that the certificate is for. Nothing on loopback.
+    /// </summary>
     public IEnumerable<string> RemoteConnectionStrings
     {
         get
         {
             IEnumerable<string> addresses = MachineAddresses.Of(_options.Bind).Select(a => a.ToString());
-            IEnumerable<string> hosts = IPAddress.IsLoopback(_options.Bind) ? [] : _tls?.HostsFor(addresses) ?? addresses;
-            return hosts.Select(h => ConnectionStringFor(h.Contains(':', StringComparison.Ordinal) ? $"[{h}]" : h, SelfSignedCertificate.CertificateName));
+            IEnumerable<string> hosts = IPAddress.IsLoopback(_options.Bind)
+                ? []
+                : _tls?.HostsFor(addresses) ?? addresses;
+            return hosts.Select(h =>
+                ConnectionStringFor(
+                    h.Contains(':', StringComparison.Ordinal) ? $"[{h}]" : h,
+                    SelfSignedCertificate.CertificateName
+                )
+            );
         }
     }
 
@@ -117,14 +130,19 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <summary>The engine.</summary>
     internal LightQBroker Broker => _broker!;
 
-    private string ConnectionStringFor(string host, string authority) =>
-        $"lightq://{host}:{DataPort}?control={ControlPort}{(_tls is null ? "" : "&tls=true")}{(_options.Tls.SelfSigned ? $"&ca={authority}" : "")}";
-
-    private string LocalHost => _options.Bind switch
+    private string ConnectionStringFor(string host, string authority)
     {
-        { AddressFamily: AddressFamily.InterNetworkV6 } v6 => v6.Equals(IPAddress.IPv6Any) ? "[::1]" : $"[{v6}]",
-        var v4 => v4.Equals(IPAddress.Any) ? "127.0.0.1" : v4.ToString(),
-    };
+        string tls = _tls is null ? "" : "&tls=true";
+        string ca = _options.Tls.SelfSigned ? $"&ca={authority}" : "";
+        return $"lightq://{host}:{DataPort}?control={ControlPort}{tls}{ca}";
+    }
+
+    private string LocalHost =>
+        _options.Bind switch
+        {
+            { AddressFamily: AddressFamily.InterNetworkV6 } v6 => v6.Equals(IPAddress.IPv6Any) ? "[::1]" : $"[{v6}]",
+            var v4 => v4.Equals(IPAddress.Any) ? "127.0.0.1" : v4.ToString(),
+        };
 
     /// <summary>Locks the data directory, recovers it, binds the three ports, and is then ready.</summary>
     /// <param name="options">Null means <see cref="LightQServerOptions.InProcess"/>.</param>
@@ -132,7 +150,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     /// <param name="cancellationToken">Gives up the start; what was begun is undone.</param>
     /// <exception cref="ServerStartException">It does not start; the message says why and what to do.</exception>
     public static async Task<LightQServer> StartAsync(
-        LightQServerOptions? options = null, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+        LightQServerOptions? options = null,
+        ILoggerFactory? loggers = null,
+        CancellationToken cancellationToken = default
+    )
     {
         options ??= LightQServerOptions.InProcess;
         loggers ??= NullLoggerFactory.Instance;
@@ -150,17 +171,26 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
     }
 
-    /// <summary>Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not ask for another.</summary>
+    /// <summary>
+    /// Raised when a reload has changed <see cref="Options"/>. A reload waits for the handlers, which must not ask for
+    /// another.
+    /// </summary>
     public event EventHandler? OptionsChanged;
 
-    /// <summary>Completes when it has stopped, whoever asked for that: <see cref="StopAsync"/>, or somebody with the right admin over gRPC.</summary>
+    /// <summary>
+    /// Completes when it has stopped, whoever asked for that: <see cref="StopAsync"/>, or somebody with the right admin
+    /// over gRPC.
+    /// </summary>
     public Task Stopped => _hasStopped.Task;
 
     /// <summary>
-    /// Lets clients finish what is under way: opens nothing new, gives members of groups no more messages, tells the clients to go, acknowledges what producers have sent, and takes settlements of
-    /// what members hold. Stop it then.
+    /// Lets clients finish what is under way: opens nothing new, gives members of groups no more messages, tells the
+    /// clients to go, acknowledges what producers have sent, and takes settlements of what members hold. Stop it then.
     /// </summary>
-    /// <param name="timeout">How long at most; null means <see cref="LightQServerOptions.DrainTimeout"/>. A drain that is under way goes on as it is.</param>
+    /// <param name="timeout">
+    /// How long at most; null means <see cref="LightQServerOptions.DrainTimeout"/>. A drain that is under way goes on
+    /// as it is.
+    /// </param>
     /// <param name="cancellationToken">Waits no longer; that is no error.</param>
     public async Task DrainAsync(TimeSpan? timeout = null, CancellationToken cancellationToken = default)
     {
@@ -169,33 +199,59 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         await drain.Completion.ConfigureAwait(false);
     }
 
-    /// <summary>Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null where the server is given its options once and for all.</summary>
+    /// <summary>
+    /// Reads the configuration that <see cref="ReloadAsync"/> compares with the one in force; null where the server is
+    /// given its options once and for all.
+    /// </summary>
     public Func<ServerConfiguration>? ConfigurationSource { get; set; }
 
     /// <summary>
-    /// Reads the configuration and the certificate files again. What <see cref="ServerSetting.IsLive"/> is in force when this returns, the rest needs a restart; a configuration that is not
-    /// allowed is refused as a whole.
+    /// Reads the configuration and the certificate files again. What <see cref="ServerSetting.IsLive"/> is in force
+    /// when this returns, the rest needs a restart; a configuration that is not allowed is refused as a whole.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is no <see cref="ConfigurationSource"/>.</exception>
     public Task<ReloadReport> ReloadAsync() =>
-        ConfigurationSource is null ? throw new InvalidOperationException($"There is no {nameof(ConfigurationSource)}.") : ((IServerOperations)this).ReloadAsync("broker", Origin.Broker);
+        ConfigurationSource is null
+            ? throw new InvalidOperationException($"There is no {nameof(ConfigurationSource)}.")
+            : ((IServerOperations)this).ReloadAsync("broker", Origin.Broker);
 
     /// <inheritdoc/>
     async Task<ReloadReport> IServerOperations.ReloadAsync(string actor, Origin origin)
     {
-        Func<ServerConfiguration> source = ConfigurationSource
-            ?? throw new BrokerException(ErrorCode.NotSupported, "This broker is a part of a program that gave it its settings: there is no configuration to read again.");
+        Func<ServerConfiguration> source =
+            ConfigurationSource
+            ?? throw new BrokerException(
+                ErrorCode.NotSupported,
+                "This broker is a part of a program that gave it its settings: there is no configuration to read again."
+            );
         ReloadReport report = await Task.Run(() => Reload(source)).ConfigureAwait(false);
         Log(report);
-        string what = report.Refusal is { } refusal ? $"refused: {refusal}" : string.Join(", ", report.Settings.Select(s => $"{s.Setting.Key} {s.From} to {s.To}{(s.IsApplied ? "" : " needs a restart")}"));
-        await _security!.Events.RaiseAsync(new SecurityEvent(SecurityAction.ConfigurationReloaded, actor, origin, Detail: what)).ConfigureAwait(false);
+        string what = report.Refusal is { } refusal
+            ? $"refused: {refusal}"
+            : string.Join(
+                ", ",
+                report.Settings.Select(s =>
+                    $"{s.Setting.Key} {s.From} to {s.To}{(s.IsApplied ? "" : " needs a restart")}"
+                )
+            );
+        await _security!
+            .Events.RaiseAsync(new SecurityEvent(SecurityAction.ConfigurationReloaded, actor, origin, Detail: what))
+            .ConfigureAwait(false);
         return report;
     }
 
     private void Log(ReloadReport report)
     {
         foreach (SettingReload change in report.Settings)
-            ServerLog.Reloaded(_logger, change.Setting.Key, change.From, change.To, change.IsApplied ? "applied" : "needs a restart");
+        {
+            ServerLog.Reloaded(
+                _logger,
+                change.Setting.Key,
+                change.From,
+                change.To,
+                change.IsApplied ? "applied" : "needs a restart"
+            );
+        }
     }
 
     private ReloadReport Reload(Func<ServerConfiguration> source)
@@ -204,7 +260,11 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         {
             try
             {
-                (LightQServerOptions options, IReadOnlyList<SettingReload> settings) = ConfigurationReload.Merge(_options, source().Options, _options.TimeProvider.GetUtcNow());
+                (LightQServerOptions options, IReadOnlyList<SettingReload> settings) = ConfigurationReload.Merge(
+                    _options,
+                    source().Options,
+                    _options.TimeProvider.GetUtcNow()
+                );
                 Apply(options);
                 return new ReloadReport(settings, null, _tls is not null, _tls?.Reload());
             }
@@ -235,7 +295,9 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     {
         if (!await Task.Run(ConfirmCatalog).ConfigureAwait(false))
             return false;
-        await _security!.Events.RaiseAsync(new SecurityEvent(SecurityAction.CatalogConfirmed, actor, origin)).ConfigureAwait(false);
+        await _security!
+            .Events.RaiseAsync(new SecurityEvent(SecurityAction.CatalogConfirmed, actor, origin))
+            .ConfigureAwait(false);
         return true;
     }
 
@@ -267,13 +329,17 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <inheritdoc/>
-    void IServerOperations.BeginStop() => _ = Task.Run(async () => await StopAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing));
+    void IServerOperations.BeginStop() =>
+        _ = Task.Run(async () => await StopAsync().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing));
 
     /// <summary>
-    /// Accepts no more, tells the clients, waits for their connections up to <paramref name="timeout"/> and then cuts them, writes what is
-    /// still in memory of durable topics to the disk, and gives the data directory back. Nothing acknowledged is lost. Later calls wait for the first.
+    /// Accepts no more, tells the clients, waits for their connections up to <paramref name="timeout"/> and then cuts
+    /// them, writes what is still in memory of durable topics to the disk, and gives the data directory back. Nothing
+    /// acknowledged is lost. Later calls wait for the first.
     /// </summary>
-    /// <param name="timeout">How long connections get; null means <see cref="LightQServerOptions.StopTimeout"/>.</param>
+    /// <param name="timeout">
+    /// How long connections get; null means <see cref="LightQServerOptions.StopTimeout"/>.
+    /// </param>
     public Task StopAsync(TimeSpan? timeout = null)
     {
         lock (_stopLock)
@@ -281,9 +347,13 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     }
 
     /// <summary>
-    /// Reads the certificate files again; the next handshakes use them. Handshakes do so by themselves when the files have changed.
+    /// Reads the certificate files again; the next handshakes use them. Handshakes do so by themselves when the files
+    /// have changed.
     /// </summary>
-    /// <returns>Whether they can be used, which is also so without TLS; otherwise the log says why, and what was in force stays so.</returns>
+    /// <returns>
+    /// Whether they can be used, which is also so without TLS; otherwise the log says why, and what was in force stays
+    /// so.
+    /// </returns>
     public bool ReloadCertificate() => _tls?.Reload() is null;
 
     /// <summary>Where passwords are hashed.</summary>
@@ -318,32 +388,83 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         _security = Secure(_broker, new SecurityLog(_limits, _logger, _audit));
         _storageLog.Events = _security.Events;
         _listener = Listen(_broker, _security, _limits, loggers);
-        _control = new ControlServices(_broker, _listener, _limits, _security, this, time, _options.ConnectionTime, _logger);
+        _control = new ControlServices(
+            _broker,
+            _listener,
+            _limits,
+            _security,
+            this,
+            time,
+            _options.ConnectionTime,
+            _logger
+        );
         _security.Access.AddReviewer(_listener.Review);
         _security.Access.AddReviewer(_control.Review);
-        var figures = new FigureSource(_broker, _listener, _limits, _readiness,
-            new Degradation(_broker, _audit, _security.Access), _tls);
+        var figures = new FigureSource(
+            _broker,
+            _listener,
+            _limits,
+            _readiness,
+            new Degradation(_broker, _audit, _security.Access),
+            _tls
+        );
         var web = new WebEndpoints(figures, _security, new AdminCommands(_broker, _security));
-        _http = await HttpHost.StartAsync(_limits, _tls, _listener.EndPoint.Port, _control, web, _readiness, _spans,
-            loggers, cancellationToken).ConfigureAwait(false);
+        _http = await HttpHost
+            .StartAsync(
+                _limits,
+                _tls,
+                _listener.EndPoint.Port,
+                _control,
+                web,
+                _readiness,
+                _spans,
+                loggers,
+                cancellationToken
+            )
+            .ConfigureAwait(false);
         _listener.Start();
         _certificateWatch = _tls is null ? null : new CertificateWatch(_tls, time, _logger);
         _meter = new ServerMeter(figures, _listener.EndPoint.Port);
         if (_options.Otlp.Endpoint is not null)
-            _otlp = OtlpExport.Start(_options.Otlp, _meter, _spans, _listener.EndPoint.Port, _options.ConnectionTime,
-                _logger);
+        {
+            _otlp = OtlpExport.Start(
+                _options.Otlp,
+                _meter,
+                _spans,
+                _listener.EndPoint.Port,
+                _options.ConnectionTime,
+                _logger
+            );
+        }
+
         _readiness.Begin();
         LogStart((long)time.GetElapsedTime(began).TotalMilliseconds);
         if (_security.Access.IsLimitedToAdmin)
             _ = RaiseAsync(SecurityAction.CatalogUnconfirmed, "nobody but admin may log in");
-        _ = RaiseAsync(SecurityAction.BrokerStarted, $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS {(_tls is null ? "off" : "on")}, on {_options.Bind}");
+        _ = RaiseAsync(
+            SecurityAction.BrokerStarted,
+            $"LightQ {ServerVersion.Text}, login {(_options.RequireAuth ? "required" : "not required")}, TLS "
+                + $"{(_tls is null ? "off" : "on")}, on {_options.Bind}"
+        );
     }
 
     private ServerTls? OpenTls(TimeProvider time)
     {
         if (!_options.Tls.IsEnabled)
             return null;
-        return new ServerTls(_options.Tls.SelfSigned ? SelfSignedCertificate.EnsureIn(_directory.Path, _options.Tls, _options.Bind, time.GetUtcNow(), _logger) : _options.Tls, time, _logger);
+        return new ServerTls(
+            _options.Tls.SelfSigned
+                ? SelfSignedCertificate.EnsureIn(
+                    _directory.Path,
+                    _options.Tls,
+                    _options.Bind,
+                    time.GetUtcNow(),
+                    _logger
+                )
+                : _options.Tls,
+            time,
+            _logger
+        );
     }
 
     /// <summary>A temporary directory keeps nothing, an audit log least of all.</summary>
@@ -354,11 +475,22 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         string directory = Path.Combine(_directory.Path, AuditFiles.DirectoryName);
         try
         {
-            return new AuditLog(PlatformFileSystem.Choose(), directory, _options.Audit, time, _options.ConnectionTime, _logger);
+            return new AuditLog(
+                PlatformFileSystem.Choose(),
+                directory,
+                _options.Audit,
+                time,
+                _options.ConnectionTime,
+                _logger
+            );
         }
         catch (IOException e)
         {
-            throw new ServerStartException(ServerStartFailure.DataDirectory, $"The audit log in '{directory}' cannot be read: {e.Message}", e);
+            throw new ServerStartException(
+                ServerStartFailure.DataDirectory,
+                $"The audit log in '{directory}' cannot be read: {e.Message}",
+                e
+            );
         }
     }
 
@@ -368,16 +500,39 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
     private ServerSecurity Secure(LightQBroker broker, ISecurityEvents events)
     {
         var options = new AuthenticatorOptions(
-            _options.RequireAuth, _options.Insecure, () => _limits!.Options.MaxWaitingLogins, () => _limits!.Options.MaxLoginsPerUser, CatalogConfirmation.IsPending(_directory.Path));
-        return new ServerSecurity(broker, AdminPassword.ReadOrCreate(_directory.Path, _logger), options, _limits!.Refusals, events, _options.TimeProvider);
+            _options.RequireAuth,
+            _options.Insecure,
+            () => _limits!.Options.MaxWaitingLogins,
+            () => _limits!.Options.MaxLoginsPerUser,
+            CatalogConfirmation.IsPending(_directory.Path)
+        );
+        return new ServerSecurity(
+            broker,
+            AdminPassword.ReadOrCreate(_directory.Path, _logger),
+            options,
+            _limits!.Refusals,
+            events,
+            _options.TimeProvider
+        );
     }
 
-    private ConnectionListener Listen(LightQBroker broker, ServerSecurity security, ServerLimits limits, ILoggerFactory loggers)
+    private ConnectionListener Listen(
+        LightQBroker broker,
+        ServerSecurity security,
+        ServerLimits limits,
+        ILoggerFactory loggers
+    )
     {
         try
         {
             return new ConnectionListener(
-                new IPEndPoint(_options.Bind, _options.DataPort), new DataPlaneProtocol(broker, security, limits, _options.ConnectionTime), limits, _tls, _options.ConnectionTime, loggers.CreateLogger("LightQ.Server.DataPlane"));
+                new IPEndPoint(_options.Bind, _options.DataPort),
+                new DataPlaneProtocol(broker, security, limits, _options.ConnectionTime),
+                limits,
+                _tls,
+                _options.ConnectionTime,
+                loggers.CreateLogger("LightQ.Server.DataPlane")
+            );
         }
         catch (SocketException e)
         {
@@ -397,12 +552,26 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         foreach (Partition partition in _broker!.Topics.SelectMany(t => t.Partitions))
         {
             if (partition.Refusal is { } refusal)
-                ServerLog.TopicFailed(_logger, partition.Topic.Name, partition.Topic.Describe(partition.Index, refusal.Detail));
+            {
+                ServerLog.TopicFailed(
+                    _logger,
+                    partition.Topic.Name,
+                    partition.Topic.Describe(partition.Index, refusal.Detail)
+                );
+            }
         }
         if (_security!.Access.IsLimitedToAdmin)
             ServerLog.CatalogUnconfirmed(_logger, Path.Combine(_directory.Path, CatalogConfirmation.FileName));
         ServerLog.Ready(
-            _logger, ServerVersion.Text, _listener!.EndPoint, _http!.ControlEndPoint, _http.WebEndPoint, _directory.Path, _broker.Topics.Count(), milliseconds);
+            _logger,
+            ServerVersion.Text,
+            _listener!.EndPoint,
+            _http!.ControlEndPoint,
+            _http.WebEndPoint,
+            _directory.Path,
+            _broker.Topics.Count(),
+            milliseconds
+        );
     }
 
     private async Task StopAndTellAsync(TimeSpan timeout)
@@ -418,7 +587,10 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         }
     }
 
-    /// <summary>The order matters: clients first, then the ports, then what they wrote; a step that fails does not stop the next.</summary>
+    /// <summary>
+    /// The order matters: clients first, then the ports, then what they wrote; a step that fails does not stop the
+    /// next.
+    /// </summary>
     private async Task StopOnceAsync(TimeSpan timeout)
     {
         await Task.Yield();
@@ -429,10 +601,15 @@ public sealed class LightQServer : IAsyncDisposable, IServerOperations
         if (_certificateWatch is not null)
             await _certificateWatch.DisposeAsync().ConfigureAwait(false);
         if (_http is not null)
-            await RaiseAsync(SecurityAction.BrokerStopping, $"{_listener!.Count} connections have {timeout} to end").ConfigureAwait(false);
+        {
+            await RaiseAsync(SecurityAction.BrokerStopping, $"{_listener!.Count} connections have {timeout} to end")
+                .ConfigureAwait(false);
+        }
+
         try
         {
-            await Task.WhenAll(StopListenerAsync(timeout), _control?.StopAsync(timeout) ?? Task.CompletedTask).ConfigureAwait(false);
+            await Task.WhenAll(StopListenerAsync(timeout), _control?.StopAsync(timeout) ?? Task.CompletedTask)
+                .ConfigureAwait(false);
         }
         finally
         {

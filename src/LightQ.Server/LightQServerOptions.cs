@@ -7,17 +7,35 @@ namespace LightQ.Server;
 /// <summary>What a server can be told. Every value is checked when it is set.</summary>
 public sealed record LightQServerOptions
 {
-    /// <summary>A server inside another program: ports that are free, loopback, and a data directory that goes with the server.</summary>
-    public static LightQServerOptions InProcess { get; } = new() { DataPort = 0, ControlPort = 0, WebPort = 0 };
+    /// <summary>
+    /// A server inside another program: ports that are free, loopback, and a data directory that goes with the server.
+    /// </summary>
+    public static LightQServerOptions InProcess { get; } =
+        new()
+        {
+            DataPort = 0,
+            ControlPort = 0,
+            WebPort = 0,
+        };
 
-    /// <summary>Where messages and settings are kept; made when missing. Null: a temporary directory that is deleted when the server stops.</summary>
+    /// <summary>
+    /// Where messages and settings are kept; made when missing. Null: a temporary directory that is deleted when the
+    /// server stops.
+    /// </summary>
     public string? DataDirectory
     {
         get;
-        init => field = value is null || value.Trim().Length != 0 ? value : throw new ArgumentOutOfRangeException(nameof(DataDirectory), value, "a path");
+        init =>
+            field =
+                value is null || value.Trim().Length != 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(DataDirectory), value, "a path");
     }
 
-    /// <summary>The address to listen on. Default 127.0.0.1; one that other machines reach needs <see cref="Tls"/> and <see cref="RequireAuth"/>, or <see cref="Insecure"/>.</summary>
+    /// <summary>
+    /// The address to listen on. Default 127.0.0.1; one that other machines reach needs <see cref="Tls"/> and
+    /// <see cref="RequireAuth"/>, or <see cref="Insecure"/>.
+    /// </summary>
     public IPAddress Bind { get; init; } = IPAddress.Loopback;
 
     /// <summary>Port of the data plane; 0 takes a free one. Default 5700.</summary>
@@ -41,43 +59,74 @@ public sealed record LightQServerOptions
         init => field = CheckPort(value, nameof(WebPort));
     } = ProtocolLimits.DefaultWebPort;
 
-    /// <summary>Whether clients must log in. Default false: on loopback, anonymous clients may do everything until there is a user besides admin.</summary>
+    /// <summary>
+    /// Whether clients must log in. Default false: on loopback, anonymous clients may do everything until there is a
+    /// user besides admin.
+    /// </summary>
     public bool RequireAuth { get; init; }
 
-    /// <summary>Passwords that may wait to be hashed, 1 to 1,000,000. Default 4,096: with more, a login is refused with <see cref="ErrorCode.ResourceExhausted"/>.</summary>
+    /// <summary>
+    /// Passwords that may wait to be hashed, 1 to 1,000,000. Default 4,096: with more, a login is refused with
+    /// <see cref="ErrorCode.ResourceExhausted"/>.
+    /// </summary>
     public int MaxWaitingLogins
     {
         get;
-        init => field = value is >= 1 and <= 1_000_000 ? value : throw new ArgumentOutOfRangeException(nameof(MaxWaitingLogins), value, "1 to 1000000");
+        init =>
+            field = value is >= 1 and <= 1_000_000
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(MaxWaitingLogins), value, "1 to 1000000");
     } = 4096;
 
-    /// <summary>Tokens that <c>Login</c> has given to one user and that have not ended, each for 15 minutes. Default 1,000: with more, a login is refused with <see cref="ErrorCode.ResourceExhausted"/>.</summary>
+    /// <summary>
+    /// Tokens that <c>Login</c> has given to one user and that have not ended, each for 15 minutes. Default 1,000: with
+    /// more, a login is refused with <see cref="ErrorCode.ResourceExhausted"/>.
+    /// </summary>
     public int MaxLoginsPerUser
     {
         get;
-        init => field = value >= 1 ? value : throw new ArgumentOutOfRangeException(nameof(MaxLoginsPerUser), value, "1 or more");
+        init =>
+            field =
+                value >= 1
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(MaxLoginsPerUser), value, "1 or more");
     } = 1000;
 
-    /// <summary>Allows to listen beyond loopback without TLS, or without a login: passwords and messages can then be read on the way, or anybody may do everything. Default false.</summary>
+    /// <summary>
+    /// Allows to listen beyond loopback without TLS, or without a login: passwords and messages can then be read on the
+    /// way, or anybody may do everything. Default false.
+    /// </summary>
     public bool Insecure { get; init; }
 
-    /// <summary>How long a stop waits for connections to end by themselves, 0 to 10 minutes. Default 5 s. What has to reach the disk is not cut short by it.</summary>
+    /// <summary>
+    /// How long a stop waits for connections to end by themselves, 0 to 10 minutes. Default 5 s. What has to reach the
+    /// disk is not cut short by it.
+    /// </summary>
     public TimeSpan StopTimeout
     {
         get;
-        init => field = value >= TimeSpan.Zero && value <= TimeSpan.FromMinutes(10)
-            ? value
-            : throw new ArgumentOutOfRangeException(nameof(StopTimeout), value, "00:00:00 to 00:10:00");
+        init =>
+            field =
+                value >= TimeSpan.Zero && value <= TimeSpan.FromMinutes(10)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(StopTimeout), value, "00:00:00 to 00:10:00");
     } = TimeSpan.FromSeconds(5);
 
     /// <summary>The longest drain: 10 minutes.</summary>
     public static TimeSpan LongestDrain { get; } = TimeSpan.FromMinutes(10);
 
-    /// <summary>How long a server process that gets SIGTERM or Ctrl-C lets clients finish before it stops, 0 to 10 minutes. Default 0: it stops at once. A second signal waits no longer.</summary>
+    /// <summary>
+    /// How long a server process that gets SIGTERM or Ctrl-C lets clients finish before it stops, 0 to 10 minutes.
+    /// Default 0: it stops at once. A second signal waits no longer.
+    /// </summary>
     public TimeSpan DrainTimeout
     {
         get;
-        init => field = value >= TimeSpan.Zero && value <= LongestDrain ? value : throw new ArgumentOutOfRangeException(nameof(DrainTimeout), value, "00:00:00 to 00:10:00");
+        init =>
+            field =
+                value >= TimeSpan.Zero && value <= LongestDrain
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(DrainTimeout), value, "00:00:00 to 00:10:00");
     }
 
     /// <summary>Encryption and certificates. Default: none.</summary>
@@ -104,9 +153,18 @@ public sealed record LightQServerOptions
     /// <summary>The clock; not a configuration value. Default: the system's.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
-    /// <summary>The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps, as no peer could answer in time.</summary>
-    internal TimeProvider ConnectionTime { get => field ?? TimeProvider; init; }
+    /// <summary>
+    /// The clock of connections: heartbeats, time-outs. Another than <see cref="TimeProvider"/> where that one jumps,
+    /// as no peer could answer in time.
+    /// </summary>
+    internal TimeProvider ConnectionTime
+    {
+        get => field ?? TimeProvider;
+        init;
+    }
 
     private static int CheckPort(int value, string name) =>
-        value is >= 0 and <= ushort.MaxValue ? value : throw new ArgumentOutOfRangeException(name, value, "0 (a free port) to 65535");
+        value is >= 0 and <= ushort.MaxValue
+            ? value
+            : throw new ArgumentOutOfRangeException(name, value, "0 (a free port) to 65535");
 }

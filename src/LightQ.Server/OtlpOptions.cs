@@ -10,16 +10,21 @@ public sealed record OtlpOptions
     public Uri? Endpoint
     {
         get;
-        init => field = value is null || IsEndpoint(value) ? value
-            : throw new ArgumentOutOfRangeException(nameof(Endpoint), EndpointForm);
+        init =>
+            field =
+                value is null || IsEndpoint(value)
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(Endpoint), EndpointForm);
     }
 
     /// <summary>How it is spoken to. Default <see cref="OtlpProtocol.Grpc"/>.</summary>
     public OtlpProtocol Protocol
     {
         get;
-        init => field = Enum.IsDefined(value) ? value
-            : throw new ArgumentOutOfRangeException(nameof(Protocol), value, "grpc or http/protobuf");
+        init =>
+            field = Enum.IsDefined(value)
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(Protocol), value, "grpc or http/protobuf");
     }
 
     /// <summary>What goes along with each request, such as <c>api-key=SECRET</c>: names and values with commas between,
@@ -27,8 +32,10 @@ public sealed record OtlpOptions
     public string Headers
     {
         get;
-        init => field = AreHeaders(value) ? value
-            : throw new ArgumentOutOfRangeException(nameof(Headers), "NAME=VALUE,NAME=VALUE");
+        init =>
+            field = AreHeaders(value)
+                ? value
+                : throw new ArgumentOutOfRangeException(nameof(Headers), "NAME=VALUE,NAME=VALUE");
     } = "";
 
     /// <summary>What an endpoint looks like.</summary>
@@ -39,8 +46,11 @@ public sealed record OtlpOptions
         $"{nameof(OtlpOptions)} {{ {nameof(Endpoint)} = {Endpoint}, {nameof(Protocol)} = {Protocol} }}";
 
     private static bool IsEndpoint(Uri uri) =>
-        uri.IsAbsoluteUri && (uri.Scheme == Uri.UriSchemeHttp || uri.Scheme == Uri.UriSchemeHttps)
-            && uri.Host.Length != 0 && uri.UserInfo.Length == 0 && uri.Fragment.Length == 0;
+        uri.IsAbsoluteUri
+        && (uri.Scheme == Uri.UriSchemeHttp || uri.Scheme == Uri.UriSchemeHttps)
+        && uri.Host.Length != 0
+        && uri.UserInfo.Length == 0
+        && uri.Fragment.Length == 0;
 
     private static bool AreHeaders(string headers) => headers.Length == 0 || headers.Split(',').All(IsHeader);
 
@@ -48,7 +58,8 @@ public sealed record OtlpOptions
     {
         int equals = header.IndexOf('=', StringComparison.Ordinal);
         return equals > 0
-            && header[..equals].Trim() is { Length: > 0 } name && name.All(IsTokenCharacter)
+            && header[..equals].Trim() is { Length: > 0 } name
+            && name.All(IsTokenCharacter)
             && !header.AsSpan(equals).ContainsAny('\r', '\n', '\0');
     }
 

@@ -7,13 +7,35 @@ namespace LightQ.Server;
 /// <summary>Every log line of the host; the data plane has its own.</summary>
 internal static partial class ServerLog
 {
-    [LoggerMessage(2001, LogLevel.Information, "LightQ {Version} is ready: data {Data}, control {Control}, web {Web}, data directory {Directory}, {Topics} topics, started in {Milliseconds} ms")]
-    public static partial void Ready(ILogger logger, string version, IPEndPoint data, IPEndPoint control, IPEndPoint web, string directory, int topics, long milliseconds);
+    [LoggerMessage(
+        2001,
+        LogLevel.Information,
+        "LightQ {Version} is ready: data {Data}, control {Control}, web {Web}, data directory {Directory}, {Topics} "
+            + "topics, started in {Milliseconds} ms"
+    )]
+    public static partial void Ready(
+        ILogger logger,
+        string version,
+        IPEndPoint data,
+        IPEndPoint control,
+        IPEndPoint web,
+        string directory,
+        int topics,
+        long milliseconds
+    );
 
-    [LoggerMessage(2002, LogLevel.Information, "Stopping: {Connections} connections are open, they have {Timeout} to end")]
+    [LoggerMessage(
+        2002,
+        LogLevel.Information,
+        "Stopping: {Connections} connections are open, they have {Timeout} to end"
+    )]
     public static partial void Stopping(ILogger logger, int connections, TimeSpan timeout);
 
-    [LoggerMessage(2017, LogLevel.Information, "Draining: {Clients} clients have {Timeout} to finish what is under way")]
+    [LoggerMessage(
+        2017,
+        LogLevel.Information,
+        "Draining: {Clients} clients have {Timeout} to finish what is under way"
+    )]
     public static partial void Draining(ILogger logger, int clients, TimeSpan timeout);
 
     [LoggerMessage(2003, LogLevel.Information, "Stopped: everything acknowledged is kept in {Directory}")]
@@ -25,34 +47,79 @@ internal static partial class ServerLog
     [LoggerMessage(2005, LogLevel.Warning, "{Path} can be read by other users of this machine: chmod 600 it")]
     public static partial void PasswordReadable(ILogger logger, string path);
 
-    [LoggerMessage(2018, LogLevel.Warning, "The password of the user admin in {Path} has fewer than {Least} characters; delete the file to have a good one made")]
+    [LoggerMessage(
+        2018,
+        LogLevel.Warning,
+        "The password of the user admin in {Path} has fewer than {Least} characters; delete the file to have a good "
+            + "one made"
+    )]
     public static partial void PasswordShort(ILogger logger, string path, int least);
 
-    [LoggerMessage(2006, LogLevel.Warning, "Listening on {Address} without TLS: passwords and messages can be read on the way")]
+    [LoggerMessage(
+        2006,
+        LogLevel.Warning,
+        "Listening on {Address} without TLS: passwords and messages can be read on the way"
+    )]
     public static partial void Insecure(ILogger logger, IPAddress address);
 
-    [LoggerMessage(2007, LogLevel.Warning, "Listening on {Address} without requiring a login: whoever reaches the ports may do everything")]
+    [LoggerMessage(
+        2007,
+        LogLevel.Warning,
+        "Listening on {Address} without requiring a login: whoever reaches the ports may do everything"
+    )]
     public static partial void OpenToAll(ILogger logger, IPAddress address);
 
     [LoggerMessage(2008, LogLevel.Error, "Topic {Topic} takes no messages: {Reason}")]
     public static partial void TopicFailed(ILogger logger, string topic, string reason);
 
-    [LoggerMessage(2013, LogLevel.Error, "Topic {Topic} is damaged: subscribers get a gap at offsets {First} to {Last} of partition {Partition}, in {File}: {Detail}. Stop the broker, and 'lightq journal verify {Directory}' says more")]
-    public static partial void TopicDamaged(ILogger logger, string topic, uint partition, long first, long last, string file, string detail, string directory);
+    [LoggerMessage(
+        2013,
+        LogLevel.Error,
+        "Topic {Topic} is damaged: subscribers get a gap at offsets {First} to {Last} of partition {Partition}, in "
+            + "{File}: {Detail}. Stop the broker, and 'lightq journal verify {Directory}' says more"
+    )]
+    public static partial void TopicDamaged(
+        ILogger logger,
+        string topic,
+        uint partition,
+        long first,
+        long last,
+        string file,
+        string detail,
+        string directory
+    );
 
-    [LoggerMessage(2019, LogLevel.Error, "Topic {Topic} takes no messages on partition {Partition}, for want of space; it goes on when there is some")]
+    [LoggerMessage(
+        2019,
+        LogLevel.Error,
+        "Topic {Topic} takes no messages on partition {Partition}, for want of space; it goes on when there is some"
+    )]
     public static partial void TopicFull(ILogger logger, string topic, uint partition);
 
     [LoggerMessage(2020, LogLevel.Warning, "Topic {Topic} takes messages on partition {Partition} again")]
     public static partial void TopicFullNoMore(ILogger logger, string topic, uint partition);
 
-    [LoggerMessage(2021, LogLevel.Error, "The catalog cannot be stored: a restart may undo what was changed of topics, users, rights and tokens. It is tried again. {Reason}")]
+    [LoggerMessage(
+        2021,
+        LogLevel.Error,
+        "The catalog cannot be stored: a restart may undo what was changed of topics, users, rights and tokens. It is "
+            + "tried again. {Reason}"
+    )]
     public static partial void CatalogFailed(ILogger logger, string reason);
 
-    [LoggerMessage(2022, LogLevel.Warning, "The catalog is stored again, in a new file: what counts is what a restart finds")]
+    [LoggerMessage(
+        2022,
+        LogLevel.Warning,
+        "The catalog is stored again, in a new file: what counts is what a restart finds"
+    )]
     public static partial void CatalogStored(ILogger logger);
 
-    [LoggerMessage(2023, LogLevel.Error, "The positions of groups cannot be stored: after an unclean stop they get again what they settle from now on. It is tried again. {Reason}")]
+    [LoggerMessage(
+        2023,
+        LogLevel.Error,
+        "The positions of groups cannot be stored: after an unclean stop they get again what they settle from now on. "
+            + "It is tried again. {Reason}"
+    )]
     public static partial void PositionsFailed(ILogger logger, string reason);
 
     [LoggerMessage(2024, LogLevel.Warning, "The positions of groups are stored again, all of them")]
@@ -64,7 +131,11 @@ internal static partial class ServerLog
     [LoggerMessage(2009, LogLevel.Warning, "The temporary directory {Directory} could not be deleted: {Reason}")]
     public static partial void DirectoryLeft(ILogger logger, string directory, string reason);
 
-    [LoggerMessage(2010, LogLevel.Warning, "A login from {Peer} was refused: wrong {Mechanism}, or nobody of that name{Unsaid}")]
+    [LoggerMessage(
+        2010,
+        LogLevel.Warning,
+        "A login from {Peer} was refused: wrong {Mechanism}, or nobody of that name{Unsaid}"
+    )]
     public static partial void LoginRefused(ILogger logger, string peer, string mechanism, string unsaid);
 
     [LoggerMessage(2011, LogLevel.Error, "{Method} failed; the client was told {Code}")]
@@ -73,31 +144,61 @@ internal static partial class ServerLog
     [LoggerMessage(2030, LogLevel.Information, "TLS with the certificate {Subject}, which ends on {End:u}")]
     public static partial void CertificateInForce(ILogger logger, string subject, DateTime end);
 
-    [LoggerMessage(2031, LogLevel.Error, "The new certificate cannot be used: {Reason} The one before, {Subject}, stays in force until {End:u}")]
+    [LoggerMessage(
+        2031,
+        LogLevel.Error,
+        "The new certificate cannot be used: {Reason} The one before, {Subject}, stays in force until {End:u}"
+    )]
     public static partial void CertificateKept(ILogger logger, string reason, string subject, DateTime end);
 
-    [LoggerMessage(2032, LogLevel.Warning, "A self-signed certificate was made: it is for {Names}, and clients have to be given {Path}")]
+    [LoggerMessage(
+        2032,
+        LogLevel.Warning,
+        "A self-signed certificate was made: it is for {Names}, and clients have to be given {Path}"
+    )]
     public static partial void CertificateMade(ILogger logger, string names, string path);
 
-    [LoggerMessage(2034, LogLevel.Warning, "The self-signed certificate {Path} is not for {Names}: clients that connect by that are refused by their own check. Delete it and start again to have another made, which clients have to be given")]
+    [LoggerMessage(
+        2034,
+        LogLevel.Warning,
+        "The self-signed certificate {Path} is not for {Names}: clients that connect by that are refused by their own "
+            + "check. Delete it and start again to have another made, which clients have to be given"
+    )]
     public static partial void CertificateLacksNames(ILogger logger, string path, string names);
 
-    [LoggerMessage(2037, LogLevel.Warning, "The certificate files can be used again: TLS with the certificate {Subject}, which ends on {End:u}")]
+    [LoggerMessage(
+        2037,
+        LogLevel.Warning,
+        "The certificate files can be used again: TLS with the certificate {Subject}, which ends on {End:u}"
+    )]
     public static partial void CertificateInForceAgain(ILogger logger, string subject, DateTime end);
 
     [LoggerMessage(2035, LogLevel.Warning, "The certificate {Subject} ends on {End:u}: {Remedy}")]
     public static partial void CertificateEnding(ILogger logger, string subject, DateTime end, string remedy);
 
-    [LoggerMessage(2036, LogLevel.Error, "The certificate {Subject} has ended on {End:u}, and clients refuse this broker: {Remedy}")]
+    [LoggerMessage(
+        2036,
+        LogLevel.Error,
+        "The certificate {Subject} has ended on {End:u}, and clients refuse this broker: {Remedy}"
+    )]
     public static partial void CertificateEnded(ILogger logger, string subject, DateTime end, string remedy);
 
     [LoggerMessage(2040, LogLevel.Warning, "The limit {Setting} was met: {Reason}{Unsaid}")]
     public static partial void LimitMet(ILogger logger, string setting, string reason, string unsaid);
 
-    [LoggerMessage(2070, LogLevel.Warning, "/metrics does not show all of the {Groups} groups but the first {Most} by topic and name; {Setting} is the limit")]
+    [LoggerMessage(
+        2070,
+        LogLevel.Warning,
+        "/metrics does not show all of the {Groups} groups but the first {Most} by topic and name; {Setting} is the "
+            + "limit"
+    )]
     public static partial void GroupsLeftOut(ILogger logger, int groups, int most, string setting);
 
-    [LoggerMessage(2041, LogLevel.Error, "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again{Unsaid}")]
+    [LoggerMessage(
+        2041,
+        LogLevel.Error,
+        "Connections to port {Port} cannot be accepted: {Reason}. They wait until it is possible again{Unsaid}"
+    )]
     public static partial void AcceptFailed(ILogger logger, int port, string reason, string unsaid);
 
     [LoggerMessage(2033, LogLevel.Warning, "A connection from {Peer} to port {Port} was refused: the peer {Reason}")]
@@ -106,34 +207,84 @@ internal static partial class ServerLog
     [LoggerMessage(2045, LogLevel.Warning, "The configuration was read again: {Key} {From} to {To}, {Outcome}")]
     public static partial void Reloaded(ILogger logger, string key, string from, string to, string outcome);
 
-    [LoggerMessage(2046, LogLevel.Error, "The configuration was read again and is refused, nothing has changed: {Reason}")]
+    [LoggerMessage(
+        2046,
+        LogLevel.Error,
+        "The configuration was read again and is refused, nothing has changed: {Reason}"
+    )]
     public static partial void ReloadRefused(ILogger logger, string reason);
 
-    [LoggerMessage(2047, LogLevel.Error, "The catalog was repaired and has lost changes, so users, rights and tokens that were removed may be back: nobody but admin may log in until 'lightq server confirm-catalog'. {Path} says what is known of them")]
+    [LoggerMessage(
+        2047,
+        LogLevel.Error,
+        "The catalog was repaired and has lost changes, so users, rights and tokens that were removed may be back: "
+            + "nobody but admin may log in until 'lightq server confirm-catalog'. {Path} says what is known of them"
+    )]
     public static partial void CatalogUnconfirmed(ILogger logger, string path);
 
     [LoggerMessage(2050, LogLevel.Information, "{Caller} makes a backup, about {Bytes} bytes")]
     public static partial void BackupBegan(ILogger logger, string caller, long bytes);
 
-    [LoggerMessage(2051, LogLevel.Information, "The backup of {Caller} is sent: {Bytes} bytes, {Topics} topics, in {Milliseconds} ms")]
+    [LoggerMessage(
+        2051,
+        LogLevel.Information,
+        "The backup of {Caller} is sent: {Bytes} bytes, {Topics} topics, in {Milliseconds} ms"
+    )]
     public static partial void BackupSent(ILogger logger, string caller, long bytes, int topics, long milliseconds);
 
     [LoggerMessage(2052, LogLevel.Warning, "The backup of {Caller} was given up by its caller behind {Bytes} bytes")]
     public static partial void BackupGivenUp(ILogger logger, string caller, long bytes);
 
-    [LoggerMessage(2075, LogLevel.Warning, "The topic {Topic} keeps messages for ever, and its partition {Partition} has grown to {Bytes} bytes: lightq topic ensure --retention settled, --retention-bytes or --retention-age limits it")]
+    [LoggerMessage(
+        2075,
+        LogLevel.Warning,
+        "The topic {Topic} keeps messages for ever, and its partition {Partition} has grown to {Bytes} bytes: lightq "
+            + "topic ensure --retention settled, --retention-bytes or --retention-age limits it"
+    )]
     public static partial void TopicGrown(ILogger logger, string topic, uint partition, long bytes);
 
-    [LoggerMessage(2076, LogLevel.Warning, "The group {Group} keeps {Bytes} bytes of the topic {Topic}, partition {Partition}: it has not settled offset {Offset}. If nobody uses the group any more, delete it")]
-    public static partial void TopicHeld(ILogger logger, string topic, uint partition, long bytes, string group, long offset);
+    [LoggerMessage(
+        2076,
+        LogLevel.Warning,
+        "The group {Group} keeps {Bytes} bytes of the topic {Topic}, partition {Partition}: it has not settled offset "
+            + "{Offset}. If nobody uses the group any more, delete it"
+    )]
+    public static partial void TopicHeld(
+        ILogger logger,
+        string topic,
+        uint partition,
+        long bytes,
+        string group,
+        long offset
+    );
 
-    [LoggerMessage(2077, LogLevel.Warning, "Dead letters of the group {Group} keep {Bytes} bytes of the topic {Topic}, partition {Partition}, from about offset {Offset} on: drive them back, or truncate the dead-letter topic")]
-    public static partial void TopicHeldByLetters(ILogger logger, string topic, uint partition, long bytes, string group, long offset);
+    [LoggerMessage(
+        2077,
+        LogLevel.Warning,
+        "Dead letters of the group {Group} keep {Bytes} bytes of the topic {Topic}, partition {Partition}, from about "
+            + "offset {Offset} on: drive them back, or truncate the dead-letter topic"
+    )]
+    public static partial void TopicHeldByLetters(
+        ILogger logger,
+        string topic,
+        uint partition,
+        long bytes,
+        string group,
+        long offset
+    );
 
-    [LoggerMessage(2078, LogLevel.Warning, "The topic {Topic} has no group, so nothing of its partition {Partition} is settled and {Bytes} bytes are kept")]
+    [LoggerMessage(
+        2078,
+        LogLevel.Warning,
+        "The topic {Topic} has no group, so nothing of its partition {Partition} is settled and {Bytes} bytes are kept"
+    )]
     public static partial void TopicHeldByNobody(ILogger logger, string topic, uint partition, long bytes);
 
-    [LoggerMessage(2080, LogLevel.Warning, "OTLP: {What} cannot be sent to {Endpoint}. It is tried again, and not said again for an hour. {Reason}")]
+    [LoggerMessage(
+        2080,
+        LogLevel.Warning,
+        "OTLP: {What} cannot be sent to {Endpoint}. It is tried again, and not said again for an hour. {Reason}"
+    )]
     public static partial void ExportFailed(ILogger logger, string what, string endpoint, string reason);
 
     [LoggerMessage(2081, LogLevel.Warning, "OTLP: {What} reach {Endpoint} again")]

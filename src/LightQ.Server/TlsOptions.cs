@@ -7,31 +7,60 @@ public sealed record TlsOptions
 {
     private ClientCertificates? _clientCertificates;
 
-    /// <summary>The certificate: PEM, with those between it and its authority behind it, or PFX. Read again when the file changes.</summary>
-    public string? CertificateFile { get; init => field = Path(value); }
+    /// <summary>
+    /// The certificate: PEM, with those between it and its authority behind it, or PFX. Read again when the file
+    /// changes.
+    /// </summary>
+    public string? CertificateFile
+    {
+        get;
+        init => field = Path(value);
+    }
 
     /// <summary>The certificate's private key in PEM. Default: it is in <see cref="CertificateFile"/>.</summary>
-    public string? KeyFile { get; init => field = Path(value); }
+    public string? KeyFile
+    {
+        get;
+        init => field = Path(value);
+    }
 
-    /// <summary>A file that holds the password of the key or the PFX, and nothing else. Default: they are not encrypted.</summary>
-    public string? PasswordFile { get; init => field = Path(value); }
+    /// <summary>
+    /// A file that holds the password of the key or the PFX, and nothing else. Default: they are not encrypted.
+    /// </summary>
+    public string? PasswordFile
+    {
+        get;
+        init => field = Path(value);
+    }
 
-    /// <summary>Whether clients show certificates. Default: required if <see cref="ClientCaFile"/> is given, otherwise none.</summary>
+    /// <summary>
+    /// Whether clients show certificates. Default: required if <see cref="ClientCaFile"/> is given, otherwise none.
+    /// </summary>
     public ClientCertificates ClientCertificates
     {
         get => _clientCertificates ?? (ClientCaFile is null ? ClientCertificates.None : ClientCertificates.Required);
         init => _clientCertificates = value;
     }
 
-    /// <summary>The authorities that clients' certificates must come from, in PEM; the machine's own list is never asked.</summary>
-    public string? ClientCaFile { get; init => field = Path(value); }
+    /// <summary>
+    /// The authorities that clients' certificates must come from, in PEM; the machine's own list is never asked.
+    /// </summary>
+    public string? ClientCaFile
+    {
+        get;
+        init => field = Path(value);
+    }
 
-    /// <summary>Makes a certificate for this machine in the data directory, for a first try. Clients have to be given the file.</summary>
+    /// <summary>
+    /// Makes a certificate for this machine in the data directory, for a first try. Clients have to be given the file.
+    /// </summary>
     public bool SelfSigned { get; init; }
 
     /// <summary>Whether the ports speak TLS.</summary>
     public bool IsEnabled => SelfSigned || CertificateFile is not null;
 
     private static string? Path(string? value, [CallerMemberName] string name = "") =>
-        value is null || value.Trim().Length != 0 ? value : throw new ArgumentOutOfRangeException(name, value, "a path");
+        value is null || value.Trim().Length != 0
+            ? value
+            : throw new ArgumentOutOfRangeException(name, value, "a path");
 }

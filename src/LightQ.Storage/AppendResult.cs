@@ -12,6 +12,8 @@ public enum AppendResult
     /// <summary>The disk is full: nothing is appended until space returns. Reads and removals go on.</summary>
     DiskFull,
 
-    /// <summary>The journal failed or is closed; <see cref="Journal.Failure"/> says why. Only opening it again clears that.</summary>
+    /// <summary>
+    /// The journal failed or is closed; <see cref="Journal.Failure"/> says why. Only opening it again clears that.
+    /// </summary>
     Failed,
 }

@@ -6,7 +6,9 @@ public interface IJournalListener
     /// <summary>Written, durable, readable end, or the room in the ring moved.</summary>
     void OnProgress(Journal journal);
 
-    /// <summary>The journal failed for good: <see cref="Journal.Failure"/>. What was not acknowledged never will be.</summary>
+    /// <summary>
+    /// The journal failed for good: <see cref="Journal.Failure"/>. What was not acknowledged never will be.
+    /// </summary>
     void OnFailed(Journal journal);
 
     /// <summary><see cref="Journal.DiskFull"/> has changed.</summary>
@@ -15,9 +17,15 @@ public interface IJournalListener
         // Not everybody wants to know.
     }
 
-    /// <summary>Nothing was appended for a while: <see cref="Journal.TryReleaseMemory"/> gives back what only appending needs. Housekeeping's thread calls this.</summary>
+    /// <summary>
+    /// Nothing was appended for a while: <see cref="Journal.TryReleaseMemory"/> gives back what only appending needs.
+    /// Housekeeping's thread calls this.
+    /// </summary>
     void OnRested(Journal journal);
 
-    /// <summary>Damage was found, by a reader or by the scrubber, whose thread calls this; once for every range. The journal goes on, with a gap there.</summary>
+    /// <summary>
+    /// Damage was found, by a reader or by the scrubber, whose thread calls this; once for every range. The journal
+    /// goes on, with a gap there.
+    /// </summary>
     void OnDamaged(Journal journal, JournalDamage damage);
 }

@@ -11,8 +11,8 @@ namespace LightQ.Storage;
 
 /// <summary>A durable log of batches: appended through a ring, written and synced in groups, read in place.</summary>
 /// <remarks>
-/// Appending is one thread at a time, under the caller's append lock; everything else is thread-safe. Offsets and positions are
-/// plain volatile reads and only grow.
+/// Appending is one thread at a time, under the caller's append lock; everything else is thread-safe. Offsets and
+/// positions are plain volatile reads and only grow.
 /// </remarks>
 /// <example>
 /// <code>
@@ -28,7 +28,9 @@ namespace LightQ.Storage;
 /// </example>
 public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
 {
-    /// <summary>Segments are filled ahead only while all journals write less than this between two steps, about 50 MB/s.</summary>
+    /// <summary>
+    /// Segments are filled ahead only while all journals write less than this between two steps, about 50 MB/s.
+    /// </summary>
     private const long FillBelowBytes = 1 << 20;
 
     private readonly JournalEnvironment _environment;
@@ -47,7 +49,12 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     private int _toldFull;
     private bool _notifyWritten;
 
-    private Journal(JournalOptions options, JournalEnvironment environment, IJournalListener? listener, RecoveredLog recovered)
+    private Journal(
+        JournalOptions options,
+        JournalEnvironment environment,
+        IJournalListener? listener,
+        RecoveredLog recovered
+    )
     {
         _environment = environment;
         Listener = listener;
@@ -57,7 +64,8 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         _thread = environment.NextWriter();
         foreach (Segment segment in _log.Segments.All)
         {
-            segment.Rest(0, _log.Durable); // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
+            // Recovery has read it; until somebody publishes or reads, it costs no descriptor.
+            segment.Rest(0, _log.Durable);
             segment.Owner = this;
         }
         RequestLook();
@@ -71,7 +79,10 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>Told about progress, by the writer's thread.</summary>
     public IJournalListener? Listener { get; set; }
 
-    /// <summary>True: the listener is also told when bytes are written, before they are durable. Set it while somebody waits for that.</summary>
+    /// <summary>
+    /// True: the listener is also told when bytes are written, before they are durable. Set it while somebody waits for
+    /// that.
+    /// </summary>
     public bool NotifyWritten
     {
         get => Volatile.Read(ref _notifyWritten);
@@ -93,16 +104,24 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>Below it, messages can be read.</summary>
     public long ReadableOffset => _log.Readable.Offset;
 
-    /// <summary>Log position below which bytes are in the page cache; compares with what <see cref="TryAppend"/> gave.</summary>
+    /// <summary>
+    /// Log position below which bytes are in the page cache; compares with what <see cref="TryAppend"/> gave.
+    /// </summary>
     public long WrittenPosition => _log.Written.Position;
 
-    /// <summary>Log position below which bytes are on the disk; compares with what <see cref="TryAppend"/> gave.</summary>
+    /// <summary>
+    /// Log position below which bytes are on the disk; compares with what <see cref="TryAppend"/> gave.
+    /// </summary>
     public long DurablePosition => _log.Durable.Position;
 
-    /// <summary>Rises on every start after an unclean stop at which the log was not at rest, and may have been cut; 1 at first.</summary>
+    /// <summary>
+    /// Rises on every start after an unclean stop at which the log was not at rest, and may have been cut; 1 at first.
+    /// </summary>
     public uint LeaderEpoch => _log.Epoch;
 
-    /// <summary>One behind the last offset of what is still as it was in an epoch: what was beyond then has been cut.</summary>
+    /// <summary>
+    /// One behind the last offset of what is still as it was in an epoch: what was beyond then has been cut.
+    /// </summary>
     /// <param name="epoch">An epoch in which somebody saw messages.</param>
     public long EndOfEpoch(uint epoch)
     {
@@ -132,7 +151,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>Whether appending is refused for want of disk space; clears itself.</summary>
     public bool DiskFull => _log.DiskFull || _log.IsBlocked || !_log.IsEpochKept;
 
-    /// <summary>What was found damaged since the journal was opened and is not past retention. Readers get a gap there.</summary>
+    /// <summary>
+    /// What was found damaged since the journal was opened and is not past retention. Readers get a gap there.
+    /// </summary>
     public IEnumerable<JournalDamage> Damage => _log.Damage.Where(damage => damage.LastOffset >= StartOffset);
 
     /// <summary>Why the journal stopped for good; null while it works.</summary>
@@ -142,7 +163,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
 
     internal CatchUpThreads Disk => _environment.Disk;
 
-    /// <summary>Whether the writer's thread has nothing to do with this journal: for tests that go step by step.</summary>
+    /// <summary>
+    /// Whether the writer's thread has nothing to do with this journal: for tests that go step by step.
+    /// </summary>
     internal bool IsIdle => Volatile.Read(ref _scheduled) == 0;
 
     /// <summary>Whether it has what only appending needs: for tests.</summary>
@@ -167,28 +190,46 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <param name="environment">Threads and files; outlives the journal.</param>
     /// <param name="visitor">Gets what idempotent producers' state is rebuilt from.</param>
     /// <param name="listener">Told about progress; may also be set later.</param>
-    /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged; nothing was changed.</exception>
+    /// <exception cref="JournalCorruptException">
+    /// Bytes that had been durable are damaged; nothing was changed.
+    /// </exception>
     /// <exception cref="JournalMissingException">It is gone, and <see cref="JournalOptions.MustExist"/>.</exception>
-    /// <exception cref="JournalFormatException">A file is of another version or of another topic; nothing was changed.</exception>
+    /// <exception cref="JournalFormatException">
+    /// A file is of another version or of another topic; nothing was changed.
+    /// </exception>
     /// <exception cref="IOException">The directory cannot be read or written.</exception>
     public static Journal Open(
-        JournalOptions options, JournalEnvironment environment, IRecoveredBatchVisitor? visitor = null, IJournalListener? listener = null)
+        JournalOptions options,
+        JournalEnvironment environment,
+        IRecoveredBatchVisitor? visitor = null,
+        IJournalListener? listener = null
+    )
     {
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(environment);
         if (options.RingBytes / 4 < options.MaxBatchBytes)
-            throw new ArgumentException($"RingBytes ({options.RingBytes}) must hold four batches of MaxBatchBytes ({options.MaxBatchBytes}).", nameof(options));
+        {
+            throw new ArgumentException(
+                $"RingBytes ({options.RingBytes}) must hold four batches of MaxBatchBytes ({options.MaxBatchBytes}).",
+                nameof(options)
+            );
+        }
+
         if (options.MustExist && !JournalInspector.IsJournal(options.Directory, environment.Files))
             throw new JournalMissingException(options.Directory);
         environment.Files.CreateDirectory(options.Directory);
         return new Journal(options, environment, listener, JournalRecovery.Run(options, environment.Files, visitor));
     }
 
-    /// <summary>Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).</summary>
+    /// <summary>
+    /// Copies a producer's batch into the ring and stamps it. Never blocks; wakes nobody (see <see cref="Signal"/>).
+    /// </summary>
     /// <remarks>The caller holds the log's append lock and has validated the batch header.</remarks>
     /// <param name="batch">One whole batch.</param>
     /// <param name="baseOffset">The offset of its first message.</param>
-    /// <param name="logPosition">Where it ends: compares with <see cref="WrittenPosition"/> and <see cref="DurablePosition"/>.</param>
+    /// <param name="logPosition">
+    /// Where it ends: compares with <see cref="WrittenPosition"/> and <see cref="DurablePosition"/>.
+    /// </param>
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, out long baseOffset, out long logPosition)
     {
         baseOffset = logPosition = -1;
@@ -210,12 +251,16 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>Wakes the writer: once after all the batches of a receive. Cheap when it is at work already.</summary>
     public void Signal()
     {
-        Interlocked.MemoryBarrier(); // Pairs with the one in RunWriter: the writer sees the batch, or this sees that it rests.
+        // Pairs with the one in RunWriter: the writer sees the batch, or this sees that it rests.
+        Interlocked.MemoryBarrier();
         if (Volatile.Read(ref _scheduled) == 0 && Interlocked.Exchange(ref _scheduled, 1) == 0)
             _thread.Enqueue(this);
     }
 
-    /// <summary>Makes offsets below one unreadable, at most up to the readable end, and removes the files that hold nothing else. Blocks on the disk.</summary>
+    /// <summary>
+    /// Makes offsets below one unreadable, at most up to the readable end, and removes the files that hold nothing
+    /// else. Blocks on the disk.
+    /// </summary>
     public void TruncateBefore(long offset) => _housekeeping.TruncateBefore(offset);
 
     /// <summary>Changes how much is kept; null is no limit. The next housekeeping acts on it.</summary>
@@ -227,7 +272,10 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         RequestLook();
     }
 
-    /// <summary>Gives back what only appending needs, the ring above all, if everything appended is durable. Call it under the append lock.</summary>
+    /// <summary>
+    /// Gives back what only appending needs, the ring above all, if everything appended is durable. Call it under the
+    /// append lock.
+    /// </summary>
     /// <returns>Whether nothing of it is left.</returns>
     public bool TryReleaseMemory()
     {
@@ -250,7 +298,10 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     /// <summary>What is written now, to be copied while the journal goes on.</summary>
     public JournalSnapshot Capture() => new(_log);
 
-    /// <summary>Drains the ring, syncs and closes; the next start scans nothing. Call it under the append lock, or after the last append.</summary>
+    /// <summary>
+    /// Drains the ring, syncs and closes; the next start scans nothing. Call it under the append lock, or after the
+    /// last append.
+    /// </summary>
     /// <exception cref="IOException">What was appended could not be written.</exception>
     public Task CloseAsync()
     {
@@ -258,7 +309,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         return EndAsync(JournalEnding.Close);
     }
 
-    /// <summary>Stops at once and removes the journal's files. Call it under the append lock, or after the last append.</summary>
+    /// <summary>
+    /// Stops at once and removes the journal's files. Call it under the append lock, or after the last append.
+    /// </summary>
     public Task DeleteAsync() => EndAsync(JournalEnding.Delete);
 
     /// <summary>As <see cref="CloseAsync"/>.</summary>
@@ -330,8 +383,10 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
         RequestLook(); // A commit has opened a file, filled the disk, or made a checkpoint due.
         Volatile.Write(ref _scheduled, 0);
         Interlocked.MemoryBarrier();
-        // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw this at work.
-        bool again = (_log.Failure is null && outcome == WriteOutcome.Drained && HasWork) || Ending != JournalEnding.None;
+        // Looked at behind the barrier: a batch, or space that returned, may have come with a signal that still saw
+        // this at work.
+        bool again =
+            (_log.Failure is null && outcome == WriteOutcome.Drained && HasWork) || Ending != JournalEnding.None;
         return again && Interlocked.Exchange(ref _scheduled, 1) == 0;
     }
 
@@ -362,7 +417,9 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     }
 
     void ILogHost.OnRolled(Segment? sealedSegment, Segment current, byte[]? producers) =>
-        _environment.Supply.Post(() => RunDerived("writing an index", () => _housekeeping.WriteDerived(sealedSegment, current, producers)));
+        _environment.Supply.Post(() =>
+            RunDerived("writing an index", () => _housekeeping.WriteDerived(sealedSegment, current, producers))
+        );
 
     void ILogHost.RequestSegment(long ordinal, int bytes)
     {
@@ -408,7 +465,10 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
 
     private Task EndAsync(JournalEnding ending)
     {
-        TaskCompletionSource ended = LazyInitializer.EnsureInitialized(ref _ended, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+        TaskCompletionSource ended = LazyInitializer.EnsureInitialized(
+            ref _ended,
+            static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
+        );
         Interlocked.CompareExchange(ref _ending, (int)ending, (int)JournalEnding.None);
         Signal();
         return ended.Task;
@@ -465,18 +525,21 @@ public sealed class Journal : IAsyncDisposable, IHousekept, ILogHost
     private bool RunDerived(string what, Action work)
     {
         bool done = false;
-        Guarded(what, () =>
-        {
-            try
+        Guarded(
+            what,
+            () =>
             {
-                work();
-                done = true;
+                try
+                {
+                    work();
+                    done = true;
+                }
+                catch (IOException error) when (StorageIOException.IsDiskFull(error))
+                {
+                    // Said by the result; derived files can be rebuilt, and a segment is asked for again.
+                }
             }
-            catch (IOException error) when (StorageIOException.IsDiskFull(error))
-            {
-                // Said by the result; derived files can be rebuilt, and a segment is asked for again.
-            }
-        });
+        );
         return done || _log.Failure is not null;
     }
 

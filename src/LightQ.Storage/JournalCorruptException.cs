@@ -1,12 +1,25 @@
 namespace LightQ.Storage;
 
-/// <summary>Stored bytes that had been durable are damaged: the journal refuses to open rather than lose them silently.</summary>
+/// <summary>
+/// Stored bytes that had been durable are damaged: the journal refuses to open rather than lose them silently.
+/// </summary>
 public sealed class JournalCorruptException : IOException
 {
     /// <summary>Describes the damage.</summary>
-    public JournalCorruptException(string directory, string file, long position, long firstOffset, long lastOffset, string detail)
-        : base($"The journal in '{directory}' is damaged: {detail} in {file} at byte {position}; offsets {firstOffset} to {lastOffset} are lost or unreachable. "
-            + $"Nothing was changed; a copy of the damaged file, if any, is in 'quarantine'. Stop the broker, then 'lightq journal repair {directory}' says what can be mended.")
+    public JournalCorruptException(
+        string directory,
+        string file,
+        long position,
+        long firstOffset,
+        long lastOffset,
+        string detail
+    )
+        : base(
+            $"The journal in '{directory}' is damaged: {detail} in {file} at byte {position}; offsets {firstOffset} "
+                + $"to {lastOffset} are lost or unreachable. "
+                + $"Nothing was changed; a copy of the damaged file, if any, is in 'quarantine'. Stop the broker, "
+                + $"then 'lightq journal repair {directory}' says what can be mended."
+        )
     {
         Directory = directory;
         File = file;

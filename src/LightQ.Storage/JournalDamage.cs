@@ -4,7 +4,9 @@ namespace LightQ.Storage;
 /// <param name="File">The segment's name.</param>
 /// <param name="FirstOffset">The first offset that cannot be read.</param>
 /// <param name="LastOffset">The last offset that cannot be read.</param>
-/// <param name="Bytes">Bytes of the segment that are not what was written; 0 when reading them again gave the right ones.</param>
+/// <param name="Bytes">
+/// Bytes of the segment that are not what was written; 0 when reading them again gave the right ones.
+/// </param>
 /// <param name="Detail">What is wrong.</param>
 public sealed record JournalDamage(string File, long FirstOffset, long LastOffset, long Bytes, string Detail)
 {

@@ -6,7 +6,9 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage;
 
-/// <summary>What the journals of one broker share: writer, reader, supply and housekeeping threads, and the file system.</summary>
+/// <summary>
+/// What the journals of one broker share: writer, reader, supply and housekeeping threads, and the file system.
+/// </summary>
 /// <remarks>Dispose it after the journals that were opened with it.</remarks>
 public sealed class JournalEnvironment : IDisposable
 {
@@ -16,9 +18,7 @@ public sealed class JournalEnvironment : IDisposable
 
     /// <summary>Starts the threads.</summary>
     public JournalEnvironment(JournalEnvironmentOptions? options = null)
-        : this(options ?? new JournalEnvironmentOptions(), PlatformFileSystem.Choose())
-    {
-    }
+        : this(options ?? new JournalEnvironmentOptions(), PlatformFileSystem.Choose()) { }
 
     internal JournalEnvironment(JournalEnvironmentOptions options, IFileSystem files)
     {
@@ -29,7 +29,11 @@ public sealed class JournalEnvironment : IDisposable
             _writers[i] = new([$"lightq-journal-{i}"], static journal => journal.RunWriter());
         Disk = new CatchUpThreads(options);
         Supply = new SupplyThread();
-        Housekeeping = new HousekeepingThread(options.TimeProvider, options.HousekeepingInterval, "lightq-housekeeping");
+        Housekeeping = new HousekeepingThread(
+            options.TimeProvider,
+            options.HousekeepingInterval,
+            "lightq-housekeeping"
+        );
         Scrubber = new Scrubber(options);
     }
 
@@ -58,7 +62,10 @@ public sealed class JournalEnvironment : IDisposable
     /// <summary>Bytes that can still be allocated where a directory lies.</summary>
     public long FreeBytes(string directory) => Files.FreeBytes(directory);
 
-    /// <summary>Has something looked after by the housekeeping thread, which may block on the disk: within a time, or earlier when that is due already.</summary>
+    /// <summary>
+    /// Has something looked after by the housekeeping thread, which may block on the disk: within a time, or earlier
+    /// when that is due already.
+    /// </summary>
     public void RequestHousekeeping(IHousekept task, TimeSpan within) => Housekeeping.Request(task, within);
 
     /// <summary>Forgets something; it may be looked after once more, if that is under way.</summary>
@@ -78,5 +85,6 @@ public sealed class JournalEnvironment : IDisposable
     internal void CountCommitted(long bytes) => Interlocked.Add(ref _committedBytes, bytes);
 
     /// <summary>The writer thread for one more journal: in turn, so that they are spread evenly.</summary>
-    internal WorkerThreads<ILogHost> NextWriter() => _writers[(uint)Interlocked.Increment(ref _nextWriter) % (uint)_writers.Length];
+    internal WorkerThreads<ILogHost> NextWriter() =>
+        _writers[(uint)Interlocked.Increment(ref _nextWriter) % (uint)_writers.Length];
 }

@@ -13,7 +13,10 @@ public sealed record JournalEnvironmentOptions
     private readonly TimeSpan _scrubInterval = TimeSpan.FromDays(7);
     private readonly TimeSpan _checkpointInterval = TimeSpan.FromSeconds(10);
 
-    /// <summary>Journal writer threads; journals are spread over them. Syncs of different files overlap, so more than cores is right. Default 8.</summary>
+    /// <summary>
+    /// Journal writer threads; journals are spread over them. Syncs of different files overlap, so more than cores is
+    /// right. Default 8.
+    /// </summary>
     public int Writers
     {
         get => _writers;
@@ -38,38 +41,59 @@ public sealed record JournalEnvironmentOptions
     public long ReadBudgetBytes
     {
         get => _readBudgetBytes;
-        init => _readBudgetBytes = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "ReadBudgetBytes is positive.");
+        init =>
+            _readBudgetBytes =
+                value > 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(value), value, "ReadBudgetBytes is positive.");
     }
 
-    /// <summary>How far behind the end readers are served from the mapping, because those pages are still in memory. Default 64 MiB.</summary>
+    /// <summary>
+    /// How far behind the end readers are served from the mapping, because those pages are still in memory. Default 64
+    /// MiB.
+    /// </summary>
     public long TailBytes
     {
         get => _tailBytes;
-        init => _tailBytes = value >= 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "TailBytes is not negative.");
+        init =>
+            _tailBytes =
+                value >= 0
+                    ? value
+                    : throw new ArgumentOutOfRangeException(nameof(value), value, "TailBytes is not negative.");
     }
 
-    /// <summary>How exact retention, checkpoints and the closing of unused files are, and how often background flushes and a full disk are looked at. Default 250 ms.</summary>
+    /// <summary>
+    /// How exact retention, checkpoints and the closing of unused files are, and how often background flushes and a
+    /// full disk are looked at. Default 250 ms.
+    /// </summary>
     public TimeSpan HousekeepingInterval
     {
         get => _housekeepingInterval;
         init => _housekeepingInterval = Positive(value, nameof(HousekeepingInterval));
     }
 
-    /// <summary>How often a busy journal's checkpoint is written: bounds what a start after a crash scans. Default 10 s.</summary>
+    /// <summary>
+    /// How often a busy journal's checkpoint is written: bounds what a start after a crash scans. Default 10 s.
+    /// </summary>
     public TimeSpan CheckpointInterval
     {
         get => _checkpointInterval;
         init => _checkpointInterval = Positive(value, nameof(CheckpointInterval));
     }
 
-    /// <summary>Bytes that are read again per second to find damage early, of all journals together; 0 for none. Default 8 MiB.</summary>
+    /// <summary>
+    /// Bytes that are read again per second to find damage early, of all journals together; 0 for none. Default 8 MiB.
+    /// </summary>
     public int ScrubBytesPerSecond
     {
         get => _scrubBytesPerSecond;
         init => _scrubBytesPerSecond = InRange(value, 0, int.MaxValue, nameof(ScrubBytesPerSecond));
     }
 
-    /// <summary>From the beginning of one pass over everything to that of the next; longer when the rate makes it so. Default 7 days.</summary>
+    /// <summary>
+    /// From the beginning of one pass over everything to that of the next; longer when the rate makes it so. Default 7
+    /// days.
+    /// </summary>
     public TimeSpan ScrubInterval
     {
         get => _scrubInterval;
@@ -79,11 +103,11 @@ public sealed record JournalEnvironmentOptions
     /// <summary>The clock of append times, retention, housekeeping and scrubbing.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
-    private static int InRange(int value, int least, int most, string name) => value >= least && value <= most
-        ? value
-        : throw new ArgumentOutOfRangeException(name, value, $"{name} is from {least} to {most}.");
+    private static int InRange(int value, int least, int most, string name) =>
+        value >= least && value <= most
+            ? value
+            : throw new ArgumentOutOfRangeException(name, value, $"{name} is from {least} to {most}.");
 
-    private static TimeSpan Positive(TimeSpan value, string name) => value > TimeSpan.Zero
-        ? value
-        : throw new ArgumentOutOfRangeException(name, value, $"{name} is positive.");
+    private static TimeSpan Positive(TimeSpan value, string name) =>
+        value > TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(name, value, $"{name} is positive.");
 }

@@ -10,5 +10,6 @@ public sealed record JournalFailure(string Reason, Exception Exception)
     /// <summary>Describes an error.</summary>
     /// <param name="what">What failed, such as "writing".</param>
     /// <param name="error">Why.</param>
-    public static JournalFailure Of(string what, Exception error) => new($"{what} failed: {DiskError.Describe(error)}", error);
+    public static JournalFailure Of(string what, Exception error) =>
+        new($"{what} failed: {DiskError.Describe(error)}", error);
 }

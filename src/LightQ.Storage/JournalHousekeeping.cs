@@ -5,19 +5,33 @@ using LightQ.Storage.Writing;
 
 namespace LightQ.Storage;
 
-/// <summary>A journal's slow work beside the writer: retention, checkpoints, derived files, and the end of it.</summary>
+/// <summary>
+/// A journal's slow work beside the writer: retention, checkpoints, derived files, and the end of it.
+/// </summary>
 /// <remarks>One thing at a time, under a lock that appending never takes, and writing only to leave rest.</remarks>
-internal sealed class JournalHousekeeping(Journal journal, LogState log, SegmentSource source, CheckpointFile checkpoints, JournalEnvironmentOptions environment)
+internal sealed class JournalHousekeeping(
+    Journal journal,
+    LogState log,
+    SegmentSource source,
+    CheckpointFile checkpoints,
+    JournalEnvironmentOptions environment
+)
 {
     private const int KeptSnapshots = 2;
 
-    /// <summary>Looks of housekeeping behind which an unused file is closed: a quarter of a second for what only catch-up reads need, five for the tail.</summary>
+    /// <summary>
+    /// Looks of housekeeping behind which an unused file is closed: a quarter of a second for what only catch-up reads
+    /// need, five for the tail.
+    /// </summary>
     private const int ColdLooks = 1;
     private const int HotLooks = 20;
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
 
-    /// <summary>When to look again at what has expired and is kept because of a message that is not due yet. Its delivery is a commit, which is looked at anyway.</summary>
+    /// <summary>
+    /// When to look again at what has expired and is kept because of a message that is not due yet. Its delivery is a
+    /// commit, which is looked at anyway.
+    /// </summary>
     private static readonly TimeSpan HeldWait = TimeSpan.FromMinutes(1);
 
     private readonly Journal _journal = journal;
@@ -52,7 +66,9 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
         }
     }
 
-    /// <summary>Before the first byte behind a rest: from now on the log may end anywhere behind the checkpoint.</summary>
+    /// <summary>
+    /// Before the first byte behind a rest: from now on the log may end anywhere behind the checkpoint.
+    /// </summary>
     public void LeaveRest()
     {
         lock (_lock)
@@ -96,13 +112,26 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
             if (_ended)
                 return;
             Rest(coldLooks: 0, HotLooks); // At a gigabyte a second even a quarter of one is much memory to keep mapped.
-            if (sealedSegment is { Index: { } index } && sealedSegment.Header.Ordinal >= _log.Segments.First!.Header.Ordinal)
-                SegmentIndexFile.Write(_log.Files, _log.PathOf(sealedSegment.Header.Ordinal, SegmentName.Index), index, sealedSegment.Crc);
+            if (
+                sealedSegment is { Index: { } index }
+                && sealedSegment.Header.Ordinal >= _log.Segments.First!.Header.Ordinal
+            )
+            {
+                SegmentIndexFile.Write(
+                    _log.Files,
+                    _log.PathOf(sealedSegment.Header.Ordinal, SegmentName.Index),
+                    index,
+                    sealedSegment.Crc
+                );
+            }
+
             if (producers is null)
                 return;
             long ordinal = current.Header.Ordinal;
-            new ProducerSnapshotFile(current.BasePosition, current.BaseOffset, current.Crc, producers)
-                .Write(_log.Files, _log.PathOf(ordinal, SegmentName.Producers));
+            new ProducerSnapshotFile(current.BasePosition, current.BaseOffset, current.Crc, producers).Write(
+                _log.Files,
+                _log.PathOf(ordinal, SegmentName.Producers)
+            );
             _log.Files.Delete(_log.PathOf(ordinal - KeptSnapshots, SegmentName.Producers));
         }
     }
@@ -114,8 +143,10 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
         {
             if (_log.Segments.Last is { } last && producers is not null)
             {
-                new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers)
-                    .Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Producers));
+                new ProducerSnapshotFile(_log.Durable.Position, _log.Durable.Offset, last.Crc, producers).Write(
+                    _log.Files,
+                    _log.PathOf(last.Header.Ordinal, SegmentName.Producers)
+                );
             }
             WriteLastIndex();
             WriteCheckpoint(clean: true);
@@ -138,11 +169,15 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
         }
     }
 
-    /// <summary>A topic that nobody publishes to is left as a clean stop would: however the process ends, the next start scans nothing of it.</summary>
+    /// <summary>
+    /// A topic that nobody publishes to is left as a clean stop would: however the process ends, the next start scans
+    /// nothing of it.
+    /// </summary>
     private void ComeToRest()
     {
         _log.AtRest = true;
-        Interlocked.MemoryBarrier(); // Either the writer sees this and waits for the lock, or this sees the writer at work.
+        // Either the writer sees this and waits for the lock, or this sees the writer at work.
+        Interlocked.MemoryBarrier();
         bool isAtRest = false;
         try
         {
@@ -164,12 +199,21 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
             SegmentIndexFile.Write(_log.Files, _log.PathOf(last.Header.Ordinal, SegmentName.Index), index, last.Crc);
     }
 
-    /// <summary>Closes the files that nobody has used for so many looks: those behind the tail, and those of the tail.</summary>
+    /// <summary>
+    /// Closes the files that nobody has used for so many looks: those behind the tail, and those of the tail.
+    /// </summary>
     private void Rest(int coldLooks, int hotLooks)
     {
         long hot = _log.TailStart(_environment.TailBytes);
         foreach (Segment segment in _log.Segments.All)
-            segment.Rest(_log.Files.IsCrowded ? 0 : segment.EndPosition <= hot ? coldLooks : hotLooks, _log.Durable);
+        {
+            segment.Rest(
+                _log.Files.IsCrowded ? 0
+                    : segment.EndPosition <= hot ? coldLooks
+                    : hotLooks,
+                _log.Durable
+            );
+        }
     }
 
     private void KeepCheckpoint(DateTimeOffset now)
@@ -183,7 +227,10 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
             ComeToRest();
     }
 
-    /// <summary>While a file is open at the next look; else when a checkpoint is due or something expires; never for a topic at rest that keeps everything.</summary>
+    /// <summary>
+    /// While a file is open at the next look; else when a checkpoint is due or something expires; never for a topic at
+    /// rest that keeps everything.
+    /// </summary>
     private TimeSpan? NextLook(DateTimeOffset now)
     {
         foreach (Segment segment in _log.Segments.All)
@@ -230,7 +277,10 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
             return start;
         LogEnd end = _log.Durable.Read();
         ReadOnlySpan<Segment> segments = _log.Segments.All;
-        long oldest = options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond : long.MinValue;
+        long oldest =
+            options.RetentionAge is { } age && age < now - DateTimeOffset.UnixEpoch
+                ? (now - age - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond
+                : long.MinValue;
         bool isAllTooOld = end.AppendTime != 0 && end.AppendTime < oldest;
         long settled = options.SettledBefore is { } settledBefore && segments.Length > 1 ? settledBefore() : 0;
         int removable = 0;
@@ -243,7 +293,13 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
         }
         long mostOffset = end.Offset;
         if (options.KeepFrom is { } keepFrom && segments.Length != 0 && (isAllTooOld || removable != 0))
-            mostOffset = Math.Min(mostOffset, keepFrom(segments[removable].BaseOffset, segments[removable].BasePosition - segments[0].BasePosition));
+        {
+            mostOffset = Math.Min(
+                mostOffset,
+                keepFrom(segments[removable].BaseOffset, segments[removable].BasePosition - segments[0].BasePosition)
+            );
+        }
+
         if (isAllTooOld)
             return mostOffset;
         while (removable != 0 && segments[removable].BaseOffset > mostOffset)
@@ -255,10 +311,12 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
     {
         if (offset > _log.StartOffset)
         {
-            WriteCheckpoint(clean: _log.AtRest, offset); // Before any name goes: a missing segment below the start is then no damage.
+            // Before any name goes: a missing segment below the start is then no damage.
+            WriteCheckpoint(clean: _log.AtRest, offset);
             _log.StartOffset = offset;
         }
-        // What has been written may be gone after a power cut, a segment's header page too: the last segment that is durable stays.
+        // What has been written may be gone after a power cut, a segment's header page too: the last segment that is
+        // durable stays.
         Segment[] removed = _log.Segments.RemoveBefore(_log.StartOffset, _log.Durable.Read().Ordinal);
         if (removed.Length == 0)
             return;
@@ -274,7 +332,17 @@ internal sealed class JournalHousekeeping(Journal journal, LogState log, Segment
     private void WriteCheckpoint(bool clean, long? startOffset = null)
     {
         LogEnd durable = _log.Durable.Read();
-        _checkpoints.Write(new Checkpoint(0, _log.Options.Incarnation, startOffset ?? _log.StartOffset, durable, _log.Epoch, clean, _log.Key));
+        _checkpoints.Write(
+            new Checkpoint(
+                0,
+                _log.Options.Incarnation,
+                startOffset ?? _log.StartOffset,
+                durable,
+                _log.Epoch,
+                clean,
+                _log.Key
+            )
+        );
         _checkpointPosition = durable.Position;
     }
 

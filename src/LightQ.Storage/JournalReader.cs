@@ -7,10 +7,12 @@ using LightQ.Storage.Writing;
 
 namespace LightQ.Storage;
 
-/// <summary>Reads a journal from a place on: recent data in place from the mapping, older data through the reader threads.</summary>
+/// <summary>
+/// Reads a journal from a place on: recent data in place from the mapping, older data through the reader threads.
+/// </summary>
 /// <remarks>
-/// One thread at a time; only the callback comes from another. Between two runs a reader holds nothing but, when it reads old data, a
-/// pooled buffer or two: it never keeps a segment, and one that is overtaken by retention gets a gap.
+/// One thread at a time; only the callback comes from another. Between two runs a reader holds nothing but, when it
+/// reads old data, a pooled buffer or two: it never keeps a segment, and one that is overtaken by retention gets a gap.
 /// </remarks>
 /// <example>
 /// <code>
@@ -39,7 +41,9 @@ public sealed class JournalReader : IDisposable
 
     /// <summary>Makes a reader at the first offset.</summary>
     /// <param name="journal">What to read.</param>
-    /// <param name="onReady">Called from a reader thread after <see cref="ReadResult.Pending"/>: try again. Must not block.</param>
+    /// <param name="onReady">
+    /// Called from a reader thread after <see cref="ReadResult.Pending"/>: try again. Must not block.
+    /// </param>
     public JournalReader(Journal journal, Action onReady)
     {
         ArgumentNullException.ThrowIfNull(journal);
@@ -54,7 +58,10 @@ public sealed class JournalReader : IDisposable
     public Journal Journal { get; }
 
     /// <summary>The offset that comes next; -1 while a time is being sought.</summary>
-    public long NextOffset => _lost is { } lost ? lost.FirstOffset : _next.Time >= 0 ? -1 : _next.Offset;
+    public long NextOffset =>
+        _lost is { } lost ? lost.FirstOffset
+        : _next.Time >= 0 ? -1
+        : _next.Offset;
 
     /// <summary>The gap, after <see cref="ReadResult.Gap"/>.</summary>
     public LogGap Gap { get; private set; }
@@ -62,7 +69,9 @@ public sealed class JournalReader : IDisposable
     /// <summary>The error, after <see cref="ReadResult.Failed"/>.</summary>
     public IOException? Error { get; private set; }
 
-    /// <summary>Goes to an offset. One below the start gives a gap first; at one beyond the end the reader waits.</summary>
+    /// <summary>
+    /// Goes to an offset. One below the start gives a gap first; at one beyond the end the reader waits.
+    /// </summary>
     public void SeekToOffset(long offset)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
@@ -79,7 +88,9 @@ public sealed class JournalReader : IDisposable
         Seek(new ReadTarget(end.Offset, end.Position));
     }
 
-    /// <summary>Goes to the first batch appended at a time (unix microseconds) or later, or to the end when there is none.</summary>
+    /// <summary>
+    /// Goes to the first batch appended at a time (unix microseconds) or later, or to the end when there is none.
+    /// </summary>
     public void SeekToTime(long appendTime) => Seek(new ReadTarget(_log.StartOffset, Time: Math.Max(0, appendTime)));
 
     /// <summary>Gets the next run of whole batches. Never blocks on the disk.</summary>
@@ -93,7 +104,10 @@ public sealed class JournalReader : IDisposable
             throw new InvalidOperationException("The run before must be advanced over or released first.");
         while (true)
         {
-            ReadResult? result = _log.Closed ? ReadResult.Closed : _current is { IsIdle: false } ? TryTakeFromDisk(maxBytes) : TryReadTail(maxBytes);
+            ReadResult? result =
+                _log.Closed ? ReadResult.Closed
+                : _current is { IsIdle: false } ? TryTakeFromDisk(maxBytes)
+                : TryReadTail(maxBytes);
             if (result is not { } known || (known == ReadResult.Gap && IsGathered()))
                 continue;
             if (known is not (ReadResult.Pending or ReadResult.Gap) && _lost is { } lost)
@@ -177,7 +191,13 @@ public sealed class JournalReader : IDisposable
     private ReadResult? TryReadTail(int maxBytes)
     {
         if (_next.Time < 0 && _next.Offset < _log.StartOffset)
-            return TakeGap(new LogGap(_next.Offset, _log.StartOffset - 1, GapReason.Retention), new ReadTarget(_log.StartOffset));
+        {
+            return TakeGap(
+                new LogGap(_next.Offset, _log.StartOffset - 1, GapReason.Retention),
+                new ReadTarget(_log.StartOffset)
+            );
+        }
+
         LogEnd readable = _log.Readable.Read();
         if (_next.Position >= readable.Position || (_next.Time < 0 && _next.Offset >= readable.Offset))
         {
@@ -206,8 +226,15 @@ public sealed class JournalReader : IDisposable
     /// <summary>The target with its position, if that is in the tail; unchanged otherwise.</summary>
     private ReadTarget LocateInTail(long hot, long limit)
     {
-        if (_next.Time >= 0 || _log.Segments.FindOffset(_next.Offset) is not { Index: { } index } segment || !index.TryFindOffset(_next.Offset, out SegmentIndexEntry entry))
+        if (
+            _next.Time >= 0
+            || _log.Segments.FindOffset(_next.Offset) is not { Index: { } index } segment
+            || !index.TryFindOffset(_next.Offset, out SegmentIndexEntry entry)
+        )
+        {
             return _next;
+        }
+
         if (entry.Position < hot || !segment.TryAcquire())
             return _next;
         try
@@ -215,9 +242,11 @@ public sealed class JournalReader : IDisposable
             if (segment.Mapping is not { } mapping)
                 return _next;
             long end = Math.Min(limit, segment.EndPosition);
-            for (long position = entry.Position; position < end;)
+            for (long position = entry.Position; position < end; )
             {
-                ReadOnlySpan<byte> rest = mapping.GetSpan().Slice((int)segment.FilePosition(position), (int)(end - position));
+                ReadOnlySpan<byte> rest = mapping
+                    .GetSpan()
+                    .Slice((int)segment.FilePosition(position), (int)(end - position));
                 if (!BatchScan.TryReadHeader(rest, out BatchView batch))
                     return _next; // A reader thread looks for it, and for what is behind the damage.
                 if (batch.NextOffset > _next.Offset)
@@ -242,16 +271,18 @@ public sealed class JournalReader : IDisposable
 
     /// <summary>Takes whole batches, as many as fit.</summary>
     /// <remarks>
-    /// What comes through a read has been verified by the reader thread. In the mapping, the segment that is written to is taken as it
-    /// is: this process has just put its pages there, and readers at the end pay nothing. Once it is sealed its pages may have gone to
-    /// the disk and come back, so every batch is verified each time: 64 KiB take some 5 us. One that is not whole ends the run; when it
-    /// is the first, it is read from the disk, where the gap is found.
+    /// What comes through a read has been verified by the reader thread. In the mapping, the segment that is written to
+    /// is taken as it is: this process has just put its pages there, and readers at the end pay nothing. Once it is
+    /// sealed its pages may have gone to the disk and come back, so every batch is verified each time: 64 KiB take some
+    /// 5 us. One that is not whole ends the run; when it is the first, it is read from the disk, where the gap is
+    /// found.
     /// </remarks>
     private bool TryTake(ReadOnlyMemory<byte> memory, int maxBytes, bool verify)
     {
         ReadOnlySpan<byte> bytes = memory.Span;
         int length = 0;
-        long first = -1, next = -1;
+        long first = -1,
+            next = -1;
         while (bytes.Length - length >= BatchLayout.HeaderSize)
         {
             var batch = new BatchView(bytes[length..]);
@@ -274,8 +305,12 @@ public sealed class JournalReader : IDisposable
     /// <param name="expected">The offset that it must begin with; -1 for one that holds the offset sought.</param>
     private bool IsExpected(ReadOnlySpan<byte> bytes, long expected) =>
         BatchScan.TryReadHeader(bytes, out BatchView header)
-            && (expected < 0 ? header.BaseOffset <= _next.Offset && _next.Offset < header.NextOffset : header.BaseOffset == expected)
-            && BatchScan.IsPayload(bytes[header.HeaderLength..], header.PayloadCrc);
+        && (
+            expected < 0
+                ? header.BaseOffset <= _next.Offset && _next.Offset < header.NextOffset
+                : header.BaseOffset == expected
+        )
+        && BatchScan.IsPayload(bytes[header.HeaderLength..], header.PayloadCrc);
 
     private ReadResult PostRead()
     {
@@ -320,8 +355,16 @@ public sealed class JournalReader : IDisposable
     private void ReadAhead(ReadTarget next)
     {
         bool cold = next.Position < _log.TailStart(Journal.TailBytes);
-        if (!cold || next.Position >= _log.Readable.Position || _ahead is { IsIdle: false } || Journal.Disk.Pool.IsShort)
+        if (
+            !cold
+            || next.Position >= _log.Readable.Position
+            || _ahead is { IsIdle: false }
+            || Journal.Disk.Pool.IsShort
+        )
+        {
             return;
+        }
+
         _ahead ??= new DiskRead(_log, Journal.Disk, _onReady);
         _ahead.Post(next, awaited: false);
     }

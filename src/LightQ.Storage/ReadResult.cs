@@ -12,7 +12,9 @@ public enum ReadResult
     /// <summary>The bytes come from the disk; the reader's callback is called when they are there.</summary>
     Pending,
 
-    /// <summary>Offsets that will not come: <see cref="JournalReader.Gap"/>. The next read goes on behind them.</summary>
+    /// <summary>
+    /// Offsets that will not come: <see cref="JournalReader.Gap"/>. The next read goes on behind them.
+    /// </summary>
     Gap,
 
     /// <summary>The disk refuses to read: <see cref="JournalReader.Error"/>. The next read tries again.</summary>

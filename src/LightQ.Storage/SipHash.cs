@@ -21,8 +21,10 @@ internal static class SipHash
     public static ulong Compute64(ulong low, ulong high, ReadOnlySpan<ulong> words)
     {
         // The four initial values are "somepseudorandomlygeneratedbytes" in the definition of SipHash.
-        ulong v0 = low ^ 0x736F6D6570736575, v1 = high ^ 0x646F72616E646F6D;
-        ulong v2 = low ^ 0x6C7967656E657261, v3 = high ^ 0x7465646279746573;
+        ulong v0 = low ^ 0x736F6D6570736575,
+            v1 = high ^ 0x646F72616E646F6D;
+        ulong v2 = low ^ 0x6C7967656E657261,
+            v3 = high ^ 0x7465646279746573;
         foreach (ulong word in words)
             Absorb(ref v0, ref v1, ref v2, ref v3, word);
         Absorb(ref v0, ref v1, ref v2, ref v3, (ulong)(words.Length * sizeof(ulong)) << 56);
@@ -35,9 +37,12 @@ internal static class SipHash
     /// <param name="bytes">What it is of.</param>
     public static UInt128 Compute128(UInt128 key, ReadOnlySpan<byte> bytes)
     {
-        ulong low = (ulong)key, high = (ulong)(key >> 64);
-        ulong v0 = low ^ 0x736F6D6570736575, v1 = high ^ 0x646F72616E646F6D ^ Wide;
-        ulong v2 = low ^ 0x6C7967656E657261, v3 = high ^ 0x7465646279746573;
+        ulong low = (ulong)key,
+            high = (ulong)(key >> 64);
+        ulong v0 = low ^ 0x736F6D6570736575,
+            v1 = high ^ 0x646F72616E646F6D ^ Wide;
+        ulong v2 = low ^ 0x6C7967656E657261,
+            v3 = high ^ 0x7465646279746573;
         ulong last = (ulong)bytes.Length << 56;
         for (; bytes.Length >= sizeof(ulong); bytes = bytes[sizeof(ulong)..])
             Absorb(ref v0, ref v1, ref v2, ref v3, BinaryPrimitives.ReadUInt64LittleEndian(bytes));

@@ -4,8 +4,14 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Testing;
 
-/// <summary>A real broker inside a test: free loopback ports, a temporary data directory that goes with it, and a clock that the test moves. Thread-safe.</summary>
-/// <remarks>Many may run side by side in one process, one per test or per test class. Starting one takes some tens of milliseconds.</remarks>
+/// <summary>
+/// A real broker inside a test: free loopback ports, a temporary data directory that goes with it, and a clock that the
+/// test moves. Thread-safe.
+/// </summary>
+/// <remarks>
+/// Many may run side by side in one process, one per test or per test class. Starting one takes some tens of
+/// milliseconds.
+/// </remarks>
 /// <example>
 /// <code>
 /// await using LightQTestBroker broker = await LightQTestBroker.StartAsync();
@@ -26,8 +32,14 @@ public sealed class LightQTestBroker : IAsyncDisposable
         _loggers = loggers;
     }
 
-    /// <summary>The clock of the broker and of the clients that <see cref="CreateClient"/> makes: locks, delays between redeliveries, delayed delivery, time to live, retention by age.</summary>
-    /// <remarks>Connections keep the machine's time, so none is cut when the clock jumps. A processor gets no time to renew a lock that a jump runs past.</remarks>
+    /// <summary>
+    /// The clock of the broker and of the clients that <see cref="CreateClient"/> makes: locks, delays between
+    /// redeliveries, delayed delivery, time to live, retention by age.
+    /// </summary>
+    /// <remarks>
+    /// Connections keep the machine's time, so none is cut when the clock jumps. A processor gets no time to renew a
+    /// lock that a jump runs past.
+    /// </remarks>
     public TestTime Time => (TestTime)_options.TimeProvider;
 
     /// <summary>The broker; another one after <see cref="RestartAsync"/>.</summary>
@@ -37,22 +49,33 @@ public sealed class LightQTestBroker : IAsyncDisposable
     public string ConnectionString => _server.ConnectionString;
 
     /// <summary>Starts a broker.</summary>
-    /// <param name="configure">Changes its options, for example its data directory or whether it wants a login. Null: none.</param>
+    /// <param name="configure">
+    /// Changes its options, for example its data directory or whether it wants a login. Null: none.
+    /// </param>
     /// <param name="loggers">Where it logs; null means nowhere.</param>
     /// <param name="cancellationToken">Gives up the start.</param>
     /// <exception cref="ServerStartException">It does not start; the message says why.</exception>
     /// <exception cref="ArgumentException">The options bring a clock of their own.</exception>
     public static async Task<LightQTestBroker> StartAsync(
-        Func<LightQServerOptions, LightQServerOptions>? configure = null, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+        Func<LightQServerOptions, LightQServerOptions>? configure = null,
+        ILoggerFactory? loggers = null,
+        CancellationToken cancellationToken = default
+    )
     {
-        LightQServerOptions standard = LightQServerOptions.InProcess with { TimeProvider = new TestTime(), ConnectionTime = TimeProvider.System };
+        LightQServerOptions standard = LightQServerOptions.InProcess with
+        {
+            TimeProvider = new TestTime(),
+            ConnectionTime = TimeProvider.System,
+        };
         LightQServerOptions options = configure?.Invoke(standard) ?? standard;
         if (options.TimeProvider is not TestTime)
             throw new ArgumentException($"The clock of a test's broker is a {nameof(TestTime)}.", nameof(configure));
         var broker = new LightQTestBroker(options, loggers);
         try
         {
-            broker._server = await LightQServer.StartAsync(broker._options, loggers, cancellationToken).ConfigureAwait(false);
+            broker._server = await LightQServer
+                .StartAsync(broker._options, loggers, cancellationToken)
+                .ConfigureAwait(false);
             return broker;
         }
         catch
@@ -66,21 +89,36 @@ public sealed class LightQTestBroker : IAsyncDisposable
     /// <param name="configure">Changes the client's options. Null: none.</param>
     public LightQClient CreateClient(Func<LightQClientOptions, LightQClientOptions>? configure = null)
     {
-        LightQClientOptions standard = LightQClientOptions.Parse(ConnectionString) with { TimeProvider = Time, ConnectionTime = TimeProvider.System };
+        LightQClientOptions standard = LightQClientOptions.Parse(ConnectionString) with
+        {
+            TimeProvider = Time,
+            ConnectionTime = TimeProvider.System,
+        };
         return new LightQClient(configure?.Invoke(standard) ?? standard);
     }
 
-    /// <summary>Stops the broker and starts another on the same ports and data. Durable topics are as they were; clients reconnect by themselves.</summary>
+    /// <summary>
+    /// Stops the broker and starts another on the same ports and data. Durable topics are as they were; clients
+    /// reconnect by themselves.
+    /// </summary>
     /// <param name="between">Done while no broker runs. Null: nothing.</param>
     public async Task RestartAsync(Action? between = null)
     {
-        LightQServerOptions again = _options with { DataPort = _server.DataPort, ControlPort = _server.ControlPort, WebPort = _server.WebPort };
+        LightQServerOptions again = _options with
+        {
+            DataPort = _server.DataPort,
+            ControlPort = _server.ControlPort,
+            WebPort = _server.WebPort,
+        };
         await _server.StopAsync().ConfigureAwait(false);
         between?.Invoke();
         _server = await LightQServer.StartAsync(again, _loggers).ConfigureAwait(false);
     }
 
-    /// <summary>Cuts every connection of the data plane, as a network that fails. Clients reconnect by themselves; what members of groups held comes again.</summary>
+    /// <summary>
+    /// Cuts every connection of the data plane, as a network that fails. Clients reconnect by themselves; what members
+    /// of groups held comes again.
+    /// </summary>
     public void DropConnections() => _server.DropConnections();
 
     /// <summary>Stops the broker and deletes its temporary directory.</summary>

@@ -1,13 +1,16 @@
 namespace LightQ.Testing;
 
-/// <summary>A clock that runs as the machine's does, and can be moved forward: a test of what happens after ten minutes need not take them. Thread-safe.</summary>
+/// <summary>
+/// A clock that runs as the machine's does, and can be moved forward: a test of what happens after ten minutes need not
+/// take them. Thread-safe.
+/// </summary>
 /// <remarks>
 /// It runs on and jumps: it never stands still, so whatever waits for a short time goes on by itself.
 /// (FakeTimeProvider of Microsoft.Extensions.TimeProvider.Testing stands until it is moved, and heartbeats would stand
 /// with it.)
 /// <see cref="Advance"/> is to the program as the sleep of a machine: the clock jumps,
-/// and the timers it jumped over fire, once each and in their order, on the thread that calls it. When it returns they have fired; what they set off on other threads
-/// may be under way, so wait for that by its effect.
+/// and the timers it jumped over fire, once each and in their order, on the thread that calls it. When it returns they
+/// have fired; what they set off on other threads may be under way, so wait for that by its effect.
 /// </remarks>
 public sealed class TestTime : TimeProvider
 {
@@ -85,7 +88,12 @@ public sealed class TestTime : TimeProvider
         public TestTimer(TestTime time, TimerCallback callback, object? state)
         {
             (_time, _callback, _state) = (time, callback, state);
-            _real = System.CreateTimer(static timer => ((TestTimer)timer!).OnRealTime(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _real = System.CreateTimer(
+                static timer => ((TestTimer)timer!).OnRealTime(),
+                this,
+                Timeout.InfiniteTimeSpan,
+                Timeout.InfiniteTimeSpan
+            );
         }
 
         /// <summary>When it fires next, as a timestamp; of an armed timer.</summary>
@@ -110,9 +118,17 @@ public sealed class TestTime : TimeProvider
         public void Fire()
         {
             if (_context is null)
+            {
                 _callback(_state);
+            }
             else
-                ExecutionContext.Run(_context, static timer => ((TestTimer)timer!)._callback(((TestTimer)timer)._state), this);
+            {
+                ExecutionContext.Run(
+                    _context,
+                    static timer => ((TestTimer)timer!)._callback(((TestTimer)timer)._state),
+                    this
+                );
+            }
         }
 
         /// <summary>As it is about to fire: for its next time, if it has one. Under the clock's lock.</summary>

@@ -5,8 +5,9 @@ namespace LightQ.IntegrationTests;
 
 /// <summary>Ports for what stops and starts again on them.</summary>
 /// <remarks>
-/// They lie below those that the system hands out: in between nobody else gets them by chance, nor does a client connect to itself.
-/// None is given twice before all have been: that nobody listens may mean that its broker was just killed and is about to come back.
+/// They lie below those that the system hands out: in between nobody else gets them by chance, nor does a client
+/// connect to itself. None is given twice before all have been: that nobody listens may mean that its broker was just
+/// killed and is about to come back.
 /// </remarks>
 internal static class FreePorts
 {

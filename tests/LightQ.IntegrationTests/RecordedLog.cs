@@ -10,7 +10,10 @@ internal sealed class RecordedLog : ILoggerFactory, ILogger
     public ConcurrentQueue<(LogLevel Level, string Message, Exception? Error)> Lines { get; } = new();
 
     /// <summary>The lines at Error and above.</summary>
-    public IEnumerable<string> Errors => Lines.Where(l => l.Level >= LogLevel.Error).Select(l => l.Error is null ? l.Message : $"{l.Message}: {l.Error}");
+    public IEnumerable<string> Errors =>
+        Lines
+            .Where(l => l.Level >= LogLevel.Error)
+            .Select(l => l.Error is null ? l.Message : $"{l.Message}: {l.Error}");
 
     public ILogger CreateLogger(string categoryName) => this;
 
@@ -21,13 +24,17 @@ internal sealed class RecordedLog : ILoggerFactory, ILogger
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => null;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(
+        LogLevel logLevel,
+        EventId eventId,
+        TState state,
+        Exception? exception,
+        Func<TState, Exception?, string> formatter
+    )
     {
         if (IsEnabled(logLevel))
             Lines.Enqueue((logLevel, formatter(state, exception), exception));
     }
 
-    public void Dispose()
-    {
-    }
+    public void Dispose() { }
 }

@@ -1,12 +1,15 @@
+using Grpc.Net.Client;
 using LightQ.Broker;
 using LightQ.Broker.Topics;
-using Grpc.Net.Client;
 using LightQ.Server;
 using Xunit;
 
 namespace LightQ.IntegrationTests;
 
-/// <summary>The real broker on free ports, with a data directory of its own that is removed at the end. The one way tests start a server.</summary>
+/// <summary>
+/// The real broker on free ports, with a data directory of its own that is removed at the end. The one way tests start
+/// a server.
+/// </summary>
 internal sealed class TestServer : IAsyncDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -55,7 +58,8 @@ internal sealed class TestServer : IAsyncDisposable
 
     /// <summary>Starts a server.</summary>
     /// <param name="configure">Changes the options of a server inside a test: loopback, free ports.</param>
-    public static Task<TestServer> StartAsync(Func<LightQServerOptions, LightQServerOptions> configure) => StartAsync(configure(LightQServerOptions.InProcess));
+    public static Task<TestServer> StartAsync(Func<LightQServerOptions, LightQServerOptions> configure) =>
+        StartAsync(configure(LightQServerOptions.InProcess));
 
     public static async Task<TestServer> StartAsync(LightQServerOptions options)
     {
@@ -81,12 +85,19 @@ internal sealed class TestServer : IAsyncDisposable
         await StartAgainAsync();
     }
 
-    public Task<Topic> CreateTopicAsync(string name, TopicKind kind = TopicKind.Transient, int maxMessageBytes = 1024 * 1024) =>
-        Task.Run(() => Broker.CreateTopic(name, new TopicSettings { Kind = kind, MaxMessageBytes = maxMessageBytes }));
+    public Task<Topic> CreateTopicAsync(
+        string name,
+        TopicKind kind = TopicKind.Transient,
+        int maxMessageBytes = 1024 * 1024
+    ) => Task.Run(() => Broker.CreateTopic(name, new TopicSettings { Kind = kind, MaxMessageBytes = maxMessageBytes }));
 
     /// <summary>Waits until so many data-plane connections are open.</summary>
     public Task ConnectionsAsync(int count) =>
-        Eventually.TrueAsync(() => _server.ConnectionCount == count, Patience, () => $"{_server.ConnectionCount} connections, not {count}");
+        Eventually.TrueAsync(
+            () => _server.ConnectionCount == count,
+            Patience,
+            () => $"{_server.ConnectionCount} connections, not {count}"
+        );
 
     public async ValueTask DisposeAsync()
     {
@@ -102,5 +113,6 @@ internal sealed class TestServer : IAsyncDisposable
         await _server.DisposeAsync();
     }
 
-    private async Task StartAgainAsync() => _server = await LightQServer.StartAsync(_options, Log, TestContext.Current.CancellationToken);
+    private async Task StartAgainAsync() =>
+        _server = await LightQServer.StartAsync(_options, Log, TestContext.Current.CancellationToken);
 }

@@ -15,12 +15,17 @@ internal sealed class RecordedLog : ILoggerProvider, ILogger
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => null;
 
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(
+        LogLevel logLevel,
+        EventId eventId,
+        TState state,
+        Exception? exception,
+        Func<TState, Exception?, string> formatter
+    )
     {
-        if (IsEnabled(logLevel)) Lines.Enqueue((formatter(state, exception), exception));
+        if (IsEnabled(logLevel))
+            Lines.Enqueue((formatter(state, exception), exception));
     }
 
-    public void Dispose()
-    {
-    }
+    public void Dispose() { }
 }

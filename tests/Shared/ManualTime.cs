@@ -1,6 +1,8 @@
 namespace LightQ.Tests.Shared;
 
-/// <summary>A clock that moves when told to. Its timers fire on the thread that moves it, each at its own moment.</summary>
+/// <summary>
+/// A clock that moves when told to. Its timers fire on the thread that moves it, each at its own moment.
+/// </summary>
 /// <remarks>
 /// FakeTimeProvider of Microsoft.Extensions.TimeProvider.Testing 10.11.0 does not do here. It sets the clock to the
 /// end of a jump and fires then, so a timer that is armed anew each time it fires, as housekeeping's is, is due once

@@ -6,7 +6,11 @@ namespace LightQ.Tests.Shared;
 /// <summary>A certificate with its key, as files may hold them.</summary>
 internal sealed class TestCertificate(X509Certificate2 certificate, AsymmetricAlgorithm key) : IDisposable
 {
-    private static readonly PbeParameters Encryption = new(PbeEncryptionAlgorithm.Aes256Cbc, HashAlgorithmName.SHA256, 1000);
+    private static readonly PbeParameters Encryption = new(
+        PbeEncryptionAlgorithm.Aes256Cbc,
+        HashAlgorithmName.SHA256,
+        1000
+    );
 
     public X509Certificate2 Certificate => certificate;
 
@@ -22,7 +26,10 @@ internal sealed class TestCertificate(X509Certificate2 certificate, AsymmetricAl
     /// <returns>The two paths.</returns>
     public (string Certificate, string Key) Write(string directory, string name)
     {
-        (string file, string keyFile) = (Path.Combine(directory, $"{name}.crt"), Path.Combine(directory, $"{name}.key"));
+        (string file, string keyFile) = (
+            Path.Combine(directory, $"{name}.crt"),
+            Path.Combine(directory, $"{name}.key")
+        );
         File.WriteAllText(keyFile, KeyPem);
         File.WriteAllText(file, Pem);
         return (file, keyFile);

@@ -38,11 +38,15 @@ public class ClaimBenchmarks
     [GlobalCleanup]
     public void Cleanup() => _memory!.Dispose();
 
-    /// <summary>What no ring can do without: copy an entry, and say so; with several producers also take its place and mark it done.</summary>
+    /// <summary>
+    /// What no ring can do without: copy an entry, and say so; with several producers also take its place and mark it
+    /// done.
+    /// </summary>
     [Benchmark(Baseline = true, OperationsPerInvoke = Entries)]
     public long CopyAndTell()
     {
-        long end = 0, marks = 0;
+        long end = 0,
+            marks = 0;
         for (int i = 0; i < Entries; i++)
         {
             _payload.CopyTo(_plain.AsSpan((int)(end & (PlainBytes - 1))));

@@ -3,7 +3,9 @@ using LightQ.Disruptor;
 
 namespace LightQ.Benchmarks.Disruptor;
 
-/// <summary>What an entry costs when two threads produce at once: lock-free claims against one producer's ring under a lock.</summary>
+/// <summary>
+/// What an entry costs when two threads produce at once: lock-free claims against one producer's ring under a lock.
+/// </summary>
 [MemoryDiagnoser]
 [BenchmarkCategory("ring")]
 public class ContentionBenchmarks
@@ -43,9 +45,7 @@ public class ContentionBenchmarks
         long round = _round.Value + 1;
         _round.Value = round;
         Produce();
-        while (_otherDone.Value != round)
-        {
-        }
+        while (_otherDone.Value != round) { }
     }
 
     private void Other()

@@ -3,7 +3,9 @@ using LightQ.Disruptor;
 
 namespace LightQ.Benchmarks.Disruptor;
 
-/// <summary>A 29-byte payload to another thread and back, two busy-spinning threads, against the bare cache line.</summary>
+/// <summary>
+/// A 29-byte payload to another thread and back, two busy-spinning threads, against the bare cache line.
+/// </summary>
 /// <remarks>Half of a round trip is one hand-over. Needs two idle cores.</remarks>
 [MemoryDiagnoser]
 [BenchmarkCategory("ring")]
@@ -45,9 +47,7 @@ public class HandOverBenchmarks
         for (int i = 0; i < Trips; i++)
         {
             _ping.Value = ++_count;
-            while (_pong.Value != _count)
-            {
-            }
+            while (_pong.Value != _count) { }
         }
     }
 

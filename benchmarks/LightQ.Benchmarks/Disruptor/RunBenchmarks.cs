@@ -50,7 +50,9 @@ public class RunBenchmarks
         return at;
     }
 
-    /// <summary>One producer: no walk. Several: one length word per entry, for an aborted claim may lie between.</summary>
+    /// <summary>
+    /// One producer: no walk. Several: one length word per entry, for an aborted claim may lie between.
+    /// </summary>
     [Benchmark]
     [TimeBudget(3)]
     public int FindRun()

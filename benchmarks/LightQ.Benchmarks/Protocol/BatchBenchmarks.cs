@@ -6,7 +6,9 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Benchmarks.Protocol;
 
-/// <summary>A batch of 64 KiB through its life: built by the producer, checked and stamped by the broker, read by the consumer.</summary>
+/// <summary>
+/// A batch of 64 KiB through its life: built by the producer, checked and stamped by the broker, read by the consumer.
+/// </summary>
 [BenchmarkCategory("protocol")]
 public class BatchBenchmarks
 {
@@ -37,7 +39,9 @@ public class BatchBenchmarks
     public int Build()
     {
         Span<byte> batch = _batch;
-        int at = BatchLayout.HeaderSize, count = 0, size = RecordWriter.SizeOf(_body.Length);
+        int at = BatchLayout.HeaderSize,
+            count = 0,
+            size = RecordWriter.SizeOf(_body.Length);
         for (; at + size <= BatchBytes; count++)
             at += RecordWriter.Write(batch[at..], _body);
         return BatchWriter.Complete(batch, at - BatchLayout.HeaderSize, count, new BatchOrigin(1, 1, 1), 1);
@@ -48,7 +52,8 @@ public class BatchBenchmarks
     public int WriteRecords()
     {
         Span<byte> batch = _batch;
-        int at = BatchLayout.HeaderSize, size = RecordWriter.SizeOf(_body.Length);
+        int at = BatchLayout.HeaderSize,
+            size = RecordWriter.SizeOf(_body.Length);
         while (at + size <= BatchBytes)
             at += RecordWriter.Write(batch[at..], _body);
         return at;
@@ -60,7 +65,9 @@ public class BatchBenchmarks
     public uint ValidateAndStamp()
     {
         _fresh.AsSpan(0, BatchLayout.HeaderSize).CopyTo(_scratch);
-        return BatchValidator.CheckPublished(_scratch, BatchBytes, out BatchView view, out _) == ErrorCode.None && view.VerifyPayload()
+        return
+            BatchValidator.CheckPublished(_scratch, BatchBytes, out BatchView view, out _) == ErrorCode.None
+            && view.VerifyPayload()
             ? BatchWriter.Stamp(_scratch, new BatchStamp(1000, 2, 3, 4, 5))
             : throw new InvalidOperationException("The batch was refused.");
     }

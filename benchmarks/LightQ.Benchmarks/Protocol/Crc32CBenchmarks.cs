@@ -6,7 +6,10 @@ using LightQ.Protocol.Checksums;
 
 namespace LightQ.Benchmarks.Protocol;
 
-/// <summary>CRC-32C against the obvious loop over the processor's instruction, and against the package that would be taken if it were faster.</summary>
+/// <summary>
+/// CRC-32C against the obvious loop over the processor's instruction, and against the package that would be taken if it
+/// were faster.
+/// </summary>
 [BenchmarkCategory("protocol")]
 public class Crc32CBenchmarks
 {

@@ -38,8 +38,11 @@ public class FrameBenchmarks
         BinaryPrimitives.WriteUInt32LittleEndian(words[8..], 2);
         BinaryPrimitives.WriteUInt32LittleEndian(words[12..], 3);
         BinaryPrimitives.WriteUInt32LittleEndian(words[16..], 4096);
-        return BinaryPrimitives.ReadUInt32LittleEndian(words) + BinaryPrimitives.ReadUInt32LittleEndian(words[4..]) + BinaryPrimitives.ReadUInt32LittleEndian(words[8..])
-            + BinaryPrimitives.ReadUInt32LittleEndian(words[12..]) + BinaryPrimitives.ReadUInt32LittleEndian(words[16..]);
+        return BinaryPrimitives.ReadUInt32LittleEndian(words)
+            + BinaryPrimitives.ReadUInt32LittleEndian(words[4..])
+            + BinaryPrimitives.ReadUInt32LittleEndian(words[8..])
+            + BinaryPrimitives.ReadUInt32LittleEndian(words[12..])
+            + BinaryPrimitives.ReadUInt32LittleEndian(words[16..]);
     }
 
     [Benchmark(Description = "encode Credit")]
@@ -51,7 +54,9 @@ public class FrameBenchmarks
     public uint ParseCredit()
     {
         var buffer = new ReadOnlySequence<byte>(_credit);
-        return _reader.TryRead(ref buffer, out _, out ReadOnlySpan<byte> body) ? FrameCodec.Read<CreditFrame>(body).Bytes : 0;
+        return _reader.TryRead(ref buffer, out _, out ReadOnlySpan<byte> body)
+            ? FrameCodec.Read<CreditFrame>(body).Bytes
+            : 0;
     }
 
     [Benchmark(Description = "encode PublishAck, 2 ranges")]
@@ -68,7 +73,8 @@ public class FrameBenchmarks
 
     [Benchmark(Description = "encode the head of a group's delivery")]
     [TimeBudget(8)]
-    public int EncodeGroupDelivery() => GroupDeliverFrame.WriteHead(_buffer, 1, new GroupDelivery(4096, 100, 7, 1, 30_000), 4096);
+    public int EncodeGroupDelivery() =>
+        GroupDeliverFrame.WriteHead(_buffer, 1, new GroupDelivery(4096, 100, 7, 1, 30_000), 4096);
 
     [Benchmark(Description = "parse PublishAck, 2 ranges")]
     [TimeBudget(20)]

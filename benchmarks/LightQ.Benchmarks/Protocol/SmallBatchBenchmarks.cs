@@ -6,7 +6,9 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Benchmarks.Protocol;
 
-/// <summary>Small batches, one message each: where a run of them is split, and where each is checked and stamped.</summary>
+/// <summary>
+/// Small batches, one message each: where a run of them is split, and where each is checked and stamped.
+/// </summary>
 [BenchmarkCategory("protocol")]
 public class SmallBatchBenchmarks
 {
@@ -61,8 +63,14 @@ public class SmallBatchBenchmarks
         foreach (BatchView batch in new BatchRun(_run))
         {
             ReadOnlySpan<byte> bytes = _run.AsSpan(at, batch.Length);
-            if (BatchValidator.CheckPublished(bytes, bytes.Length, out BatchView view, out _) != ErrorCode.None || !view.VerifyPayload())
+            if (
+                BatchValidator.CheckPublished(bytes, bytes.Length, out BatchView view, out _) != ErrorCode.None
+                || !view.VerifyPayload()
+            )
+            {
                 throw new InvalidOperationException("The batch was refused.");
+            }
+
             bytes.CopyTo(_scratch.AsSpan(at));
             crc = BatchWriter.Stamp(_scratch.AsSpan(at, bytes.Length), new BatchStamp(at, 2, 3, crc, 5));
             at += bytes.Length;

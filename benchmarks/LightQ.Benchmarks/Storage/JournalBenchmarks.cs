@@ -5,14 +5,20 @@ using LightQ.Storage;
 
 namespace LightQ.Benchmarks.Storage;
 
-/// <summary>Appending to a journal until everything is on the disk, rolls and retention included, against the same bytes in a plain file. Per operation is per batch.</summary>
+/// <summary>
+/// Appending to a journal until everything is on the disk, rolls and retention included, against the same bytes in a
+/// plain file. Per operation is per batch.
+/// </summary>
 [BenchmarkCategory("journal")]
 public abstract class JournalBenchmarks(int bodyBytes) : IJournalListener, IDisposable
 {
     protected const int Batches = 4096;
 
-    /// <summary>The journal's usual bytes between two syncs, and how much of the plain file is written over and over.</summary>
-    private const int CommitBytes = 4 * 1024 * 1024, PlainBytes = 64 * 1024 * 1024;
+    /// <summary>
+    /// The journal's usual bytes between two syncs, and how much of the plain file is written over and over.
+    /// </summary>
+    private const int CommitBytes = 4 * 1024 * 1024,
+        PlainBytes = 64 * 1024 * 1024;
 
     private readonly object _lock = new();
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-bench-").FullName;
@@ -28,14 +34,27 @@ public abstract class JournalBenchmarks(int bodyBytes) : IJournalListener, IDisp
     {
         _environment = new JournalEnvironment();
         _journal = Journal.Open(
-            new JournalOptions { Directory = _directory, TopicId = Guid.NewGuid(), MaxBatchBytes = 128 * 1024, RetentionBytes = 256 * 1024 * 1024 },
+            new JournalOptions
+            {
+                Directory = _directory,
+                TopicId = Guid.NewGuid(),
+                MaxBatchBytes = 128 * 1024,
+                RetentionBytes = 256 * 1024 * 1024,
+            },
             _environment,
-            listener: this);
+            listener: this
+        );
         _batch = MakeBatch(64 * 1024);
         AppendUntilDurable(); // To full-grown segments: a young journal rolls often, and a roll allocates.
         _batch = MakeBatch(bodyBytes);
         _commit = new byte[CommitBytes];
-        _plain = new FileStream(Path.Combine(_directory, "plain"), FileMode.Create, FileAccess.Write, FileShare.None, bufferSize: 0);
+        _plain = new FileStream(
+            Path.Combine(_directory, "plain"),
+            FileMode.Create,
+            FileAccess.Write,
+            FileShare.None,
+            bufferSize: 0
+        );
         for (int at = 0; at < PlainBytes; at += CommitBytes)
             _plain.Write(_commit);
         _plain.Flush(flushToDisk: true);
@@ -81,7 +100,8 @@ public abstract class JournalBenchmarks(int bodyBytes) : IJournalListener, IDisp
         // The next iteration appends again.
     }
 
-    void IJournalListener.OnDamaged(Journal journal, JournalDamage damage) => throw new InvalidOperationException(damage.ToString());
+    void IJournalListener.OnDamaged(Journal journal, JournalDamage damage) =>
+        throw new InvalidOperationException(damage.ToString());
 
     protected long AppendUntilDurable()
     {

@@ -2,7 +2,9 @@ using BenchmarkDotNet.Attributes;
 
 namespace LightQ.Benchmarks.Storage;
 
-/// <summary>Batches of 64 KiB. A thousand of them fill a segment, and a new segment allocates its index and its descriptor.</summary>
+/// <summary>
+/// Batches of 64 KiB. A thousand of them fill a segment, and a new segment allocates its index and its descriptor.
+/// </summary>
 public class LargeAppendBenchmarks() : JournalBenchmarks(64 * 1024)
 {
     [Benchmark(OperationsPerInvoke = Batches)]

@@ -14,7 +14,10 @@ public static class CatalogReader
     {
         string topics = Path.Combine(dataDirectory, "topics");
         return !JournalInspector.IsJournal(Path.Combine(dataDirectory, TopicCatalog.DirectoryName))
-            && (JournalInspector.IsJournal(Path.Combine(dataDirectory, "groups")) || (Directory.Exists(topics) && Directory.EnumerateFileSystemEntries(topics).Any()));
+            && (
+                JournalInspector.IsJournal(Path.Combine(dataDirectory, "groups"))
+                || (Directory.Exists(topics) && Directory.EnumerateFileSystemEntries(topics).Any())
+            );
     }
 
     /// <summary>Reads the durable topics that the catalog knows.</summary>
@@ -22,17 +25,23 @@ public static class CatalogReader
     /// <param name="report">What is wrong with the catalog: the topics are those of its valid records.</param>
     /// <exception cref="IOException">It cannot be read.</exception>
     /// <returns>By id, each topic's name and how many partitions it has.</returns>
-    public static IReadOnlyDictionary<Guid, (string Name, int Partitions)> ReadDurableTopics(string directory, out JournalReport report)
+    public static IReadOnlyDictionary<Guid, (string Name, int Partitions)> ReadDurableTopics(
+        string directory,
+        out JournalReport report
+    )
     {
         var topics = new Dictionary<Guid, (string Name, int Partitions)>();
-        report = JournalInspector.InspectRecords(directory, bytes =>
-        {
-            var record = CatalogRecord.Read(bytes);
-            if (record.Topic is { Settings.Kind: TopicKind.Durable } topic)
-                topics[topic.Id] = (topic.Name, (int)topic.Settings.Partitions);
-            if (record.DeletedTopic is { } deleted)
-                topics.Remove(deleted);
-        });
+        report = JournalInspector.InspectRecords(
+            directory,
+            bytes =>
+            {
+                var record = CatalogRecord.Read(bytes);
+                if (record.Topic is { Settings.Kind: TopicKind.Durable } topic)
+                    topics[topic.Id] = (topic.Name, (int)topic.Settings.Partitions);
+                if (record.DeletedTopic is { } deleted)
+                    topics.Remove(deleted);
+            }
+        );
         return topics;
     }
 
@@ -43,38 +52,49 @@ public static class CatalogReader
     {
         UserTable users = UserTable.Empty;
         var topics = new Dictionary<Guid, string>();
-        JournalInspector.InspectRecords(directory, bytes =>
-        {
-            var record = CatalogRecord.Read(bytes);
-            users = record.ApplyTo(users);
-            if (record.Topic is { } topic)
-                topics[topic.Id] = topic.Name;
-            if (record.DeletedTopic is { } deleted)
-                topics.Remove(deleted);
-        });
+        JournalInspector.InspectRecords(
+            directory,
+            bytes =>
+            {
+                var record = CatalogRecord.Read(bytes);
+                users = record.ApplyTo(users);
+                if (record.Topic is { } topic)
+                    topics[topic.Id] = topic.Name;
+                if (record.DeletedTopic is { } deleted)
+                    topics.Remove(deleted);
+            }
+        );
         return new CatalogContents(users, topics.Values.ToHashSet(StringComparer.Ordinal));
     }
 
     /// <summary>Says when records were written that a repair gives up.</summary>
     /// <param name="directory">The data directory's <c>catalog</c>.</param>
     /// <param name="losses">What is given up.</param>
-    /// <returns>For each, the time of the last record in front of it and of the first behind it, where there is one.</returns>
-    public static IReadOnlyList<(DateTimeOffset? From, DateTimeOffset? To)> TimesOf(string directory, IReadOnlyList<RepairLoss> losses)
+    /// <returns>
+    /// For each, the time of the last record in front of it and of the first behind it, where there is one.
+    /// </returns>
+    public static IReadOnlyList<(DateTimeOffset? From, DateTimeOffset? To)> TimesOf(
+        string directory,
+        IReadOnlyList<RepairLoss> losses
+    )
     {
         var times = new (DateTimeOffset? From, DateTimeOffset? To)[losses.Count];
-        JournalInspector.ReadRecords(directory, (_, _, batch, isValid) =>
-        {
-            if (!isValid || batch.Kind != BatchKind.Data)
-                return;
-            DateTimeOffset at = UnixMicroseconds.ToTime(batch.AppendTime);
-            for (int i = 0; i < times.Length; i++)
+        JournalInspector.ReadRecords(
+            directory,
+            (_, _, batch, isValid) =>
             {
-                if (batch.BaseOffset < losses[i].FirstOffset)
-                    times[i].From = at;
-                else if (batch.BaseOffset > losses[i].LastOffset)
-                    times[i].To ??= at;
+                if (!isValid || batch.Kind != BatchKind.Data)
+                    return;
+                DateTimeOffset at = UnixMicroseconds.ToTime(batch.AppendTime);
+                for (int i = 0; i < times.Length; i++)
+                {
+                    if (batch.BaseOffset < losses[i].FirstOffset)
+                        times[i].From = at;
+                    else if (batch.BaseOffset > losses[i].LastOffset)
+                        times[i].To ??= at;
+                }
             }
-        });
+        );
         return times;
     }
 }

@@ -7,14 +7,21 @@ using LightQ.Storage.State;
 
 namespace LightQ.Broker.Catalog;
 
-/// <summary>What survives a restart besides messages: topics, named producers, users and tokens. A small journal, replayed at start.</summary>
+/// <summary>
+/// What survives a restart besides messages: topics, named producers, users and tokens. A small journal, replayed at
+/// start.
+/// </summary>
 /// <remarks>
-/// Every change is on disk before the call returns. One that the disk refuses does not count, unless it takes something away; and what is on the disk then
-/// is made good by writing everything that counts into a new file, again and again until that works. Thread-safe; calls block on the disk.
+/// Every change is on disk before the call returns. One that the disk refuses does not count, unless it takes something
+/// away; and what is on the disk then is made good by writing everything that counts into a new file, again and again
+/// until that works. Thread-safe; calls block on the disk.
 /// </remarks>
 internal sealed class TopicCatalog : IDisposable, IHousekept
 {
-    /// <summary>The journal is written anew when it is this large, and later whenever it has doubled since: by then half of it is history.</summary>
+    /// <summary>
+    /// The journal is written anew when it is this large, and later whenever it has doubled since: by then half of it
+    /// is history.
+    /// </summary>
     private const long CompactBytes = 4 * 1024 * 1024;
 
     /// <summary>Where it is in the data directory.</summary>
@@ -41,9 +48,16 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
 
     /// <param name="directory">Where it is.</param>
     /// <param name="environment">Whose files and housekeeping it uses.</param>
-    /// <param name="failureChanged">Told when <see cref="Failure"/> begins, and with null when it is over; the catalog is locked.</param>
+    /// <param name="failureChanged">
+    /// Told when <see cref="Failure"/> begins, and with null when it is over; the catalog is locked.
+    /// </param>
     /// <param name="compactBytes">When it is written anew.</param>
-    public TopicCatalog(string directory, JournalEnvironment environment, Action<JournalFailure?>? failureChanged = null, long compactBytes = CompactBytes)
+    public TopicCatalog(
+        string directory,
+        JournalEnvironment environment,
+        Action<JournalFailure?>? failureChanged = null,
+        long compactBytes = CompactBytes
+    )
     {
         _environment = environment;
         _failureChanged = failureChanged ?? (static _ => { });
@@ -52,13 +66,23 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         CompactIfLong();
     }
 
-    /// <summary>Refuses a data directory that a broker has worked in and whose catalog is gone: it would be taken for a new one, without topics, users and rights.</summary>
+    /// <summary>
+    /// Refuses a data directory that a broker has worked in and whose catalog is gone: it would be taken for a new one,
+    /// without topics, users and rights.
+    /// </summary>
     /// <exception cref="DataDirectoryException">It is.</exception>
     public static void ThrowIfGone(string dataDirectory)
     {
         string catalog = Path.Combine(dataDirectory, DirectoryName);
         if (CatalogReader.IsGone(dataDirectory))
-            throw new DataDirectoryException(dataDirectory, $"There are topics or groups in '{dataDirectory}', and no file in '{catalog}', which knows their names, settings, users and rights: put it back, or restore a backup into another directory.", new FileNotFoundException(catalog));
+        {
+            throw new DataDirectoryException(
+                dataDirectory,
+                $"There are topics or groups in '{dataDirectory}', and no file in '{catalog}', which knows their "
+                    + $"names, settings, users and rights: put it back, or restore a backup into another directory.",
+                new FileNotFoundException(catalog)
+            );
+        }
     }
 
     /// <summary>Bytes of the journal.</summary>
@@ -84,12 +108,20 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     /// <param name="topic">The topic.</param>
     /// <param name="settings">The settings it is to have.</param>
     /// <param name="credentials">The user it is to have.</param>
-    /// <param name="takesAway">Whether somebody may do less from now on: then it counts even if the disk refuses it.</param>
+    /// <param name="takesAway">
+    /// Whether somebody may do less from now on: then it counts even if the disk refuses it.
+    /// </param>
     /// <exception cref="UnstoredException">The disk refuses.</exception>
     public void Put(Topic topic, TopicSettings settings, TopicCredentials? credentials, bool takesAway = false)
     {
         CatalogRecord.CredentialsEntry? own = credentials is null ? null : new(credentials.User, credentials.Password);
-        Store(new CatalogRecord { Topic = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, settings, own) }, takesAway);
+        Store(
+            new CatalogRecord
+            {
+                Topic = new CatalogRecord.TopicEntry(topic.Name, topic.Id, topic.Created, settings, own),
+            },
+            takesAway
+        );
     }
 
     /// <summary>Forgets a topic and its producers.</summary>
@@ -97,13 +129,16 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     public void Delete(Guid id) => Store(new CatalogRecord { DeletedTopic = id }, takesAway: true);
 
     /// <summary>
-    /// Gives a named producer its id and the next epoch. The id and who has the name are on disk when this returns, and that no later start gives this epoch again.
+    /// Gives a named producer its id and the next epoch. The id and who has the name are on disk when this returns, and
+    /// that no later start gives this epoch again.
     /// </summary>
     /// <param name="topic">The topic.</param>
     /// <param name="name">The producer's name.</param>
     /// <param name="instance">Which one of the name it is; see <see cref="OpenProducerFrame.Instance"/>.</param>
     /// <param name="isReturning">Whether it must have the name already: then it does not take it from another.</param>
-    /// <exception cref="BrokerException">Another has taken the name over: <see cref="ErrorCode.Fenced"/>; or the disk refuses.</exception>
+    /// <exception cref="BrokerException">
+    /// Another has taken the name over: <see cref="ErrorCode.Fenced"/>; or the disk refuses.
+    /// </exception>
     public (ulong Id, uint Epoch) NextEpoch(Guid topic, string name, ulong instance, bool isReturning)
     {
         lock (_lock)
@@ -111,9 +146,14 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
             CatalogRecord.ProducerEntry? known = _producers.GetValueOrDefault((topic, name));
             if (isReturning && known?.Instance is { } holder && holder != instance)
                 throw new BrokerException(ErrorCode.Fenced, $"A newer producer has taken over the name '{name}'.");
-            CatalogRecord.ProducerEntry entry = known ?? new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 0);
+            CatalogRecord.ProducerEntry entry =
+                known ?? new CatalogRecord.ProducerEntry(topic, name, ++_lastProducerId, 0);
             uint epoch = _lastEpochs.GetValueOrDefault((topic, name), entry.Epoch) + 1;
-            entry = entry with { Epoch = epoch > entry.Epoch ? entry.Epoch + EpochsNoted : entry.Epoch, Instance = instance };
+            entry = entry with
+            {
+                Epoch = epoch > entry.Epoch ? entry.Epoch + EpochsNoted : entry.Epoch,
+                Instance = instance,
+            };
             if (entry != known)
                 Store(new CatalogRecord { Producer = entry }, takesAway: false);
             _lastEpochs[(topic, name)] = epoch;
@@ -141,19 +181,30 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     }
 
     /// <summary>Forgets the named producers of a topic but some. One that comes back after that is a new one.</summary>
-    /// <remarks>No record says so: a name that a start brings back is one that is forgotten again when there is no room, and the next compaction leaves it out.</remarks>
+    /// <remarks>
+    /// No record says so: a name that a start brings back is one that is forgotten again when there is no room, and the
+    /// next compaction leaves it out.
+    /// </remarks>
     public void ForgetProducers(Guid topic, IReadOnlySet<ulong> but)
     {
         lock (_lock)
         {
-            foreach (CatalogRecord.ProducerEntry entry in _producers.Values.Where(p => p.TopicId == topic && !but.Contains(p.Id)).ToArray())
+            foreach (
+                CatalogRecord.ProducerEntry entry in _producers
+                    .Values.Where(p => p.TopicId == topic && !but.Contains(p.Id))
+                    .ToArray()
+            )
+            {
                 Forget(entry);
+            }
         }
     }
 
     /// <summary>Keeps a user, new or changed.</summary>
     /// <param name="user">The user.</param>
-    /// <param name="takesAway">Whether it may do less from now on, or log in no more as before: then it counts even if the disk refuses it.</param>
+    /// <param name="takesAway">
+    /// Whether it may do less from now on, or log in no more as before: then it counts even if the disk refuses it.
+    /// </param>
     /// <exception cref="UnstoredException">The disk refuses.</exception>
     public void Put(User user, bool takesAway = false) => Store(new CatalogRecord { User = user }, takesAway);
 
@@ -173,9 +224,19 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     /// <param name="durableTopics">The durable topics that count; of others, it says nothing.</param>
     public IReadOnlyList<CatalogRecord> Capture(IReadOnlySet<Guid> durableTopics)
     {
-        bool IsKept(Guid id) => _topics.TryGetValue(id, out CatalogRecord.TopicEntry? topic) && (topic.Settings.Kind == TopicKind.Transient || durableTopics.Contains(id));
+        bool IsKept(Guid id) =>
+            _topics.TryGetValue(id, out CatalogRecord.TopicEntry? topic)
+            && (topic.Settings.Kind == TopicKind.Transient || durableTopics.Contains(id));
         lock (_lock)
-            return [.. Live().Where(r => (r.Topic is null || IsKept(r.Topic.Id)) && (r.Producer is null || IsKept(r.Producer.TopicId)))];
+        {
+            return
+            [
+                .. Live()
+                    .Where(r =>
+                        (r.Topic is null || IsKept(r.Topic.Id)) && (r.Producer is null || IsKept(r.Producer.TopicId))
+                    ),
+            ];
+        }
     }
 
     /// <summary>Closes it.</summary>
@@ -218,7 +279,8 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     }
 
     private IEnumerable<CatalogRecord> Live() =>
-        _topics.Values.Select(t => new CatalogRecord { Topic = t })
+        _topics
+            .Values.Select(t => new CatalogRecord { Topic = t })
             .Concat(_producers.Values.Select(p => new CatalogRecord { Producer = p }))
             .Concat(_users.Users.Values.Select(u => new CatalogRecord { User = u }))
             .Concat(_users.Tokens.Values.Select(t => new CatalogRecord { Token = t }));
@@ -245,7 +307,10 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
         }
     }
 
-    /// <summary>Puts a record on the disk: behind the others, or in a new file with everything that counts, when the old one lacks something or may hold too much.</summary>
+    /// <summary>
+    /// Puts a record on the disk: behind the others, or in a new file with everything that counts, when the old one
+    /// lacks something or may hold too much.
+    /// </summary>
     private void Write(CatalogRecord record)
     {
         if (_failure is null)
@@ -284,7 +349,8 @@ internal sealed class TopicCatalog : IDisposable, IHousekept
     {
         if (_journal.Bytes <= _compactAt)
             return;
-        _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)r.Write())); // On a full disk a topic can be deleted to make space.
+        // On a full disk a topic can be deleted to make space.
+        _ = _journal.TryCompact(Live().Select(r => (ReadOnlyMemory<byte>)r.Write()));
         _compactAt = Math.Max(_compactAt, 2 * _journal.Bytes);
     }
 

@@ -6,15 +6,22 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Makes the batch that goes to the dead-letter topic: the messages with key, headers and body, and headers that say where they came from and why.</summary>
-/// <remarks>With <see cref="Redrive"/> the only place where the broker reads records. Where it cannot, as it never inflates, each message that is given up becomes a message whose body is that whole batch.</remarks>
+/// <summary>
+/// Makes the batch that goes to the dead-letter topic: the messages with key, headers and body, and headers that say
+/// where they came from and why.
+/// </summary>
+/// <remarks>
+/// With <see cref="Redrive"/> the only place where the broker reads records. Where it cannot, as it never inflates,
+/// each message that is given up becomes a message whose body is that whole batch.
+/// </remarks>
 internal static class DeadLetterBatch
 {
     /// <summary>What the headers of one letter need at most, beside the reason.</summary>
     private const int HeaderRoom = 2048;
 
     /// <summary>Values of <see cref="DeadLetterHeader.Body"/>.</summary>
-    private const string WholeBatch = "batch", Omitted = "omitted";
+    private const string WholeBatch = "batch",
+        Omitted = "omitted";
 
     /// <summary>Builds a batch of as many of a letter's messages, from its first, as fit.</summary>
     /// <param name="batch">The batch in which the messages lie.</param>
@@ -22,16 +29,29 @@ internal static class DeadLetterBatch
     /// <param name="sequence">The producer's number of the first.</param>
     /// <param name="now">Now, in unix microseconds.</param>
     /// <param name="maxBytes">The largest batch the dead-letter topic takes.</param>
-    /// <returns>The batch, and how many messages it holds, at least one: of a message that is too large by itself, only what is said of it.</returns>
-    public static (ReadOnlyMemory<byte> Batch, int Count) Build(ReadOnlySpan<byte> batch, in DeadLetter letter, ulong sequence, long now, int maxBytes)
+    /// <returns>
+    /// The batch, and how many messages it holds, at least one: of a message that is too large by itself, only what is
+    /// said of it.
+    /// </returns>
+    public static (ReadOnlyMemory<byte> Batch, int Count) Build(
+        ReadOnlySpan<byte> batch,
+        in DeadLetter letter,
+        ulong sequence,
+        long now,
+        int maxBytes
+    )
     {
         var view = new BatchView(batch);
         int room = HeaderRoom + Encoding.UTF8.GetMaxByteCount(letter.Reason.Length);
         bool isWhole = !HasReadableRecords(view);
-        long most = BatchLayout.HeaderSize + ((long)letter.Range.Count * room) + (isWhole ? (long)letter.Range.Count * batch.Length : view.UncompressedLength);
+        long most =
+            BatchLayout.HeaderSize
+            + ((long)letter.Range.Count * room)
+            + (isWhole ? (long)letter.Range.Count * batch.Length : view.UncompressedLength);
         byte[] bytes = new byte[Math.Min(maxBytes, most) & -BatchLayout.Alignment];
         byte[] headers = new byte[ushort.MaxValue + room];
-        int at = BatchLayout.HeaderSize, count = 0;
+        int at = BatchLayout.HeaderSize,
+            count = 0;
         if (isWhole)
         {
             for (long offset = letter.Range.First; offset < letter.Range.End; offset++, count++)
@@ -56,16 +76,32 @@ internal static class DeadLetterBatch
                 if (!fits && count != 0)
                     break;
                 at += fits
-                    ? RecordWriter.Write(bytes.AsSpan(at), record.Body, record.Key, record.HasKey, headers.AsSpan(0, length), record.IsTombstone)
+                    ? RecordWriter.Write(
+                        bytes.AsSpan(at),
+                        record.Body,
+                        record.Key,
+                        record.HasKey,
+                        headers.AsSpan(0, length),
+                        record.IsTombstone
+                    )
                     : WriteOmitted(bytes.AsSpan(at), headers, letter, record.Offset, now);
                 count++;
             }
         }
-        int total = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, count, new BatchOrigin(0, 0, sequence), now);
+        int total = BatchWriter.Complete(
+            bytes,
+            at - BatchLayout.HeaderSize,
+            count,
+            new BatchOrigin(0, 0, sequence),
+            now
+        );
         return (bytes.AsMemory(0, total), count);
     }
 
-    /// <summary>Whether a batch's messages can be told apart: it is not compressed, and its records agree with its header, which nobody has checked before.</summary>
+    /// <summary>
+    /// Whether a batch's messages can be told apart: it is not compressed, and its records agree with its header, which
+    /// nobody has checked before.
+    /// </summary>
     public static bool HasReadableRecords(in BatchView batch)
     {
         if ((batch.Flags & BatchLayout.CodecMask) != 0)
@@ -83,12 +119,36 @@ internal static class DeadLetterBatch
         }
     }
 
-    /// <summary>Writes a message of which only the headers fit; these do in any topic, whose batches have room for 64 KiB beside a message.</summary>
-    private static int WriteOmitted(Span<byte> destination, Span<byte> headers, in DeadLetter letter, long offset, long now) =>
-        RecordWriter.Write(destination, default, default, hasKey: false, headers[..WriteHeaders(headers, default, letter, offset, Omitted, now)]);
+    /// <summary>
+    /// Writes a message of which only the headers fit; these do in any topic, whose batches have room for 64 KiB beside
+    /// a message.
+    /// </summary>
+    private static int WriteOmitted(
+        Span<byte> destination,
+        Span<byte> headers,
+        in DeadLetter letter,
+        long offset,
+        long now
+    ) =>
+        RecordWriter.Write(
+            destination,
+            default,
+            default,
+            hasKey: false,
+            headers[..WriteHeaders(headers, default, letter, offset, Omitted, now)]
+        );
 
-    /// <returns>Bytes written; the message's own headers are left out when both do not fit, or nobody can read them.</returns>
-    private static int WriteHeaders(Span<byte> destination, ReadOnlySpan<byte> own, in DeadLetter letter, long offset, string? body, long now)
+    /// <returns>
+    /// Bytes written; the message's own headers are left out when both do not fit, or nobody can read them.
+    /// </returns>
+    private static int WriteHeaders(
+        Span<byte> destination,
+        ReadOnlySpan<byte> own,
+        in DeadLetter letter,
+        long offset,
+        string? body,
+        long now
+    )
     {
         int length = 0;
         if (!own.IsEmpty && AreReadable(own))
@@ -99,11 +159,23 @@ internal static class DeadLetterBatch
         length += Write(destination[length..], DeadLetterHeader.Reason, letter.Reason);
         length += Write(destination[length..], DeadLetterHeader.Topic, letter.Group.Partition.Topic.Name);
         length += Write(destination[length..], DeadLetterHeader.TopicId, letter.Group.Partition.Topic.Id.ToString("N"));
-        length += Write(destination[length..], DeadLetterHeader.Partition, letter.Group.Partition.Index.ToString(CultureInfo.InvariantCulture));
+        length += Write(
+            destination[length..],
+            DeadLetterHeader.Partition,
+            letter.Group.Partition.Index.ToString(CultureInfo.InvariantCulture)
+        );
         length += Write(destination[length..], DeadLetterHeader.Offset, offset.ToString(CultureInfo.InvariantCulture));
         length += Write(destination[length..], DeadLetterHeader.Group, letter.Group.Name);
-        length += Write(destination[length..], DeadLetterHeader.Deliveries, letter.Range.Deliveries.ToString(CultureInfo.InvariantCulture));
-        length += Write(destination[length..], DeadLetterHeader.Time, DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture));
+        length += Write(
+            destination[length..],
+            DeadLetterHeader.Deliveries,
+            letter.Range.Deliveries.ToString(CultureInfo.InvariantCulture)
+        );
+        length += Write(
+            destination[length..],
+            DeadLetterHeader.Time,
+            DateTimeOffset.UnixEpoch.AddMicroseconds(now).ToString("O", CultureInfo.InvariantCulture)
+        );
         if (body is not null)
             length += Write(destination[length..], DeadLetterHeader.Body, body);
         return length <= ushort.MaxValue ? length : WriteHeaders(destination, default, letter, offset, body, now);
@@ -113,9 +185,7 @@ internal static class DeadLetterBatch
     {
         try
         {
-            foreach (HeaderView _ in new HeaderEnumerator(headers))
-            {
-            }
+            foreach (HeaderView _ in new HeaderEnumerator(headers)) { }
             return true;
         }
         catch (ProtocolException)

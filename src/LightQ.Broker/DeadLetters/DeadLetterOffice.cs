@@ -26,27 +26,40 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     }
 
     /// <summary>The name of a topic's dead-letter topic.</summary>
-    public static string TopicOf(Topic topic) => topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
+    public static string TopicOf(Topic topic) =>
+        topic.Settings.Delivery.DeadLetterTopic is { Length: > 0 } named ? named : topic.Name + Suffix;
 
-    /// <summary>Refuses a durable topic's name, if nothing can be given up to what its dead-letter topic would be called.</summary>
+    /// <summary>
+    /// Refuses a durable topic's name, if nothing can be given up to what its dead-letter topic would be called.
+    /// </summary>
     /// <exception cref="BrokerException">It is too long: <see cref="ErrorCode.InvalidArgument"/>.</exception>
     public static void DemandName(string topic, TopicSettings settings)
     {
         int longest = TopicName.MaxLength - Suffix.Length;
-        if (settings.Kind == TopicKind.Durable && settings.Delivery.DeadLetterTopic.Length == 0 && topic.Length > longest)
+        if (
+            settings.Kind == TopicKind.Durable
+            && settings.Delivery.DeadLetterTopic.Length == 0
+            && topic.Length > longest
+        )
         {
             throw new BrokerException(
                 ErrorCode.InvalidArgument,
-                $"The topic name has {topic.Length} characters, and with '{Suffix}' behind it, as its dead-letter topic is called, more than a name may have ({TopicName.MaxLength}); allowed: {longest}, or set dead_letter_topic.");
+                $"The topic name has {topic.Length} characters, and with '{Suffix}' behind it, as its dead-letter "
+                    + $"topic is called, more than a name may have ({TopicName.MaxLength}); allowed: {longest}, or "
+                    + $"set dead_letter_topic."
+            );
         }
     }
 
     /// <inheritdoc/>
     public void Send(ExplicitGroup group, Redelivery range, string reason) =>
-        _queues.GetOrAdd(TopicOf(group.Partition.Topic), static (name, office) => office.MakeQueue(name), this).Add(new DeadLetter(group, range, reason));
+        _queues
+            .GetOrAdd(TopicOf(group.Partition.Topic), static (name, office) => office.MakeQueue(name), this)
+            .Add(new DeadLetter(group, range, reason));
 
     /// <summary>Why letters to a topic wait; null when they do not.</summary>
-    public string? FailureOf(string topic) => _queues.TryGetValue(topic, out DeadLetterQueue? queue) ? queue.Failure : null;
+    public string? FailureOf(string topic) =>
+        _queues.TryGetValue(topic, out DeadLetterQueue? queue) ? queue.Failure : null;
 
     /// <summary>Where the originals of a topic's letters lie; null when it has none.</summary>
     /// <param name="origin">The topic that messages were given up of.</param>
@@ -72,7 +85,8 @@ internal sealed class DeadLetterOffice : IDeadLetterSink, IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _stopping.CancelAsync().ConfigureAwait(false);
-        await Task.WhenAll(_queues.Values.Select(q => q.Ended).Concat(_letters.Select(l => l.Value.Reading))).ConfigureAwait(false);
+        await Task.WhenAll(_queues.Values.Select(q => q.Ended).Concat(_letters.Select(l => l.Value.Reading)))
+            .ConfigureAwait(false);
         _stopping.Dispose();
     }
 

@@ -6,11 +6,17 @@ using LightQ.Protocol;
 namespace LightQ.Broker.DeadLetters;
 
 /// <summary>Takes messages to one dead-letter topic, one after the other, for as long as it takes.</summary>
-/// <remarks>What cannot be stored, because the disk is full for example, is tried again; until then it stays unsettled in its group.</remarks>
+/// <remarks>
+/// What cannot be stored, because the disk is full for example, is tried again; until then it stays unsettled in its
+/// group.
+/// </remarks>
 internal sealed class DeadLetterQueue
 {
-    private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100), LongestDelay = TimeSpan.FromSeconds(30);
-    private readonly Channel<DeadLetter> _letters = Channel.CreateUnbounded<DeadLetter>(new UnboundedChannelOptions { SingleReader = true });
+    private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(100),
+        LongestDelay = TimeSpan.FromSeconds(30);
+    private readonly Channel<DeadLetter> _letters = Channel.CreateUnbounded<DeadLetter>(
+        new UnboundedChannelOptions { SingleReader = true }
+    );
     private readonly LightQBroker _broker;
     private readonly DeadLetterOffice _office;
     private readonly TimeProvider _time;
@@ -20,7 +26,13 @@ internal sealed class DeadLetterQueue
     private ulong _sequence;
     private long _next;
 
-    public DeadLetterQueue(LightQBroker broker, DeadLetterOffice office, TimeProvider time, string topic, CancellationToken stopping)
+    public DeadLetterQueue(
+        LightQBroker broker,
+        DeadLetterOffice office,
+        TimeProvider time,
+        string topic,
+        CancellationToken stopping
+    )
     {
         (_broker, _office, _time, _topic, _stopping) = (broker, office, time, topic, stopping);
         Ended = Task.Run(RunAsync, CancellationToken.None);
@@ -60,10 +72,13 @@ internal sealed class DeadLetterQueue
     {
         try
         {
-            // A range may lie in several batches after a restart, and may need several; what is stored of it is not stored again.
+            // A range may lie in several batches after a restart, and may need several; what is stored of it is not
+            // stored again.
             while (_next < letter.Range.End)
             {
-                (byte[]? batch, long end) = await BatchFetch.ReadAsync(letter.Group.Partition.Log, _next, _stopping).ConfigureAwait(false);
+                (byte[]? batch, long end) = await BatchFetch
+                    .ReadAsync(letter.Group.Partition.Log, _next, _stopping)
+                    .ConfigureAwait(false);
                 end = Math.Min(end, letter.Range.End);
                 if (batch is not null)
                     await PublishAsync(batch, letter, end).ConfigureAwait(false);
@@ -90,22 +105,44 @@ internal sealed class DeadLetterQueue
         while (_next < end)
         {
             DeadLetter rest = letter with { Range = letter.Range with { First = _next, Count = (int)(end - _next) } };
-            (ReadOnlyMemory<byte> built, int count) = DeadLetterBatch.Build(batch, rest, _sequence, UnixMicroseconds.From(_time.GetUtcNow()), _producer.MaxBatchBytes);
+            (ReadOnlyMemory<byte> built, int count) = DeadLetterBatch.Build(
+                batch,
+                rest,
+                _sequence,
+                UnixMicroseconds.From(_time.GetUtcNow()),
+                _producer.MaxBatchBytes
+            );
             _sequence += (ulong)count;
-            await _producer.PublishAsync(built.Span, count).WaitAsync(_stopping).ConfigureAwait(false); // A full disk may not answer.
+            // A full disk may not answer.
+            await _producer.PublishAsync(built.Span, count).WaitAsync(_stopping).ConfigureAwait(false);
             _next += count;
         }
     }
 
-    /// <summary>Opens the dead-letter topic, which is made when it is missing: durable, and with room for what is said of a message.</summary>
+    /// <summary>
+    /// Opens the dead-letter topic, which is made when it is missing: durable, and with room for what is said of a
+    /// message.
+    /// </summary>
     private InternalProducer Open(Topic origin)
     {
         if (!_broker.TryGetTopic(_topic, out _))
         {
             try
             {
-                int limit = (int)Math.Min(TopicSettings.MaxMessageLimit, origin.Settings.MaxMessageBytes + (long)ProtocolLimits.BatchOverheadBytes);
-                _broker.CreateDeadLetterTopic(_topic, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = limit, Delivery = origin.Settings.Delivery with { DeadLetterTopic = "", MaxDeliveries = 0 } });
+                int limit = (int)
+                    Math.Min(
+                        TopicSettings.MaxMessageLimit,
+                        origin.Settings.MaxMessageBytes + (long)ProtocolLimits.BatchOverheadBytes
+                    );
+                _broker.CreateDeadLetterTopic(
+                    _topic,
+                    new TopicSettings
+                    {
+                        Kind = TopicKind.Durable,
+                        MaxMessageBytes = limit,
+                        Delivery = origin.Settings.Delivery with { DeadLetterTopic = "", MaxDeliveries = 0 },
+                    }
+                );
             }
             catch (BrokerException e) when (e.Code == ErrorCode.TopicExists)
             {

@@ -6,7 +6,9 @@ using LightQ.Scheduling;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Publishes for the broker itself, through a producer stream as any client does. One publish at a time.</summary>
+/// <summary>
+/// Publishes for the broker itself, through a producer stream as any client does. One publish at a time.
+/// </summary>
 internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
 {
     private readonly ProducerStream? _stream;
@@ -14,7 +16,12 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
     private long _left;
 
     /// <exception cref="BrokerException">The topic is unknown or takes no messages.</exception>
-    public InternalProducer(LightQBroker broker, string topic, Durability ackLevel, uint partition = OpenProducerFrame.AnyPartition)
+    public InternalProducer(
+        LightQBroker broker,
+        string topic,
+        Durability ackLevel,
+        uint partition = OpenProducerFrame.AnyPartition
+    )
     {
         _stream = broker.OpenProducer(this, 1, new OpenProducerFrame(topic, partition, ackLevel, ""), out _);
         if (_stream.CloseRequested is not null)
@@ -69,8 +76,7 @@ internal sealed class InternalProducer : WorkItem, IStreamOwner, IDisposable
                 if (range.Error == ErrorCode.None && Interlocked.Add(ref _left, -range.Count) == 0)
                     _published.TrySetResult();
             }
-        }
-        while (count == ranges.Length);
+        } while (count == ranges.Length);
         if (_stream.CloseRequested is not { } close)
             return;
         _published.TrySetException(new BrokerException(close.Code, close.Message));

@@ -6,9 +6,10 @@ namespace LightQ.Broker.DeadLetters;
 
 /// <summary>Where the originals of a dead-letter topic's letters lie: what a redrive would need.</summary>
 /// <remarks>
-/// The letters themselves say it, so nothing else is kept on the disk: those of before are read once, when somebody asks for the first time, and
-/// new ones are added before their originals count as settled. Originals are known by blocks of offsets, each with its last letter, so that the memory
-/// it takes is bounded by what the topics hold and not by the number of letters. Thread-safe.
+/// The letters themselves say it, so nothing else is kept on the disk: those of before are read once, when somebody
+/// asks for the first time, and new ones are added before their originals count as settled. Originals are known by
+/// blocks of offsets, each with its last letter, so that the memory it takes is bounded by what the topics hold and not
+/// by the number of letters. Thread-safe.
 /// </remarks>
 internal sealed class LetterIndex(Topic dead)
 {
@@ -33,11 +34,20 @@ internal sealed class LetterIndex(Topic dead)
         first = long.MaxValue;
         if (!_isComplete)
             return false;
-        long next = Math.Max(redriven, dead.Partitions[0].Log.StartOffset), start = partition.Log.StartOffset;
+        long next = Math.Max(redriven, dead.Partitions[0].Log.StartOffset),
+            start = partition.Log.StartOffset;
         lock (_lock)
         {
-            if (!_blocks.TryGetValue((partition.Topic.Id, partition.Index, group), out SortedDictionary<long, long>? blocks))
+            if (
+                !_blocks.TryGetValue(
+                    (partition.Topic.Id, partition.Index, group),
+                    out SortedDictionary<long, long>? blocks
+                )
+            )
+            {
                 return true;
+            }
+
             while (blocks.Count != 0)
             {
                 (long block, long letter) = blocks.First();
@@ -54,9 +64,17 @@ internal sealed class LetterIndex(Topic dead)
 
     /// <summary>Letters were stored, none of them behind the topic's present end.</summary>
     public void Add(Partition partition, string group, long firstOriginal, int count) =>
-        Add((partition.Topic.Id, partition.Index, group), firstOriginal, firstOriginal + count - 1, dead.Partitions[0].Log.EndOffset);
+        Add(
+            (partition.Topic.Id, partition.Index, group),
+            firstOriginal,
+            firstOriginal + count - 1,
+            dead.Partitions[0].Log.EndOffset
+        );
 
-    /// <summary>Reads the letters of before, if nobody has begun to or the disk failed; the caller is told, on the pool, when they are known.</summary>
+    /// <summary>
+    /// Reads the letters of before, if nobody has begun to or the disk failed; the caller is told, on the pool, when
+    /// they are known.
+    /// </summary>
     public void BeginReading(Action known, CancellationToken stopping)
     {
         lock (_lock)
@@ -73,7 +91,7 @@ internal sealed class LetterIndex(Topic dead)
         {
             ITopicLog log = dead.GetPartition(0).Log;
             long end = log.ReadableOffset;
-            for (long next = log.StartOffset; next < end;)
+            for (long next = log.StartOffset; next < end; )
             {
                 (byte[]? batch, long behind) = await BatchFetch.ReadAsync(log, next, stopping).ConfigureAwait(false);
                 if (batch is not null)
@@ -82,7 +100,10 @@ internal sealed class LetterIndex(Topic dead)
             }
             _isComplete = true;
         }
-        catch (Exception e) when (e is IOException or BrokerException || (e is OperationCanceledException && stopping.IsCancellationRequested))
+        catch (Exception e)
+            when (e is IOException or BrokerException
+                || (e is OperationCanceledException && stopping.IsCancellationRequested)
+            )
         {
             return; // The topic says what is wrong with it. Who asks again has it tried again.
         }
@@ -96,8 +117,13 @@ internal sealed class LetterIndex(Topic dead)
             return; // Nothing that the broker wrote.
         foreach (RecordView record in view.Records)
         {
-            if (LetterOrigin.TryRead(record, out LetterOrigin origin) && Guid.TryParseExact(origin.TopicId, "N", out Guid topic))
+            if (
+                LetterOrigin.TryRead(record, out LetterOrigin origin)
+                && Guid.TryParseExact(origin.TopicId, "N", out Guid topic)
+            )
+            {
                 Add((topic, origin.Partition, origin.Group), origin.Offset, origin.Offset, record.Offset);
+            }
         }
     }
 

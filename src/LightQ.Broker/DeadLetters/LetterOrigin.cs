@@ -13,9 +13,26 @@ internal readonly record struct LetterOrigin(string Topic, string TopicId, uint 
     /// <exception cref="ProtocolException">The headers contradict themselves.</exception>
     public static bool Read(in RecordView record, out LetterOrigin origin)
     {
-        bool isKnown = uint.TryParse(ValueOf(record, DeadLetterHeader.Partition), NumberStyles.None, CultureInfo.InvariantCulture, out uint partition)
-            & long.TryParse(ValueOf(record, DeadLetterHeader.Offset), NumberStyles.None, CultureInfo.InvariantCulture, out long offset);
-        origin = new LetterOrigin(ValueOf(record, DeadLetterHeader.Topic), ValueOf(record, DeadLetterHeader.TopicId), partition, offset, ValueOf(record, DeadLetterHeader.Group));
+        bool isKnown =
+            uint.TryParse(
+                ValueOf(record, DeadLetterHeader.Partition),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out uint partition
+            )
+            & long.TryParse(
+                ValueOf(record, DeadLetterHeader.Offset),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long offset
+            );
+        origin = new LetterOrigin(
+            ValueOf(record, DeadLetterHeader.Topic),
+            ValueOf(record, DeadLetterHeader.TopicId),
+            partition,
+            offset,
+            ValueOf(record, DeadLetterHeader.Group)
+        );
         return isKnown;
     }
 

@@ -7,8 +7,17 @@ using LightQ.Storage.State;
 
 namespace LightQ.Broker.DeadLetters;
 
-/// <summary>Goes through a dead-letter topic from where it stopped the last time, and makes the originals available again to the group that gave them up.</summary>
-internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic topic, string group, IReadOnlyList<Group> groups)
+/// <summary>
+/// Goes through a dead-letter topic from where it stopped the last time, and makes the originals available again to the
+/// group that gave them up.
+/// </summary>
+internal sealed class Redrive(
+    LightQBroker broker,
+    OffsetStore positions,
+    Topic topic,
+    string group,
+    IReadOnlyList<Group> groups
+)
 {
     /// <summary>No group has such a name: '/' never occurs in one.</summary>
     private const string PositionPrefix = "/redrive/";
@@ -22,12 +31,20 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
     /// <summary>Where it is kept up to which dead letter a group's were driven back.</summary>
     public static OffsetKey KeyOf(Topic topic, string group) => new(PositionPrefix + group, topic.Id, 0);
 
-    /// <exception cref="BrokerException">The group settles automatically: it gives nothing up. Or a partition of one of the topics could not be opened.</exception>
+    /// <exception cref="BrokerException">
+    /// The group settles automatically: it gives nothing up. Or a partition of one of the topics could not be opened.
+    /// </exception>
     /// <exception cref="IOException">The dead-letter topic cannot be read.</exception>
     public async Task<(long Redriven, long Skipped)> RunAsync(CancellationToken cancellationToken)
     {
         if (groups.Any(g => g is not ExplicitGroup))
-            throw new BrokerException(ErrorCode.NotSupported, $"The group '{group}' settles automatically: it gives no messages up.");
+        {
+            throw new BrokerException(
+                ErrorCode.NotSupported,
+                $"The group '{group}' settles automatically: it gives no messages up."
+            );
+        }
+
         if (!broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead))
             return (0, 0);
         topic.ThrowIfIncomplete(); // A letter whose original cannot be looked up now would be passed over for good.
@@ -36,9 +53,11 @@ internal sealed class Redrive(LightQBroker broker, OffsetStore positions, Topic 
         next = Math.Max(next, log.StartOffset);
         try
         {
-            for (long end = log.ReadableOffset; next < end;)
+            for (long end = log.ReadableOffset; next < end; )
             {
-                (byte[]? batch, long behind) = await BatchFetch.ReadAsync(log, next, cancellationToken).ConfigureAwait(false);
+                (byte[]? batch, long behind) = await BatchFetch
+                    .ReadAsync(log, next, cancellationToken)
+                    .ConfigureAwait(false);
                 if (batch is not null)
                     Take(batch, next);
                 next = Math.Min(behind, end);

@@ -6,12 +6,18 @@ using LightQ.Storage.Reading;
 
 namespace LightQ.Broker.Deduplication;
 
-/// <summary>Gives a partition the window that its topic's settings ask for, and fills it from the log: at the start, and when the settings change.</summary>
+/// <summary>
+/// Gives a partition the window that its topic's settings ask for, and fills it from the log: at the start, and when
+/// the settings change.
+/// </summary>
 internal static class DedupSwitch
 {
-    private static readonly TimeSpan WritePoll = TimeSpan.FromMilliseconds(1), LongestWait = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan WritePoll = TimeSpan.FromMilliseconds(1),
+        LongestWait = TimeSpan.FromSeconds(30);
 
-    /// <summary>The log is open and nothing has been appended: what it has of the window's time is remembered.</summary>
+    /// <summary>
+    /// The log is open and nothing has been appended: what it has of the window's time is remembered.
+    /// </summary>
     /// <exception cref="IOException">The disk refuses to read; the log is closed again.</exception>
     public static void Begin(Partition partition)
     {
@@ -49,10 +55,13 @@ internal static class DedupSwitch
             DedupWindow? before = partition.Dedup;
             if (before?.Window == settings.DedupWindow && before.MaxIds == settings.DedupMaxIds)
                 return Task.CompletedTask;
-            partition.Dedup = settings.DedupWindow == TimeSpan.Zero
-                ? null
-                : Of(settings.DedupWindow, settings.DedupMaxIds, before?.Ids() ?? []);
-            isWider = partition.Dedup is not null && (before is null || settings.DedupWindow > before.Window || settings.DedupMaxIds > before.MaxIds);
+            partition.Dedup =
+                settings.DedupWindow == TimeSpan.Zero
+                    ? null
+                    : Of(settings.DedupWindow, settings.DedupMaxIds, before?.Ids() ?? []);
+            isWider =
+                partition.Dedup is not null
+                && (before is null || settings.DedupWindow > before.Window || settings.DedupMaxIds > before.MaxIds);
             end = partition.Log.EndOffset;
         }
         return isWider && partition.Log is JournalLog log
@@ -84,14 +93,24 @@ internal static class DedupSwitch
         while (log.Journal.WrittenOffset < end && log.Failure is null && !partition.Topic.Deleted.IsCompleted)
         {
             if (partition.Time.GetElapsedTime(began) > LongestWait)
-                throw new BrokerException(ErrorCode.Internal, $"The topic '{partition.Topic.Name}' remembers the ids of what is published from now on: the disk does not take what came before.");
+            {
+                throw new BrokerException(
+                    ErrorCode.Internal,
+                    $"The topic '{partition.Topic.Name}' remembers the ids of what is published from now on: the disk "
+                        + $"does not take what came before."
+                );
+            }
             // Not by the broker's clock, which may stand still or jump.
             await Task.Delay(WritePoll).ConfigureAwait(false);
         }
     }
 
-    private static RecentIds Read(Partition partition, JournalLog log, TopicSettings settings) => RecentIds.Read(
-        new RecentHeaders(log.Journal.Log), UnixMicroseconds.From(partition.Time.GetUtcNow() - settings.DedupWindow), settings.DedupMaxIds);
+    private static RecentIds Read(Partition partition, JournalLog log, TopicSettings settings) =>
+        RecentIds.Read(
+            new RecentHeaders(log.Journal.Log),
+            UnixMicroseconds.From(partition.Time.GetUtcNow() - settings.DedupWindow),
+            settings.DedupMaxIds
+        );
 
     private static DedupWindow Of(TimeSpan time, int maxIds, IEnumerable<RememberedId> ids)
     {

@@ -6,22 +6,34 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Deduplication;
 
-/// <summary>The message ids that one partition remembers: for a time, and at most so many, of which the oldest go first. Guarded by the partition's append lock.</summary>
+/// <summary>
+/// The message ids that one partition remembers: for a time, and at most so many, of which the oldest go first. Guarded
+/// by the partition's append lock.
+/// </summary>
 /// <remarks>
-/// <para>Of an id 128 bits are kept, a hash under a key that is made anew with every process: so nobody finds two ids for which they are equal, and no message is dropped for another's sake,
-/// whoever chose the ids.</para>
-/// <para>An entry takes 40 bytes and a bucket 4. Entries lie in chunks, oldest first, and buckets are split one at a time as entries come (linear hashing), so that no append waits for
-/// a table to be copied. Chunks go when all in them is forgotten, but for one that is filled next: so a window whose
-/// ids come and go alike allocates nothing. Everything goes when nothing is remembered.</para>
+/// <para>
+/// Of an id 128 bits are kept, a hash under a key that is made anew with every process: so nobody finds two ids for
+/// which they are equal, and no message is dropped for another's sake, whoever chose the ids.
+/// </para>
+/// <para>
+/// An entry takes 40 bytes and a bucket 4. Entries lie in chunks, oldest first, and buckets are split one at a time as
+/// entries come (linear hashing), so that no append waits for a table to be copied. Chunks go when all in them is
+/// forgotten, but for one that is filled next: so a window whose ids come and go alike allocates nothing. Everything
+/// goes when nothing is remembered.
+/// </para>
 /// </remarks>
 internal sealed class DedupWindow
 {
     private const int ChunkSize = 1024;
 
-    /// <summary>At most so many are forgotten by one call: an append behind a long rest does not wait for all.</summary>
+    /// <summary>
+    /// At most so many are forgotten by one call: an append behind a long rest does not wait for all.
+    /// </summary>
     private const int ForgottenAtOnce = 16;
 
-    private static readonly UInt128 Secret = MemoryMarshal.Read<UInt128>(RandomNumberGenerator.GetBytes(Unsafe.SizeOf<UInt128>()));
+    private static readonly UInt128 Secret = MemoryMarshal.Read<UInt128>(
+        RandomNumberGenerator.GetBytes(Unsafe.SizeOf<UInt128>())
+    );
     private readonly long _micros;
     private readonly Entry[]?[] _chunks;
     private Entry[]? _spare;
@@ -49,7 +61,8 @@ internal sealed class DedupWindow
     public int Count => (int)(Volatile.Read(ref _next) - Volatile.Read(ref _first));
 
     /// <summary>Bytes that it takes, without the object itself: for tests.</summary>
-    internal long Bytes => (long)_chunks.Length * 8
+    internal long Bytes =>
+        (long)_chunks.Length * 8
         + _chunks.Append(_spare).Count(c => c is not null) * (long)ChunkSize * Unsafe.SizeOf<Entry>()
         + _buckets.Sum(b => (b?.Length ?? 0) * sizeof(int) + 8L);
 
@@ -118,13 +131,14 @@ internal sealed class DedupWindow
         offset = -1;
         if (_bucketCount == 0)
             return false;
-        for (int slot = Bucket(BucketOf(key)) - 1; slot >= 0;)
+        for (int slot = Bucket(BucketOf(key)) - 1; slot >= 0; )
         {
             ref Entry entry = ref Slot(slot);
             if (entry.Key == key)
             {
                 offset = entry.Offset;
-                return !IsOver(entry, now); // An id that comes again after its time stands before the forgotten one, which is not found then.
+                // An id that comes again after its time stands before the forgotten one, which is not found then.
+                return !IsOver(entry, now);
             }
             slot = entry.Next - 1;
         }
@@ -140,7 +154,14 @@ internal sealed class DedupWindow
         int slot = (int)(_next % ((long)_chunks.Length * ChunkSize));
         Entry[] chunk = _chunks[slot / ChunkSize] ??= NewChunk();
         ref int head = ref Bucket(BucketOf(key));
-        chunk[slot % ChunkSize] = new Entry { High = (ulong)(key >> 64), Low = (ulong)key, Offset = offset, Time = time, Next = head };
+        chunk[slot % ChunkSize] = new Entry
+        {
+            High = (ulong)(key >> 64),
+            Low = (ulong)key,
+            Offset = offset,
+            Time = time,
+            Next = head,
+        };
         head = slot + 1;
         Volatile.Write(ref _next, _next + 1);
         if (Count > _bucketCount)
@@ -176,7 +197,8 @@ internal sealed class DedupWindow
     /// <summary>Adds one bucket, to which goes what is its of the one bucket that had it so far.</summary>
     private void SplitBucket()
     {
-        int added = _bucketCount, chunk = added / ChunkSize;
+        int added = _bucketCount,
+            chunk = added / ChunkSize;
         if (chunk == _buckets.Length)
             Array.Resize(ref _buckets, 2 * chunk);
         _buckets[chunk] ??= new int[ChunkSize];
@@ -201,7 +223,8 @@ internal sealed class DedupWindow
 
     private int BucketOf(UInt128 key)
     {
-        uint hash = (uint)(ulong)key, size = BitOperations.RoundUpToPowerOf2((uint)_bucketCount);
+        uint hash = (uint)(ulong)key,
+            size = BitOperations.RoundUpToPowerOf2((uint)_bucketCount);
         uint bucket = hash & (size - 1);
         return (int)(bucket < (uint)_bucketCount ? bucket : bucket & ((size >> 1) - 1));
     }

@@ -5,10 +5,16 @@ using LightQ.Storage.Reading;
 namespace LightQ.Broker.Deduplication;
 
 /// <summary>Finds in the headers of a log the ids of the messages that a window is to remember.</summary>
-/// <remarks>Segments come newest first, the batches of each oldest first. What is read ends with the time of the window, or with as many ids as it holds.</remarks>
+/// <remarks>
+/// Segments come newest first, the batches of each oldest first. What is read ends with the time of the window, or with
+/// as many ids as it holds.
+/// </remarks>
 internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
 {
-    private readonly List<List<RememberedId>> _segments = [[]];
+    private readonly List<List<RememberedId>> _segments =
+    [
+        [],
+    ];
     private int _count;
 
     /// <summary>What was found, in the order of the log.</summary>
@@ -27,13 +33,17 @@ internal sealed class RecentIds(long since, int most) : IRecoveredBatchVisitor
     }
 
     /// <inheritdoc/>
-    public void OnSnapshot(ReadOnlySpan<byte> snapshot) => throw new NotSupportedException("Headers come without a snapshot.");
+    public void OnSnapshot(ReadOnlySpan<byte> snapshot) =>
+        throw new NotSupportedException("Headers come without a snapshot.");
 
     /// <inheritdoc/>
     public void OnBatch(in BatchView header)
     {
-        // Of a delayed message the delivery and copies have the id, too: what counts is where and when it was published.
-        bool isPublished = (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId && header.Kind == BatchKind.Data;
+        // Of a delayed message the delivery and copies have the id, too: what counts is where and when it was
+        // published.
+        bool isPublished =
+            (header.Flags & (BatchLayout.HasMessageId | BatchLayout.HasOrigin)) == BatchLayout.HasMessageId
+            && header.Kind == BatchKind.Data;
         if (!isPublished || header.AppendTime <= since)
             return;
         _segments[^1].Add(new RememberedId(DedupWindow.KeyOf(header.MessageId), header.BaseOffset, header.AppendTime));

@@ -20,7 +20,12 @@ internal sealed class DelaySchedule : IDisposable
     public DelaySchedule(TimeProvider time)
     {
         _time = time;
-        _timer = time.CreateTimer(static schedule => ((DelaySchedule)schedule!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = time.CreateTimer(
+            static schedule => ((DelaySchedule)schedule!).OnTimer(),
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan
+        );
     }
 
     /// <summary>The time, in unix microseconds.</summary>
@@ -95,7 +100,9 @@ internal sealed class DelaySchedule : IDisposable
         if (_isDisposed)
             return;
         _armedFor = at;
-        var sleep = TimeSpan.FromMicroseconds(Math.Clamp(at - Now, (long)ShortestSleep.TotalMicroseconds, (long)LongestSleep.TotalMicroseconds));
+        var sleep = TimeSpan.FromMicroseconds(
+            Math.Clamp(at - Now, (long)ShortestSleep.TotalMicroseconds, (long)LongestSleep.TotalMicroseconds)
+        );
         _timer.Change(sleep, Timeout.InfiniteTimeSpan);
     }
 }

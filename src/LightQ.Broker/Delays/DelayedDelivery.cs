@@ -9,13 +9,22 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Delays;
 
-/// <summary>Delivers the delayed batches of one durable log: each lies where it was published, and is appended again when it is due.</summary>
+/// <summary>
+/// Delivers the delayed batches of one durable log: each lies where it was published, and is appended again when it is
+/// due.
+/// </summary>
 /// <remarks>
-/// The delivery says of which batch it is, and both are in the log: so whatever the moment at which the broker ends, recovery finds a batch
-/// either delivered or not. A batch that retention would have to wait for is copied to the end of the log in the same way. Runs on the pool, one
-/// turn at a time. Lock order: the turn's, the append lock, the schedule's.
+/// The delivery says of which batch it is, and both are in the log: so whatever the moment at which the broker ends,
+/// recovery finds a batch either delivered or not. A batch that retention would have to wait for is copied to the end
+/// of the log in the same way. Runs on the pool, one turn at a time. Lock order: the turn's, the append lock, the
+/// schedule's.
 /// </remarks>
-internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedule, Func<int> maxBatches, LimitRefusals refusals) : WorkItem
+internal sealed class DelayedDelivery(
+    Partition partition,
+    DelaySchedule schedule,
+    Func<int> maxBatches,
+    LimitRefusals refusals
+) : WorkItem
 {
     private const int BatchesPerTurn = 64;
     private const long RetryMicroseconds = 1_000_000;
@@ -38,11 +47,17 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     /// <summary>Messages that wait to be due.</summary>
     public long Messages => _pending.Messages;
 
-    /// <summary>The first offset that must be kept, because it is not delivered yet, or not as safely as it was published; <see cref="long.MaxValue"/> for none.</summary>
+    /// <summary>
+    /// The first offset that must be kept, because it is not delivered yet, or not as safely as it was published;
+    /// <see cref="long.MaxValue"/> for none.
+    /// </summary>
     /// <remarks>In this order: what is taken off the one has been put into the other.</remarks>
     public long FirstOffset => Math.Min(_pending.FirstOffset, _unsafe.FirstOrigin(() => partition.Log.DurableOffset));
 
-    /// <summary>See <see cref="RetentionGate"/>. What is in the way is copied to the log's end, as soon as that frees more than it costs.</summary>
+    /// <summary>
+    /// See <see cref="RetentionGate"/>. What is in the way is copied to the log's end, as soon as that frees more than
+    /// it costs.
+    /// </summary>
     public long KeepFrom(long removable, long bytes)
     {
         long first = FirstOffset;
@@ -59,16 +74,24 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     {
         if (batch.DueAt > schedule.Now + LongestDelay)
             return ErrorCode.InvalidArgument;
-        return _pending.Count >= maxBatches() || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes) ? ErrorCode.ResourceExhausted : ErrorCode.None;
+        return _pending.Count >= maxBatches() || (_pending.Count != 0 && _pending.Bytes + batch.Length > MostBytes)
+            ? ErrorCode.ResourceExhausted
+            : ErrorCode.None;
     }
 
     /// <summary>What <see cref="Check"/> refused, for people.</summary>
-    public string Describe(ErrorCode error) => error switch
-    {
-        ErrorCode.InvalidArgument => $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days",
-        _ when _pending.Count >= maxBatches() => refusals.Refuse(nameof(BrokerOptions.MaxDelayedBatches), maxBatches(), "As many delayed batches wait in this partition already"),
-        _ => $"the delayed batches that wait in this partition would have more bytes than the topic keeps; allowed: retention_bytes, {MostBytes}",
-    };
+    public string Describe(ErrorCode error) =>
+        error switch
+        {
+            ErrorCode.InvalidArgument => $"the batch is due in more than {ProtocolLimits.LongestDelay.TotalDays} days",
+            _ when _pending.Count >= maxBatches() => refusals.Refuse(
+                nameof(BrokerOptions.MaxDelayedBatches),
+                maxBatches(),
+                "As many delayed batches wait in this partition already"
+            ),
+            _ => $"the delayed batches that wait in this partition would have more bytes than the topic keeps; "
+                + $"allowed: retention_bytes, {MostBytes}",
+        };
 
     /// <summary>A delayed batch was appended. Under the append lock.</summary>
     public void OnAppended(in BatchView batch, long offset)
@@ -80,7 +103,8 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     /// <summary>A batch behind the snapshot was found at the start.</summary>
     public void OnRecovered(in BatchView header)
     {
-        long first = header.OriginOffset, dueAt = header.DueAt;
+        long first = header.OriginOffset,
+            dueAt = header.DueAt;
         if (dueAt != 0 && first >= 0)
             _pending.AddCopy(header.BaseOffset, first, dueAt, header.RecordCount, header.Length);
         else if (dueAt != 0)
@@ -160,7 +184,9 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
     /// <summary>What the topic keeps, and so what may wait.</summary>
     private long MostBytes => partition.Topic.Settings.RetentionBytes is > 0 and var kept ? kept : long.MaxValue;
 
-    /// <summary>The next batch, if one is due or in the way of retention; otherwise it is woken when one is due.</summary>
+    /// <summary>
+    /// The next batch, if one is due or in the way of retention; otherwise it is woken when one is due.
+    /// </summary>
     private bool TryNext(out Batch next)
     {
         lock (partition.AppendLock)
@@ -232,7 +258,12 @@ internal sealed class DelayedDelivery(Partition partition, DelaySchedule schedul
 
     private bool TryAppend(ReadOnlySpan<byte> run, in Batch next)
     {
-        if (!BatchView.TryRead(run, out BatchView batch) || batch.BaseOffset != next.Offset || batch.DueAt == 0 || !batch.VerifyPayload())
+        if (
+            !BatchView.TryRead(run, out BatchView batch)
+            || batch.BaseOffset != next.Offset
+            || batch.DueAt == 0
+            || !batch.VerifyPayload()
+        )
         {
             // A repair has put a gap there, or its bytes were damaged since: consumers get a gap where it lies.
             _reader!.Park();

@@ -3,17 +3,26 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Delays;
 
-/// <summary>The delayed batches of one log that are not delivered yet. Guarded by the partition's append lock, but for the figures.</summary>
-/// <remarks>A batch goes by its first offset, that of its publishing, wherever in the log its newest copy lies: so what is due at the same time is delivered in the order in which it was published.</remarks>
+/// <summary>
+/// The delayed batches of one log that are not delivered yet. Guarded by the partition's append lock, but for the
+/// figures.
+/// </summary>
+/// <remarks>
+/// A batch goes by its first offset, that of its publishing, wherever in the log its newest copy lies: so what is due
+/// at the same time is delivered in the order in which it was published.
+/// </remarks>
 internal sealed class PendingDelays
 {
-    private const int EntrySize = 8 + 8 + 4 + 4 + 8, EarlierEntrySize = 8 + 8 + 4;
+    private const int EntrySize = 8 + 8 + 4 + 4 + 8,
+        EarlierEntrySize = 8 + 8 + 4;
     private const uint HasCopies = 1u << 31;
 
     // Null before the first: most topics never see one, and these are 200 bytes.
     private SortedDictionary<long, Entry>? _byOffset;
+
     // In the order in which they are due, then in that of their first offsets; what was removed is passed over.
     private PriorityQueue<long, (long DueAt, long First)>? _byDue;
+
     // Where those lie that were copied, by their first offsets.
     private Dictionary<long, long>? _copies;
     private long _messages;
@@ -28,16 +37,24 @@ internal sealed class PendingDelays
     /// <summary>What is noted of those that are due and of some that were removed: for tests.</summary>
     internal int Queued => _byDue?.Count ?? 0;
 
-    /// <summary>How long they are together, in bytes of the log; of those that an earlier version has noted nothing is known.</summary>
+    /// <summary>
+    /// How long they are together, in bytes of the log; of those that an earlier version has noted nothing is known.
+    /// </summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Where the one lies that is furthest back in the log; <see cref="long.MaxValue"/> without any. Any thread.</summary>
+    /// <summary>
+    /// Where the one lies that is furthest back in the log; <see cref="long.MaxValue"/> without any. Any thread.
+    /// </summary>
     public long FirstOffset => Volatile.Read(ref _firstOffset);
 
     /// <summary>Notes a batch that was published.</summary>
-    public void Add(long offset, long dueAt, int messages, int bytes) => Add(offset, new Entry(offset, dueAt, messages, bytes), isQueued: false);
+    public void Add(long offset, long dueAt, int messages, int bytes) =>
+        Add(offset, new Entry(offset, dueAt, messages, bytes), isQueued: false);
 
-    /// <summary>Notes a copy, which takes the place of the batch that was published at <paramref name="first"/>, or of its copy before.</summary>
+    /// <summary>
+    /// Notes a copy, which takes the place of the batch that was published at <paramref name="first"/>, or of its copy
+    /// before.
+    /// </summary>
     public void AddCopy(long offset, long first, long dueAt, int messages, int bytes)
     {
         bool isQueued = Remove(first);
@@ -81,14 +98,19 @@ internal sealed class PendingDelays
         return false;
     }
 
-    /// <summary>Lets the one that is due first wait for others: it is due at another time. Only here; a start finds what it says itself.</summary>
+    /// <summary>
+    /// Lets the one that is due first wait for others: it is due at another time. Only here; a start finds what it says
+    /// itself.
+    /// </summary>
     public void PostponeFirst(long until)
     {
         if (TryPeek(out long first, out _))
             _byDue!.DequeueEnqueue(first, (until, first));
     }
 
-    /// <summary>The first offsets of those that lie in front of an offset, if they are at most so long together; otherwise none.</summary>
+    /// <summary>
+    /// The first offsets of those that lie in front of an offset, if they are at most so long together; otherwise none.
+    /// </summary>
     public IReadOnlyList<long> Before(long offset, long mostBytes)
     {
         var found = new List<long>();
@@ -107,8 +129,9 @@ internal sealed class PendingDelays
 
     /// <summary>Writes all of them, for the journal to keep at a roll; nothing when there are none.</summary>
     /// <remarks>
-    /// <c>{u64 0, u32 n, n x {i64 offset, i64 due, u32 messages, u32 bytes, i64 first offset}}</c>, little-endian; the highest bit of n is set. Earlier versions, which
-    /// copied none, did not set it and wrote neither bytes nor first offset. No producer has the id 0, so its states may follow.
+    /// <c>{u64 0, u32 n, n x {i64 offset, i64 due, u32 messages, u32 bytes, i64 first offset}}</c>, little-endian; the
+    /// highest bit of n is set. Earlier versions, which copied none, did not set it and wrote neither bytes nor first
+    /// offset. No producer has the id 0, so its states may follow.
     /// </remarks>
     public byte[] Save()
     {
@@ -129,14 +152,17 @@ internal sealed class PendingDelays
         return bytes;
     }
 
-    /// <summary>Reads what <see cref="Save"/> wrote, if the bytes begin with it; the journal has verified their checksum.</summary>
+    /// <summary>
+    /// Reads what <see cref="Save"/> wrote, if the bytes begin with it; the journal has verified their checksum.
+    /// </summary>
     /// <returns>What follows.</returns>
     /// <exception cref="JournalFormatException">It contradicts its length.</exception>
     public ReadOnlySpan<byte> Load(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length < 12 || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0)
             return bytes;
-        uint head = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]), count = head & ~HasCopies;
+        uint head = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]),
+            count = head & ~HasCopies;
         int size = head == count ? EarlierEntrySize : EntrySize;
         bytes = bytes[12..];
         if (count > bytes.Length / size)
@@ -148,8 +174,10 @@ internal sealed class PendingDelays
 
     private void LoadEntry(ReadOnlySpan<byte> entry, long offset)
     {
-        long dueAt = BinaryPrimitives.ReadInt64LittleEndian(entry[8..]), first = entry.Length == EntrySize ? BinaryPrimitives.ReadInt64LittleEndian(entry[24..]) : offset;
-        int messages = BinaryPrimitives.ReadInt32LittleEndian(entry[16..]), length = entry.Length == EntrySize ? BinaryPrimitives.ReadInt32LittleEndian(entry[20..]) : 0;
+        long dueAt = BinaryPrimitives.ReadInt64LittleEndian(entry[8..]),
+            first = entry.Length == EntrySize ? BinaryPrimitives.ReadInt64LittleEndian(entry[24..]) : offset;
+        int messages = BinaryPrimitives.ReadInt32LittleEndian(entry[16..]),
+            length = entry.Length == EntrySize ? BinaryPrimitives.ReadInt32LittleEndian(entry[20..]) : 0;
         if (first == offset)
             Add(offset, dueAt, messages, length);
         else

@@ -1,6 +1,9 @@
 namespace LightQ.Broker.Delays;
 
-/// <summary>Delayed batches of which the delivery, or a copy, was appended and may not be on the disk yet: until it is, the log must keep them. Thread-safe.</summary>
+/// <summary>
+/// Delayed batches of which the delivery, or a copy, was appended and may not be on the disk yet: until it is, the log
+/// must keep them. Thread-safe.
+/// </summary>
 internal sealed class UnsafeCopies
 {
     private readonly Lock _lock = new();
@@ -19,8 +22,12 @@ internal sealed class UnsafeCopies
         }
     }
 
-    /// <summary>The lowest offset of a batch whose copy is not on the disk; <see cref="long.MaxValue"/> for none.</summary>
-    /// <param name="durable">Asked for one behind the last offset that is on the disk, if there is anything that may not be.</param>
+    /// <summary>
+    /// The lowest offset of a batch whose copy is not on the disk; <see cref="long.MaxValue"/> for none.
+    /// </summary>
+    /// <param name="durable">
+    /// Asked for one behind the last offset that is on the disk, if there is anything that may not be.
+    /// </param>
     public long FirstOrigin(Func<long> durable)
     {
         lock (_lock)

@@ -5,7 +5,10 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>A group whose messages the broker settles: each run goes to one member, and is settled when it is in that member's socket.</summary>
+/// <summary>
+/// A group whose messages the broker settles: each run goes to one member, and is settled when it is in that member's
+/// socket.
+/// </summary>
 /// <remarks>Members read with readers of their own and take turns.</remarks>
 public sealed class AutomaticGroup : Group
 {
@@ -47,7 +50,10 @@ public sealed class AutomaticGroup : Group
         }
     }
 
-    /// <summary>Adds a member; the first one puts the group at its position. A group that never began begins where that one says.</summary>
+    /// <summary>
+    /// Adds a member; the first one puts the group at its position. A group that never began begins where that one
+    /// says.
+    /// </summary>
     internal void Join(AutomaticMember member, StartKind start, long value)
     {
         lock (Gate)
@@ -85,7 +91,8 @@ public sealed class AutomaticGroup : Group
     /// <inheritdoc/>
     public override GroupFigures Figures()
     {
-        long start = Partition.Log.StartOffset, end = Partition.Log.ReadableOffset;
+        long start = Partition.Log.StartOffset,
+            end = Partition.Log.ReadableOffset;
         lock (Gate)
         {
             long next = Members.Count != 0 ? _cursor.Offset : Math.Max(0, _committed);
@@ -151,7 +158,8 @@ public sealed class AutomaticGroup : Group
             return ReadResult.AtEnd;
         bool again = _returned.Count != 0;
         LogCursor from = again ? _returned[0].Start : _cursor;
-        // The holder still stands at or before this place, so nothing is overwritten while the member's reader gets there.
+        // The holder still stands at or before this place, so nothing is overwritten while the member's reader gets
+        // there.
         member.Reader.MoveTo(from);
         int limit = again ? (int)Math.Min(maxBytes, _returned[0].End.Position - from.Position) : maxBytes;
         ReadResult result = member.Reader.TryRead(limit, out run, out gap);

@@ -14,7 +14,14 @@ internal sealed class AutomaticMember : GroupMember
 
     private readonly AutomaticGroup _group;
 
-    public AutomaticMember(IStreamOwner owner, uint id, Partition partition, AutomaticGroup group, StartKind start, long value)
+    public AutomaticMember(
+        IStreamOwner owner,
+        uint id,
+        Partition partition,
+        AutomaticGroup group,
+        StartKind start,
+        long value
+    )
         : base(owner, id, partition, group)
     {
         _group = group;
@@ -27,7 +34,8 @@ internal sealed class AutomaticMember : GroupMember
     /// <summary>The run it was given and that is not yet in its socket; guarded by the group's gate.</summary>
     internal LentRun Taken { get; set; }
 
-    private protected override ReadResult Read(out LentRun run, out LogGap gap) => _group.Take(this, RunBytes, out run, out gap);
+    private protected override ReadResult Read(out LentRun run, out LogGap gap) =>
+        _group.Take(this, RunBytes, out run, out gap);
 
     private protected override void Advance(in LentRun run) => _group.Settle(this);
 }

@@ -10,10 +10,14 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>A group of a durable topic whose members settle: every message is one member's until that member settles it, or its lock runs out.</summary>
+/// <summary>
+/// A group of a durable topic whose members settle: every message is one member's until that member settles it, or its
+/// lock runs out.
+/// </summary>
 /// <remarks>
-/// What was given out and is not settled is <c>_unsettled</c>, in ranges; each message of it is in a lease, in the queue of redeliveries, or on its way
-/// to the dead-letter topic. Everything from <c>_next</c> on is new. So the position is where the first of those ranges begins.
+/// What was given out and is not settled is <c>_unsettled</c>, in ranges; each message of it is in a lease, in the
+/// queue of redeliveries, or on its way to the dead-letter topic. Everything from <c>_next</c> on is new. So the
+/// position is where the first of those ranges begins.
 /// </remarks>
 public sealed class ExplicitGroup : Group
 {
@@ -36,7 +40,12 @@ public sealed class ExplicitGroup : Group
     {
         _deadLetters = deadLetters;
         _clock = new MonotonicMicroseconds(partition.Time);
-        _timer = partition.Time.CreateTimer(static group => ((ExplicitGroup)group!).OnTime(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = partition.Time.CreateTimer(
+            static group => ((ExplicitGroup)group!).OnTime(),
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan
+        );
         Restore(state);
     }
 
@@ -67,14 +76,21 @@ public sealed class ExplicitGroup : Group
     private DeliverySettings Settings => Partition.Topic.Settings.Delivery;
 
     /// <summary>When the next lock runs out, in unix microseconds; <see cref="long.MaxValue"/> for never.</summary>
-    private long FirstDeadline => Members.Select(m => ((ExplicitMember)m).FirstLease?.Deadline ?? long.MaxValue).DefaultIfEmpty(long.MaxValue).Min();
+    private long FirstDeadline =>
+        Members
+            .Select(m => ((ExplicitMember)m).FirstLease?.Deadline ?? long.MaxValue)
+            .DefaultIfEmpty(long.MaxValue)
+            .Min();
 
     private long LowestUnsettled => Math.Min(_unsettled.First, _next);
 
     /// <summary>Adds a member. A group that never began begins where the first one says.</summary>
     internal void Join(ExplicitMember member, StartKind start, long value)
     {
-        long found = _next >= 0 ? _next : LogStart.Find(Partition.Log, start == StartKind.Committed ? StartKind.Earliest : start, value);
+        long found =
+            _next >= 0
+                ? _next
+                : LogStart.Find(Partition.Log, start == StartKind.Committed ? StartKind.Earliest : start, value);
         lock (Gate)
         {
             if (_next < 0)
@@ -166,7 +182,8 @@ public sealed class ExplicitGroup : Group
     /// <summary>Takes what a member says of its messages.</summary>
     internal SettleOutcome Settle(ExplicitMember member, in SettleRange range, ReadOnlySpan<byte> reasonUtf8)
     {
-        bool wake = false, wasFull;
+        bool wake = false,
+            wasFull;
         lock (Gate)
         {
             if (!member.TryFind(range.DeliveryId, out Lease lease))
@@ -192,7 +209,10 @@ public sealed class ExplicitGroup : Group
                     Partition.Counters.Settled(range.Count);
                     break;
                 case SettleKind.Abandon:
-                    long delay = range.DelayMilliseconds != 0 ? range.DelayMilliseconds * 1000L : Settings.RetryMicroseconds(deliveries);
+                    long delay =
+                        range.DelayMilliseconds != 0
+                            ? range.DelayMilliseconds * 1000L
+                            : Settings.RetryMicroseconds(deliveries);
                     Return(range.FirstOffset, (int)range.Count, deliveries, now + delay, reasonUtf8);
                     wake = delay == 0;
                     break;
@@ -244,7 +264,8 @@ public sealed class ExplicitGroup : Group
     /// <inheritdoc/>
     public override GroupFigures Figures()
     {
-        long start = Partition.Log.StartOffset, end = Partition.Log.ReadableOffset;
+        long start = Partition.Log.StartOffset,
+            end = Partition.Log.ReadableOffset;
         lock (Gate)
         {
             return new GroupFigures
@@ -256,14 +277,18 @@ public sealed class ExplicitGroup : Group
                 InFlight = Members.Sum(m => (long)((ExplicitMember)m).InFlight),
                 RedeliveriesReady = _redeliveries.ReadyCount,
                 RedeliveriesDelayed = _redeliveries.DelayedCount,
-                NextRedelivery = _redeliveries.DelayedCount == 0 ? null : UnixMicroseconds.ToTime(_redeliveries.NextTime),
+                NextRedelivery =
+                    _redeliveries.DelayedCount == 0 ? null : UnixMicroseconds.ToTime(_redeliveries.NextTime),
                 FirstLockEnd = FirstDeadline is var first and < long.MaxValue ? UnixMicroseconds.ToTime(first) : null,
                 DeadLettersWaiting = _dying.Count,
                 HasTooManyPieces = _unsettled.IsOverfull,
                 IsReading = _reading is not null,
                 Lag = _unsettled.Messages + Math.Max(0, end - Math.Max(start, _next)),
                 Counts = Counts,
-                Members = [.. Members.Select(m => FiguresOf(m, ((ExplicitMember)m).InFlight, ((ExplicitMember)m).MaxInFlight))],
+                Members =
+                [
+                    .. Members.Select(m => FiguresOf(m, ((ExplicitMember)m).InFlight, ((ExplicitMember)m).MaxInFlight)),
+                ],
             };
         }
     }
@@ -274,10 +299,21 @@ public sealed class ExplicitGroup : Group
         foreach (GroupMember member in Members)
         {
             for (Lease? lease = ((ExplicitMember)member).FirstLease; lease is not null; lease = lease.Next)
-                unsettled.AddRange(lease.OpenRanges().Select(range => new Redelivery(range.First, range.Count, lease.Deliveries, 0)));
+            {
+                unsettled.AddRange(
+                    lease.OpenRanges().Select(range => new Redelivery(range.First, range.Count, lease.Deliveries, 0))
+                );
+            }
         }
         unsettled.Sort(static (a, b) => a.First.CompareTo(b.First));
-        return new GroupState(LowestUnsettled, Partition.Log.Epoch, _next, Redelivery.Merge(unsettled), IsPaused, SettleMode.Explicit);
+        return new GroupState(
+            LowestUnsettled,
+            Partition.Log.Epoch,
+            _next,
+            Redelivery.Merge(unsettled),
+            IsPaused,
+            SettleMode.Explicit
+        );
     }
 
     internal override void Reset(long offset)
@@ -353,7 +389,10 @@ public sealed class ExplicitGroup : Group
         return ReadResult.AtEnd;
     }
 
-    /// <summary>Passes over a batch that holds no messages, or such as are not due and will come as others; says of one whose messages are lost or have expired which they are.</summary>
+    /// <summary>
+    /// Passes over a batch that holds no messages, or such as are not due and will come as others; says of one whose
+    /// messages are lost or have expired which they are.
+    /// </summary>
     private bool TryPass(bool isAgain, in Redelivery wanted, in LentRun found, out LogGap gap)
     {
         gap = default;
@@ -365,7 +404,14 @@ public sealed class ExplicitGroup : Group
             return true;
         }
         if (fate != BatchFate.Deliver)
-            gap = new LogGap(wanted.First, found.End.Offset - 1, fate == BatchFate.Expired ? GapReason.Expired : GapReason.Corrupt);
+        {
+            gap = new LogGap(
+                wanted.First,
+                found.End.Offset - 1,
+                fate == BatchFate.Expired ? GapReason.Expired : GapReason.Corrupt
+            );
+        }
+
         return false;
     }
 
@@ -407,7 +453,8 @@ public sealed class ExplicitGroup : Group
         return new GroupDelivery(wanted.First, (uint)count, lease.Id, deliveries, (uint)(time / 1000));
     }
 
-    private long LockMicroseconds(ExplicitMember member) => member.LockMicroseconds != 0 ? member.LockMicroseconds : Settings.LockMicroseconds;
+    private long LockMicroseconds(ExplicitMember member) =>
+        member.LockMicroseconds != 0 ? member.LockMicroseconds : Settings.LockMicroseconds;
 
     /// <summary>Takes open messages out of a lease, which ends with its last.</summary>
     private void Close(Lease lease, long first, uint count)
@@ -429,7 +476,13 @@ public sealed class ExplicitGroup : Group
     }
 
     /// <summary>Messages come again, or are given up when they were delivered too often.</summary>
-    private void Return(long first, int count, ushort deliveries, long notBefore, ReadOnlySpan<byte> reasonUtf8 = default)
+    private void Return(
+        long first,
+        int count,
+        ushort deliveries,
+        long notBefore,
+        ReadOnlySpan<byte> reasonUtf8 = default
+    )
     {
         int most = Settings.MaxDeliveries;
         if (most != 0 && deliveries >= most)

@@ -10,10 +10,14 @@ namespace LightQ.Broker.Groups;
 /// <remarks>Its leases are guarded by the group's gate.</remarks>
 internal sealed class ExplicitMember : GroupMember
 {
-    /// <summary>Most deliveries one member holds, however small; the oldest must be settled before it gets more.</summary>
+    /// <summary>
+    /// Most deliveries one member holds, however small; the oldest must be settled before it gets more.
+    /// </summary>
     private const int MostLeases = 64 * 1024;
 
-    /// <summary>So many deliveries whose lock ran out are remembered, to be told apart from such as never were.</summary>
+    /// <summary>
+    /// So many deliveries whose lock ran out are remembered, to be told apart from such as never were.
+    /// </summary>
     private const int ExpiredKept = 4096;
 
     private readonly ExplicitGroup _group;
@@ -25,7 +29,13 @@ internal sealed class ExplicitMember : GroupMember
     private GroupDelivery _taken;
     private uint _lastId;
 
-    public ExplicitMember(IStreamOwner owner, uint id, Partition partition, ExplicitGroup group, in SubscribeFrame request)
+    public ExplicitMember(
+        IStreamOwner owner,
+        uint id,
+        Partition partition,
+        ExplicitGroup group,
+        in SubscribeFrame request
+    )
         : base(owner, id, partition, group)
     {
         _group = group;
@@ -57,7 +67,9 @@ internal sealed class ExplicitMember : GroupMember
     /// <summary>Of its leases, the one whose lock runs out first.</summary>
     public Lease? FirstLease => _leases.First;
 
-    /// <summary>The batch last sent on the subscription, which need not be sent again: first offset, and one behind its last.</summary>
+    /// <summary>
+    /// The batch last sent on the subscription, which need not be sent again: first offset, and one behind its last.
+    /// </summary>
     public (long First, long End) LastBatch { get; set; }
 
     /// <summary>Durable topics keep what is not read: nobody waits for a member.</summary>
@@ -66,7 +78,8 @@ internal sealed class ExplicitMember : GroupMember
     private protected override GroupDelivery TakenRange => _taken;
 
     /// <inheritdoc/>
-    public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) => _group.Settle(this, range, reasonUtf8);
+    public override SettleOutcome Settle(in SettleRange range, ReadOnlySpan<byte> reasonUtf8) =>
+        _group.Settle(this, range, reasonUtf8);
 
     /// <inheritdoc/>
     public override void HandBack(in SettleRange range) => _group.HandBack(this, range);

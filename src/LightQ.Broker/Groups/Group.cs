@@ -44,7 +44,9 @@ public abstract class Group
     /// <summary>The next offset that no member has been given.</summary>
     internal abstract long NextOffset { get; }
 
-    /// <summary>Where the oldest message lies that is not settled; its position is -1 where only the offset is known.</summary>
+    /// <summary>
+    /// Where the oldest message lies that is not settled; its position is -1 where only the offset is known.
+    /// </summary>
     internal virtual LogCursor FirstUnsettled => new(Committed, -1);
 
     /// <summary>How many members it has.</summary>
@@ -77,7 +79,10 @@ public abstract class Group
     /// <summary>What members are told before anything else.</summary>
     private protected Queue<LogGap> OpeningGaps { get; } = new();
 
-    /// <summary>Whether the state changed since it was last kept; housekeeping learns of it when that turns true. Guarded by the gate.</summary>
+    /// <summary>
+    /// Whether the state changed since it was last kept; housekeeping learns of it when that turns true. Guarded by the
+    /// gate.
+    /// </summary>
     private protected bool IsDirty
     {
         get;
@@ -134,7 +139,8 @@ public abstract class Group
     /// <param name="cancellationToken">Ends the wait for the disk.</param>
     /// <returns>Zero when nothing waits for a member; null when that is not found out.</returns>
     /// <exception cref="IOException">It cannot be read.</exception>
-    public ValueTask<TimeSpan?> ReadOldestAgeAsync(CancellationToken cancellationToken) => _oldest.ReadAgeAsync(this, cancellationToken);
+    public ValueTask<TimeSpan?> ReadOldestAgeAsync(CancellationToken cancellationToken) =>
+        _oldest.ReadAgeAsync(this, cancellationToken);
 
     /// <summary>What is to be kept of the group, as it is now.</summary>
     internal abstract GroupState Capture();
@@ -150,7 +156,8 @@ public abstract class Group
     }
 
     /// <summary>A member is given messages: once a run. Called under the gate.</summary>
-    private protected void CountDelivered(long messages, bool isAgain) => _counts = _counts.Plus(new GroupCounts(messages, isAgain ? messages : 0, 0));
+    private protected void CountDelivered(long messages, bool isAgain) =>
+        _counts = _counts.Plus(new GroupCounts(messages, isAgain ? messages : 0, 0));
 
     /// <summary>Messages that were given up are safe. Called under the gate.</summary>
     private protected void CountDeadLettered(long messages) => _counts = _counts.Plus(new GroupCounts(0, 0, messages));
@@ -188,7 +195,10 @@ public abstract class Group
     /// <summary>Whether a member holds messages. Called under the gate.</summary>
     private protected abstract bool Holds(GroupMember member);
 
-    /// <summary>Whether it is this member's turn: another one that had the partition before must first have let go of what it holds. Called under the gate.</summary>
+    /// <summary>
+    /// Whether it is this member's turn: another one that had the partition before must first have let go of what it
+    /// holds. Called under the gate.
+    /// </summary>
     private protected bool MayTake(GroupMember member)
     {
         if (!IsExclusive)
@@ -203,12 +213,21 @@ public abstract class Group
         return true;
     }
 
-    /// <summary>Whether a member that is no longer served has just let go of the last that it held. Called under the gate.</summary>
+    /// <summary>
+    /// Whether a member that is no longer served has just let go of the last that it held. Called under the gate.
+    /// </summary>
     private protected bool HasHandedOver(GroupMember member) => IsExclusive && Assignee != member && !Holds(member);
 
     /// <summary>A member as it is now. Called under the gate.</summary>
     private protected MemberFigures FiguresOf(GroupMember member, long inFlight, uint maxInFlight) =>
-        new(member.Owner.ConnectionId, member.Id, inFlight, maxInFlight, member.Credit, !IsExclusive || Assignee == member);
+        new(
+            member.Owner.ConnectionId,
+            member.Id,
+            inFlight,
+            maxInFlight,
+            member.Credit,
+            !IsExclusive || Assignee == member
+        );
 
     private protected void WakeMembers()
     {
@@ -222,7 +241,12 @@ public abstract class Group
     /// <summary>What of a position no longer is what it was, as a gap for the members; and where to go on.</summary>
     private protected long CutBackTo(GroupState state, long seen)
     {
-        LogGap cut = LogDivergence.Find(Partition.Log, seen, state.Epoch ?? Partition.Log.Epoch, Partition.Log.Incarnation);
+        LogGap cut = LogDivergence.Find(
+            Partition.Log,
+            seen,
+            state.Epoch ?? Partition.Log.Epoch,
+            Partition.Log.Incarnation
+        );
         if (cut == default)
             return long.MaxValue;
         OpeningGaps.Enqueue(cut);

@@ -1,10 +1,13 @@
 namespace LightQ.Broker.Groups;
 
-/// <summary>Who has which partition of a topic: with several partitions, each belongs to one consumer of the group, so that messages with the same key stay in order.</summary>
+/// <summary>
+/// Who has which partition of a topic: with several partitions, each belongs to one consumer of the group, so that
+/// messages with the same key stay in order.
+/// </summary>
 /// <remarks>
-/// A consumer is what subscribes under one member number of one connection. Partitions are shared evenly, to one more or less, and move only as far as that needs:
-/// a consumer keeps what it has when others come and go. The one that gets a partition is served once the one before holds nothing of it any more.
-/// Lock order: this, then a group's gate.
+/// A consumer is what subscribes under one member number of one connection. Partitions are shared evenly, to one more
+/// or less, and move only as far as that needs: a consumer keeps what it has when others come and go. The one that gets
+/// a partition is served once the one before holds nothing of it any more. Lock order: this, then a group's gate.
 /// </remarks>
 internal sealed class GroupAssignment
 {
@@ -34,8 +37,15 @@ internal sealed class GroupAssignment
         {
             (uint Connection, uint Number) id = IdOf(member);
             uint partition = member.Partition.Index;
-            if (_consumers.Find(c => c.Id == id) is not { } consumer || !consumer.Members.TryGetValue(partition, out GroupMember? known) || known != member)
+            if (
+                _consumers.Find(c => c.Id == id) is not { } consumer
+                || !consumer.Members.TryGetValue(partition, out GroupMember? known)
+                || known != member
+            )
+            {
                 return;
+            }
+
             consumer.Members.Remove(partition);
             if (_owners.GetValueOrDefault(partition) == consumer)
             {
@@ -49,14 +59,16 @@ internal sealed class GroupAssignment
         }
     }
 
-    private static (uint Connection, uint Number) IdOf(GroupMember member) => (member.Owner.ConnectionId, member.Member != 0 ? member.Member : member.Id);
+    private static (uint Connection, uint Number) IdOf(GroupMember member) =>
+        (member.Owner.ConnectionId, member.Member != 0 ? member.Member : member.Id);
 
     private void Share()
     {
         if (_consumers.Count == 0)
             return;
         uint[] partitions = [.. _consumers.SelectMany(c => c.Members.Keys).Distinct().Order()];
-        int least = partitions.Length / _consumers.Count, withOneMore = partitions.Length % _consumers.Count;
+        int least = partitions.Length / _consumers.Count,
+            withOneMore = partitions.Length % _consumers.Count;
         Release(least, withOneMore);
         foreach (uint partition in partitions)
         {
@@ -85,8 +97,18 @@ internal sealed class GroupAssignment
             {
                 if (consumer.Owned <= share)
                     break;
-                if (!_consumers.Exists(c => c != consumer && c.Owned < least + 1 && c.Owned < consumer.Owned - 1 && c.Members.ContainsKey(partition)))
+                if (
+                    !_consumers.Exists(c =>
+                        c != consumer
+                        && c.Owned < least + 1
+                        && c.Owned < consumer.Owned - 1
+                        && c.Members.ContainsKey(partition)
+                    )
+                )
+                {
                     continue;
+                }
+
                 _owners.Remove(partition);
                 consumer.Owned--;
             }

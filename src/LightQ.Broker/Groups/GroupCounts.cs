@@ -7,5 +7,6 @@ namespace LightQ.Broker.Groups;
 public readonly record struct GroupCounts(long Delivered, long Redelivered, long DeadLettered)
 {
     /// <summary>Both together.</summary>
-    public GroupCounts Plus(in GroupCounts other) => new(Delivered + other.Delivered, Redelivered + other.Redelivered, DeadLettered + other.DeadLettered);
+    public GroupCounts Plus(in GroupCounts other) =>
+        new(Delivered + other.Delivered, Redelivered + other.Redelivered, DeadLettered + other.DeadLettered);
 }

@@ -3,7 +3,9 @@ using LightQ.Broker.Topics;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>Says why a group gets nothing: what is true of it now that keeps deliveries back. Guesses nothing.</summary>
+/// <summary>
+/// Says why a group gets nothing: what is true of it now that keeps deliveries back. Guesses nothing.
+/// </summary>
 internal static class GroupExplanation
 {
     /// <summary>The reasons on one partition; none when a member could be sent something at once.</summary>
@@ -14,7 +16,13 @@ internal static class GroupExplanation
         if (partition.Log.Failure is { } failure)
             yield return Because(GroupHold.TopicFailed, $"the topic has failed: {failure}");
         if (figures.DeadLettersWaiting > 0 && deadLetterFailure is not null)
-            yield return Because(GroupHold.DeadLetters, $"{figures.DeadLettersWaiting} ranges of messages wait for the dead-letter topic: {deadLetterFailure}");
+        {
+            yield return Because(
+                GroupHold.DeadLetters,
+                $"{figures.DeadLettersWaiting} ranges of messages wait for the dead-letter topic: {deadLetterFailure}"
+            );
+        }
+
         if (figures.Members.Count == 0)
             yield return Because(GroupHold.NoMembers, "the group has no members on this partition");
         if (group.IsPaused)
@@ -31,7 +39,15 @@ internal static class GroupExplanation
     public static IEnumerable<GroupReason> Refusals(Partition partition)
     {
         if (partition.Refusal is { } refusal)
-            yield return new GroupReason(GroupHold.TopicFailed, partition.Index, null, null, $"the partition could not be opened: {refusal.Reason}");
+        {
+            yield return new GroupReason(
+                GroupHold.TopicFailed,
+                partition.Index,
+                null,
+                null,
+                $"the partition could not be opened: {refusal.Reason}"
+            );
+        }
     }
 
     private static IEnumerable<GroupReason> Members(Group group, GroupFigures figures)
@@ -40,17 +56,53 @@ internal static class GroupExplanation
         foreach (MemberFigures member in figures.Members)
         {
             if (!member.IsAssigned)
-                yield return Because(member, GroupHold.NotAssigned, member.InFlight > 0 ? $"the partition is another member's now; it still holds {member.InFlight} messages" : "the partition is another member's");
+            {
+                yield return Because(
+                    member,
+                    GroupHold.NotAssigned,
+                    member.InFlight > 0
+                        ? $"the partition is another member's now; it still holds {member.InFlight} messages"
+                        : "the partition is another member's"
+                );
+            }
             else if (isHandingOver)
-                yield return Because(member, GroupHold.HandingOver, "the member that had the partition before still holds messages of it", figures.FirstLockEnd);
+            {
+                yield return Because(
+                    member,
+                    GroupHold.HandingOver,
+                    "the member that had the partition before still holds messages of it",
+                    figures.FirstLockEnd
+                );
+            }
+
             if (member.Credit <= 0)
-                yield return Because(member, GroupHold.NoCredit, "it has no credit: its program has not taken what it was sent");
+            {
+                yield return Because(
+                    member,
+                    GroupHold.NoCredit,
+                    "it has no credit: its program has not taken what it was sent"
+                );
+            }
+
             if (member.MaxInFlight != 0 && member.InFlight >= member.MaxInFlight)
-                yield return Because(member, GroupHold.InFlight, $"it holds {member.InFlight} messages, as many as it asked for at most", figures.FirstLockEnd);
+            {
+                yield return Because(
+                    member,
+                    GroupHold.InFlight,
+                    $"it holds {member.InFlight} messages, as many as it asked for at most",
+                    figures.FirstLockEnd
+                );
+            }
         }
 
         GroupReason Because(MemberFigures member, GroupHold hold, string text, DateTimeOffset? until = null) =>
-            new(hold, group.Partition.Index, member.Connection, until, $"connection {member.Connection}: {text}{Until(until)}");
+            new(
+                hold,
+                group.Partition.Index,
+                member.Connection,
+                until,
+                $"connection {member.Connection}: {text}{Until(until)}"
+            );
     }
 
     private static IEnumerable<GroupReason> Messages(Partition partition, GroupFigures figures)
@@ -58,19 +110,48 @@ internal static class GroupExplanation
         if (figures.IsReading)
             yield return Because(GroupHold.Reading, "messages are being read from the disk");
         if (figures.HasTooManyPieces)
-            yield return Because(GroupHold.TooManyPieces, "what is not settled lies in too many pieces; the earlier messages must be settled first");
+        {
+            yield return Because(
+                GroupHold.TooManyPieces,
+                "what is not settled lies in too many pieces; the earlier messages must be settled first"
+            );
+        }
+
         if (figures.RedeliveriesReady > 0 || figures.Next < figures.End)
             yield break;
         if (figures.InFlight > 0)
-            yield return Because(GroupHold.Locked, $"{figures.InFlight} messages are with members{Until(figures.FirstLockEnd)}", figures.FirstLockEnd);
-        if (figures.RedeliveriesDelayed > 0)
-            yield return Because(GroupHold.Delayed, $"{figures.RedeliveriesDelayed} ranges of messages come again later{Until(figures.NextRedelivery)}", figures.NextRedelivery);
-        if (partition.Log.EndOffset > figures.End)
-            yield return Because(GroupHold.NotDurable, $"{partition.Log.EndOffset - figures.End} messages were appended and are not yet as safe as consumers need them to be");
-        else if (figures.Lag == 0)
-            yield return Because(GroupHold.NothingLeft, $"everything up to offset {figures.End} is settled");
+        {
+            yield return Because(
+                GroupHold.Locked,
+                $"{figures.InFlight} messages are with members{Until(figures.FirstLockEnd)}",
+                figures.FirstLockEnd
+            );
+        }
 
-        GroupReason Because(GroupHold hold, string text, DateTimeOffset? until = null) => new(hold, partition.Index, null, until, text);
+        if (figures.RedeliveriesDelayed > 0)
+        {
+            yield return Because(
+                GroupHold.Delayed,
+                $"{figures.RedeliveriesDelayed} ranges of messages come again later{Until(figures.NextRedelivery)}",
+                figures.NextRedelivery
+            );
+        }
+
+        if (partition.Log.EndOffset > figures.End)
+        {
+            yield return Because(
+                GroupHold.NotDurable,
+                $"{partition.Log.EndOffset - figures.End} messages were appended and are not yet as safe as consumers "
+                    + $"need them to be"
+            );
+        }
+        else if (figures.Lag == 0)
+        {
+            yield return Because(GroupHold.NothingLeft, $"everything up to offset {figures.End} is settled");
+        }
+
+        GroupReason Because(GroupHold hold, string text, DateTimeOffset? until = null) =>
+            new(hold, partition.Index, null, until, text);
     }
 
     private static string Until(DateTimeOffset? time) =>

@@ -1,4 +1,3 @@
-
 namespace LightQ.Broker.Groups;
 
 /// <summary>One reason why a group, or a member, gets nothing at the moment.</summary>

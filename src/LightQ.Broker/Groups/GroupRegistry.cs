@@ -13,7 +13,9 @@ using LightQ.Storage.State;
 namespace LightQ.Broker.Groups;
 
 /// <summary>Finds, makes and changes groups, and keeps the state of those on durable topics. Thread-safe.</summary>
-/// <remarks>A group is one object on each partition it was ever used on; what is said of a group is said of all of them.</remarks>
+/// <remarks>
+/// A group is one object on each partition it was ever used on; what is said of a group is said of all of them.
+/// </remarks>
 public sealed class GroupRegistry
 {
     /// <summary>How long the ages of messages are looked up for one answer; a monitor gives up soon after.</summary>
@@ -24,13 +26,21 @@ public sealed class GroupRegistry
     private readonly DeadLetterOffice _deadLetters;
     private readonly LightQBroker _broker;
 
-    /// <summary>What is kept of a group is taken from it and written in one step, or a group that is just being forgotten is written once more.</summary>
+    /// <summary>
+    /// What is kept of a group is taken from it and written in one step, or a group that is just being forgotten is
+    /// written once more.
+    /// </summary>
     private readonly Lock _keeping = new();
 
     /// <summary>Groups are made one at a time, or together they might be too many.</summary>
     private readonly Lock _making = new();
 
-    internal GroupRegistry(LightQBroker broker, OffsetStore positions, DeadLetterOffice deadLetters, JournalEnvironment environment)
+    internal GroupRegistry(
+        LightQBroker broker,
+        OffsetStore positions,
+        DeadLetterOffice deadLetters,
+        JournalEnvironment environment
+    )
     {
         (_broker, _positions, _deadLetters) = (broker, positions, deadLetters);
         SettledRetention = new SettledRetention(this, positions, deadLetters, environment, () => broker.Options);
@@ -42,19 +52,37 @@ public sealed class GroupRegistry
     /// <summary>The names of a topic's groups, in order.</summary>
     public IReadOnlyList<string> NamesOf(Topic topic) => [.. NamesOf([topic]).Select(g => g.Group)];
 
-    /// <summary>The groups of topics, by topic as they are given, then by name; groups that only their kept positions know of are among them.</summary>
+    /// <summary>
+    /// The groups of topics, by topic as they are given, then by name; groups that only their kept positions know of
+    /// are among them.
+    /// </summary>
     public IReadOnlyList<(Topic Topic, string Group)> NamesOf(IReadOnlyList<Topic> topics)
     {
         HashSet<Guid> durable = [.. topics.Where(t => t.Settings.Kind == TopicKind.Durable).Select(t => t.Id)];
-        ILookup<Guid, string> kept = _positions.Keys.Where(k => durable.Contains(k.TopicId) && !Redrive.IsPosition(k.Group)).ToLookup(k => k.TopicId, k => k.Group);
+        ILookup<Guid, string> kept = _positions
+            .Keys.Where(k => durable.Contains(k.TopicId) && !Redrive.IsPosition(k.Group))
+            .ToLookup(k => k.TopicId, k => k.Group);
         return
         [
-            .. topics.SelectMany(t => t.Partitions.SelectMany(p => p.Groups()).Select(g => g.Name).Concat(kept[t.Id]).Distinct().Order(StringComparer.Ordinal).Select(name => (t, name))),
+            .. topics.SelectMany(t =>
+                t.Partitions.SelectMany(p => p.Groups())
+                    .Select(g => g.Name)
+                    .Concat(kept[t.Id])
+                    .Distinct()
+                    .Order(StringComparer.Ordinal)
+                    .Select(name => (t, name))
+            ),
         ];
     }
 
-    /// <summary>Groups as they are now, those left out that are gone or on no partition that could be opened. Each age is there that is found within a second.</summary>
-    public async Task<IReadOnlyList<GroupSummary>> ReadAsync(IEnumerable<(Topic Topic, string Group)> groups, CancellationToken cancellationToken)
+    /// <summary>
+    /// Groups as they are now, those left out that are gone or on no partition that could be opened. Each age is there
+    /// that is found within a second.
+    /// </summary>
+    public async Task<IReadOnlyList<GroupSummary>> ReadAsync(
+        IEnumerable<(Topic Topic, string Group)> groups,
+        CancellationToken cancellationToken
+    )
     {
         using CancellationTokenSource reading = BeginReading(cancellationToken);
         var summaries = new List<GroupSummary>();
@@ -84,17 +112,26 @@ public sealed class GroupRegistry
 
     /// <summary>The topic that messages go to which the groups of a topic give up; null while there is none.</summary>
     public Topic? DeadLetterTopicOf(Topic topic) =>
-        topic.Settings.Kind == TopicKind.Durable && _broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead) ? dead : null;
+        topic.Settings.Kind == TopicKind.Durable
+        && _broker.TryGetTopic(DeadLetterOffice.TopicOf(topic), out Topic? dead)
+            ? dead
+            : null;
 
     /// <summary>The group on each partition it was used on, those that could not be opened left out.</summary>
-    /// <exception cref="BrokerException">There is none of that name: <see cref="ErrorCode.UnknownGroup"/>. Or it may be on a partition that could not be opened, and is on no other.</exception>
+    /// <exception cref="BrokerException">
+    /// There is none of that name: <see cref="ErrorCode.UnknownGroup"/>. Or it may be on a partition that could not be
+    /// opened, and is on no other.
+    /// </exception>
     public IReadOnlyList<Group> Find(Topic topic, string name)
     {
         IReadOnlyList<Group> found = LoadAll(topic, name);
         if (found.Count != 0)
             return found;
         topic.ThrowIfIncomplete();
-        throw new BrokerException(ErrorCode.UnknownGroup, $"The topic '{topic.Name}' has no group '{TopicName.Printable(name)}'{ListOf(topic)}.");
+        throw new BrokerException(
+            ErrorCode.UnknownGroup,
+            $"The topic '{topic.Name}' has no group '{TopicName.Printable(name)}'{ListOf(topic)}."
+        );
     }
 
     /// <summary>Starts a group again. Blocks while a time is looked up.</summary>
@@ -104,9 +141,18 @@ public sealed class GroupRegistry
     /// <param name="start">Earliest, latest, offset or timestamp.</param>
     /// <param name="value">The offset, or unix microseconds.</param>
     /// <param name="offsets">Where it now stands, by partition.</param>
-    /// <exception cref="BrokerException">There is no such group, or one of the partitions could not be opened: then nothing has changed.</exception>
+    /// <exception cref="BrokerException">
+    /// There is no such group, or one of the partitions could not be opened: then nothing has changed.
+    /// </exception>
     /// <exception cref="UnstoredException">The disk refuses; it stands there all the same.</exception>
-    public void Reset(Topic topic, string name, uint? partition, StartKind start, long value, out IReadOnlyList<long> offsets)
+    public void Reset(
+        Topic topic,
+        string name,
+        uint? partition,
+        StartKind start,
+        long value,
+        out IReadOnlyList<long> offsets
+    )
     {
         if (partition is { } one)
             topic.GetPartition(one);
@@ -114,7 +160,13 @@ public sealed class GroupRegistry
             topic.ThrowIfIncomplete();
         Group[] groups = [.. Find(topic, name).Where(g => partition is null || g.Partition.Index == partition)];
         if (groups.Length == 0)
-            throw new BrokerException(ErrorCode.UnknownPartition, $"The group '{name}' was never used on partition {partition} of '{topic.Name}'.");
+        {
+            throw new BrokerException(
+                ErrorCode.UnknownPartition,
+                $"The group '{name}' was never used on partition {partition} of '{topic.Name}'."
+            );
+        }
+
         offsets = [.. groups.Select(g => LogStart.Find(g.Partition.Log, start, value))];
         foreach ((Group group, long offset) in groups.Zip(offsets))
         {
@@ -148,7 +200,13 @@ public sealed class GroupRegistry
         IReadOnlyList<Group> groups = Find(topic, name);
         int members = groups.Sum(g => g.MemberCount);
         if (members != 0 || groups.Any(g => !g.Partition.TryRemove(g)))
-            throw new BrokerException(ErrorCode.GroupInUse, $"The group '{name}' has {members} members; it can be deleted when they have left.");
+        {
+            throw new BrokerException(
+                ErrorCode.GroupInUse,
+                $"The group '{name}' has {members} members; it can be deleted when they have left."
+            );
+        }
+
         foreach (Group group in groups)
             Forget(group);
         foreach (Partition refused in topic.Partitions.Where(p => p.Refusal is not null))
@@ -161,17 +219,27 @@ public sealed class GroupRegistry
 
     /// <summary>Makes what a group gave up available to it again.</summary>
     /// <returns>Messages that it gets again, and messages that are gone from the topic or not settled.</returns>
-    public Task<(long Redriven, long Skipped)> RedriveAsync(Topic topic, string name, CancellationToken cancellationToken) =>
-        new Redrive(_broker, _positions, topic, name, Find(topic, name)).RunAsync(cancellationToken);
+    public Task<(long Redriven, long Skipped)> RedriveAsync(
+        Topic topic,
+        string name,
+        CancellationToken cancellationToken
+    ) => new Redrive(_broker, _positions, topic, name, Find(topic, name)).RunAsync(cancellationToken);
 
     /// <summary>Says why a group gets nothing at the moment.</summary>
     public IReadOnlyList<GroupReason> Explain(Topic topic, string name)
     {
         string? failure = _deadLetters.FailureOf(DeadLetterOffice.TopicOf(topic));
-        return [.. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure)), .. topic.Partitions.SelectMany(GroupExplanation.Refusals)];
+        return
+        [
+            .. Find(topic, name).SelectMany(g => GroupExplanation.Explain(g, failure)),
+            .. topic.Partitions.SelectMany(GroupExplanation.Refusals),
+        ];
     }
 
-    /// <summary>What keeps most of a topic whose messages go when all groups have settled them, and how many messages that is; null where nothing is kept.</summary>
+    /// <summary>
+    /// What keeps most of a topic whose messages go when all groups have settled them, and how many messages that is;
+    /// null where nothing is kept.
+    /// </summary>
     public (RetentionHold Hold, long Messages)? FindRetentionHold(Topic topic) => SettledRetention.FindWorst(topic);
 
     /// <summary>Whether the broker has a topic, and it is not just being opened.</summary>
@@ -189,7 +257,9 @@ public sealed class GroupRegistry
         return topic.GroupNames;
     }
 
-    /// <summary>Letters were driven back up to one: that is on the disk not before their originals are unsettled there.</summary>
+    /// <summary>
+    /// Letters were driven back up to one: that is on the disk not before their originals are unsettled there.
+    /// </summary>
     internal void KeepRedriven(Topic topic, string name, IReadOnlyList<Group> driven, long nextLetter)
     {
         foreach (Group group in driven)
@@ -203,14 +273,19 @@ public sealed class GroupRegistry
     }
 
     /// <summary>Adds a member to the group that a request names.</summary>
-    /// <exception cref="BrokerException">The topic is not one for explicit settlement, or the group's members settle in the other way.</exception>
+    /// <exception cref="BrokerException">
+    /// The topic is not one for explicit settlement, or the group's members settle in the other way.
+    /// </exception>
     internal Subscription Join(IStreamOwner owner, uint id, Partition partition, in SubscribeFrame request)
     {
         SettleMode mode = request.SettleMode;
         if (mode == SettleMode.Explicit && partition.Topic.Settings.Kind != TopicKind.Durable)
         {
             throw new BrokerException(
-                ErrorCode.NotSupported, $"The topic '{partition.Topic.Name}' is transient: a message that a group member holds would hold up its producers. Groups settle explicitly on durable topics only.");
+                ErrorCode.NotSupported,
+                $"The topic '{partition.Topic.Name}' is transient: a message that a group member holds would hold up "
+                    + $"its producers. Groups settle explicitly on durable topics only."
+            );
         }
         string name = request.Group;
         Group group = Enter(partition, name, mode);
@@ -218,10 +293,16 @@ public sealed class GroupRegistry
         {
             GroupMember member = group is ExplicitGroup settled
                 ? new ExplicitMember(owner, id, partition, settled, request) { Member = request.Member }
-                : new AutomaticMember(owner, id, partition, (AutomaticGroup)group, request.Start, request.StartValue) { Member = request.Member };
+                : new AutomaticMember(owner, id, partition, (AutomaticGroup)group, request.Start, request.StartValue)
+                {
+                    Member = request.Member,
+                };
             if (partition.Topic.Settings.Partitions > 1)
             {
-                member.Assignment = _assignments.GetOrAdd((partition.Topic.Id, name), static _ => new GroupAssignment());
+                member.Assignment = _assignments.GetOrAdd(
+                    (partition.Topic.Id, name),
+                    static _ => new GroupAssignment()
+                );
                 member.Assignment.Join(member);
             }
             if (partition.Topic.Settings.Retention == Retention.Settled)
@@ -244,8 +325,20 @@ public sealed class GroupRegistry
             Topic topic = partition.Topic;
             int most = _broker.Options.MaxGroupsPerTopic;
             // All that there are may be as many; only then it is worth while to look which.
-            if (_positions.Count + topic.Partitions.Sum(p => p.GroupCount) >= most && NamesOf(topic) is { } names && names.Count >= most && !names.Contains(name))
-                throw _broker.Refusals.Exhausted(nameof(BrokerOptions.MaxGroupsPerTopic), most, $"The topic '{topic.Name}' has {names.Count} groups");
+            if (
+                _positions.Count + topic.Partitions.Sum(p => p.GroupCount) >= most
+                && NamesOf(topic) is { } names
+                && names.Count >= most
+                && !names.Contains(name)
+            )
+            {
+                throw _broker.Refusals.Exhausted(
+                    nameof(BrokerOptions.MaxGroupsPerTopic),
+                    most,
+                    $"The topic '{topic.Name}' has {names.Count} groups"
+                );
+            }
+
             return partition.OpenGroup(name, known => Open(partition, name, mode, known));
         }
     }
@@ -255,8 +348,14 @@ public sealed class GroupRegistry
     {
         foreach (Group group in partition.Groups())
             Forget(group);
-        foreach (OffsetKey key in _positions.Keys.Where(k => k.TopicId == partition.Topic.Id && k.Partition == partition.Index))
+        foreach (
+            OffsetKey key in _positions.Keys.Where(k =>
+                k.TopicId == partition.Topic.Id && k.Partition == partition.Index
+            )
+        )
+        {
             _positions.Remove(key);
+        }
     }
 
     /// <summary>Keeps what changed of a partition's groups.</summary>
@@ -273,7 +372,8 @@ public sealed class GroupRegistry
         return reading;
     }
 
-    internal static OffsetKey KeyOf(Partition partition, string group) => new(group, partition.Topic.Id, (int)partition.Index);
+    internal static OffsetKey KeyOf(Partition partition, string group) =>
+        new(group, partition.Topic.Id, (int)partition.Index);
 
     private void Keep(Group group)
     {
@@ -290,13 +390,17 @@ public sealed class GroupRegistry
         }
     }
 
-    /// <summary>A group that a client has seen holds messages, also behind a kill: it is on the disk before its first member is answered.</summary>
+    /// <summary>
+    /// A group that a client has seen holds messages, also behind a kill: it is on the disk before its first member is
+    /// answered.
+    /// </summary>
     private void KeepBeginning(Group group)
     {
         if (_positions.TryGetKept(KeyOf(group.Partition, group.Name), out _))
             return;
         Keep(group);
-        _ = UnstoredException.Of(Flush); // The store says why, and tries again; nothing is removed until it has succeeded.
+        // The store says why, and tries again; nothing is removed until it has succeeded.
+        _ = UnstoredException.Of(Flush);
     }
 
     private void NoteSettled(Topic topic)
@@ -331,16 +435,19 @@ public sealed class GroupRegistry
         _assignments.TryRemove((group.Partition.Topic.Id, group.Name), out _);
     }
 
-    private string ListOf(Topic topic) => NamesOf(topic) switch
-    {
-        [] => "; nobody has subscribed with a group yet",
-        { } names => $"; it has {string.Join(", ", names.Take(10))}{(names.Count > 10 ? ", …" : "")}",
-    };
+    private string ListOf(Topic topic) =>
+        NamesOf(topic) switch
+        {
+            [] => "; nobody has subscribed with a group yet",
+            { } names => $"; it has {string.Join(", ", names.Take(10))}{(names.Count > 10 ? ", …" : "")}",
+        };
 
     private IReadOnlyList<Group> LoadAll(Topic topic, string name) =>
         [.. topic.Partitions.Where(p => p.Refusal is null).Select(p => Load(p, name)).OfType<Group>()];
 
-    /// <summary>The group on a partition, made of what was kept if nobody uses it; null when there never was one.</summary>
+    /// <summary>
+    /// The group on a partition, made of what was kept if nobody uses it; null when there never was one.
+    /// </summary>
     private Group? Load(Partition partition, string name)
     {
         Group? group = partition.FindGroup(name);
@@ -361,23 +468,32 @@ public sealed class GroupRegistry
         if (known is { IsEmpty: false })
         {
             throw new BrokerException(
-                ErrorCode.InvalidArgument, $"The members of the group '{name}' settle {(known.SettleMode == SettleMode.Explicit ? "explicitly" : "automatically")}; a member that settles otherwise can join when they have left.");
+                ErrorCode.InvalidArgument,
+                $"The members of the group '{name}' settle "
+                    + $"{(known.SettleMode == SettleMode.Explicit ? "explicitly" : "automatically")}; a member that "
+                    + $"settles otherwise can join when they have left."
+            );
         }
         GroupState state = known?.Capture() ?? Read(partition, name);
         known?.Retire();
         partition.Topic.AddGroup(name);
-        Group group = mode == SettleMode.Explicit ? new ExplicitGroup(partition, name, state, _deadLetters) : new AutomaticGroup(partition, name, state);
+        Group group =
+            mode == SettleMode.Explicit
+                ? new ExplicitGroup(partition, name, state, _deadLetters)
+                : new AutomaticGroup(partition, name, state);
         if (known is not null)
         {
             group.GoOnCounting(known);
-            group.MarkDirty(); // That its members settle otherwise now is to be kept, and what was not yet of the one before.
+            // That its members settle otherwise now is to be kept, and what was not yet of the one before.
+            group.MarkDirty();
         }
         group.Expect(1);
         return group;
     }
 
     private GroupState Read(Partition partition, string name) =>
-        partition.Topic.Settings.Kind == TopicKind.Durable && _positions.TryGet(KeyOf(partition, name), out long committed, out ReadOnlyMemory<byte> state)
+        partition.Topic.Settings.Kind == TopicKind.Durable
+        && _positions.TryGet(KeyOf(partition, name), out long committed, out ReadOnlyMemory<byte> state)
             ? GroupState.Decode(committed, state.Span)
             : GroupState.None;
 }

@@ -2,10 +2,14 @@ using System.Buffers.Binary;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>What is kept of a group: its position, the epoch it was reached in, and what it has been given and not settled.</summary>
+/// <summary>
+/// What is kept of a group: its position, the epoch it was reached in, and what it has been given and not settled.
+/// </summary>
 /// <param name="Committed">The lowest offset that is not settled; -1 for a group that never began.</param>
 /// <param name="Epoch">The log's epoch then; null when that is not known.</param>
-/// <param name="Next">The first offset that no member has been given; with automatic settlement the same as <paramref name="Committed"/>.</param>
+/// <param name="Next">
+/// The first offset that no member has been given; with automatic settlement the same as <paramref name="Committed"/>.
+/// </param>
 /// <param name="Unsettled">What lies between and is not settled, in the order of its offsets; null for nothing.</param>
 /// <param name="IsPaused">Whether the group gets nothing until it is resumed.</param>
 /// <param name="SettleMode">Who settles.</param>
@@ -19,10 +23,20 @@ namespace LightQ.Broker.Groups;
 /// </code>
 /// Flag 1: paused; flag 2: its members settle. A state of four bytes is an epoch alone.
 /// </remarks>
-internal readonly record struct GroupState(long Committed, uint? Epoch, long Next, IReadOnlyList<Redelivery>? Unsettled = null, bool IsPaused = false, SettleMode SettleMode = SettleMode.Automatic)
+internal readonly record struct GroupState(
+    long Committed,
+    uint? Epoch,
+    long Next,
+    IReadOnlyList<Redelivery>? Unsettled = null,
+    bool IsPaused = false,
+    SettleMode SettleMode = SettleMode.Automatic
+)
 {
-    private const byte Version = 1, PausedFlag = 1, ExplicitFlag = 2;
-    private const int HeadSize = 16, EntrySize = 24;
+    private const byte Version = 1,
+        PausedFlag = 1,
+        ExplicitFlag = 2;
+    private const int HeadSize = 16,
+        EntrySize = 24;
 
     /// <summary>A group that never began.</summary>
     public static readonly GroupState None = new(-1, null, -1);
@@ -48,15 +62,23 @@ internal readonly record struct GroupState(long Committed, uint? Epoch, long Nex
         return state;
     }
 
-    /// <summary>Reads what was kept. A state that contradicts itself, or is of a later version, counts as the position alone: more is delivered again then.</summary>
+    /// <summary>
+    /// Reads what was kept. A state that contradicts itself, or is of a later version, counts as the position alone:
+    /// more is delivered again then.
+    /// </summary>
     public static GroupState Decode(long committed, ReadOnlySpan<byte> state)
     {
         uint? epoch = state.Length >= sizeof(uint) ? BinaryPrimitives.ReadUInt32LittleEndian(state) : null;
         var position = new GroupState(committed, epoch, committed);
         if (state.Length < HeadSize || state[4] != Version || (state.Length - HeadSize) % EntrySize != 0)
             return position;
-        position = position with { IsPaused = (state[5] & PausedFlag) != 0, SettleMode = (state[5] & ExplicitFlag) != 0 ? SettleMode.Explicit : SettleMode.Automatic };
-        long next = BinaryPrimitives.ReadInt64LittleEndian(state[8..]), last = committed;
+        position = position with
+        {
+            IsPaused = (state[5] & PausedFlag) != 0,
+            SettleMode = (state[5] & ExplicitFlag) != 0 ? SettleMode.Explicit : SettleMode.Automatic,
+        };
+        long next = BinaryPrimitives.ReadInt64LittleEndian(state[8..]),
+            last = committed;
         var unsettled = new List<Redelivery>((state.Length - HeadSize) / EntrySize);
         for (ReadOnlySpan<byte> entry = state[HeadSize..]; entry.Length > 0; entry = entry[EntrySize..])
         {
@@ -64,7 +86,8 @@ internal readonly record struct GroupState(long Committed, uint? Epoch, long Nex
                 BinaryPrimitives.ReadInt64LittleEndian(entry),
                 BinaryPrimitives.ReadInt32LittleEndian(entry[8..]),
                 BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
-                BinaryPrimitives.ReadInt64LittleEndian(entry[16..]));
+                BinaryPrimitives.ReadInt64LittleEndian(entry[16..])
+            );
             if (range.First < last || range.Count <= 0 || range.First > next - range.Count)
                 return position;
             last = range.End;

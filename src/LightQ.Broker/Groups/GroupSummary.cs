@@ -2,7 +2,9 @@ using LightQ.Broker.Topics;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>A group over its partitions, as it is at a moment: what lists, descriptions and metrics tell of it.</summary>
+/// <summary>
+/// A group over its partitions, as it is at a moment: what lists, descriptions and metrics tell of it.
+/// </summary>
 public sealed record GroupSummary
 {
     private GroupSummary(Topic topic, string name, IReadOnlyList<Group> groups)
@@ -48,7 +50,10 @@ public sealed record GroupSummary
     /// <summary>Counts since the broker started.</summary>
     public GroupCounts Counts { get; }
 
-    /// <summary>How long ago the oldest message was appended that is not settled; zero when all are, null when that could not be read in time.</summary>
+    /// <summary>
+    /// How long ago the oldest message was appended that is not settled; zero when all are, null when that could not be
+    /// read in time.
+    /// </summary>
     public TimeSpan? OldestUnsettled { get; private init; }
 
     /// <summary>The group on each partition that it was used on.</summary>
@@ -62,7 +67,12 @@ public sealed record GroupSummary
     /// <param name="name">The group's name.</param>
     /// <param name="groups">It, on each of its partitions.</param>
     /// <param name="cancellationToken">Ends the reading: what is not known by then stays unknown.</param>
-    internal static async ValueTask<GroupSummary> ReadAsync(Topic topic, string name, IReadOnlyList<Group> groups, CancellationToken cancellationToken)
+    internal static async ValueTask<GroupSummary> ReadAsync(
+        Topic topic,
+        string name,
+        IReadOnlyList<Group> groups,
+        CancellationToken cancellationToken
+    )
     {
         TimeSpan? oldest = TimeSpan.Zero;
         try

@@ -2,7 +2,10 @@ using System.Numerics;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>A delivery that is one member's until it settles each of its messages or the lock runs out. Guarded by its group's gate.</summary>
+/// <summary>
+/// A delivery that is one member's until it settles each of its messages or the lock runs out. Guarded by its group's
+/// gate.
+/// </summary>
 internal sealed class Lease
 {
     private ulong _few;
@@ -38,7 +41,15 @@ internal sealed class Lease
     /// <summary>Makes it a new delivery.</summary>
     public void Begin(uint id, ExplicitMember member, long first, int count, ushort deliveries, long deadline)
     {
-        (Id, Member, First, Count, Open, Deliveries, Deadline) = (id, member, first, count, count, deliveries, deadline);
+        (Id, Member, First, Count, Open, Deliveries, Deadline) = (
+            id,
+            member,
+            first,
+            count,
+            count,
+            deliveries,
+            deadline
+        );
         if (count <= 64)
         {
             _few = ulong.MaxValue >> (64 - count);
@@ -96,7 +107,7 @@ internal sealed class Lease
     /// <summary>The ranges that are open, in order.</summary>
     public IEnumerable<(long First, int Count)> OpenRanges()
     {
-        for (int at = 0; at < Count;)
+        for (int at = 0; at < Count; )
         {
             if ((Word(at) >> (at & 63) & 1) == 0)
             {

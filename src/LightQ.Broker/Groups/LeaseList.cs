@@ -2,8 +2,9 @@ namespace LightQ.Broker.Groups;
 
 /// <summary>The leases of a member in the order in which their locks run out. Not thread-safe.</summary>
 /// <remarks>
-/// A doubly linked list: a member's locks last equally long, so a new or renewed one belongs at the end. One list of all members would be walked when they
-/// ask for different times, and a heap would keep what was settled until its time had come: nine million entries at 300,000 a second and 30 s.
+/// A doubly linked list: a member's locks last equally long, so a new or renewed one belongs at the end. One list of
+/// all members would be walked when they ask for different times, and a heap would keep what was settled until its time
+/// had come: nine million entries at 300,000 a second and 30 s.
 /// </remarks>
 internal sealed class LeaseList
 {

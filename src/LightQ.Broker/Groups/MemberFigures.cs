@@ -7,4 +7,11 @@ namespace LightQ.Broker.Groups;
 /// <param name="MaxInFlight">How many it may hold; 0 for no limit.</param>
 /// <param name="Credit">Bytes it may still be sent.</param>
 /// <param name="IsAssigned">Whether the partition is its; of a topic with one partition it is everyone's.</param>
-public readonly record struct MemberFigures(uint Connection, uint Stream, long InFlight, uint MaxInFlight, long Credit, bool IsAssigned);
+public readonly record struct MemberFigures(
+    uint Connection,
+    uint Stream,
+    long InFlight,
+    uint MaxInFlight,
+    long Credit,
+    bool IsAssigned
+);

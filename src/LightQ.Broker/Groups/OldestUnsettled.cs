@@ -5,7 +5,9 @@ using LightQ.Protocol;
 namespace LightQ.Broker.Groups;
 
 /// <summary>Finds out how old the oldest message is that a group has not settled. Thread-safe.</summary>
-/// <remarks>What was read is remembered: a group that stands still costs one read, however often it is asked for.</remarks>
+/// <remarks>
+/// What was read is remembered: a group that stands still costs one read, however often it is asked for.
+/// </remarks>
 internal sealed class OldestUnsettled
 {
     /// <summary>Batches that nobody is to get, passed over in one go; the next asking goes on behind them.</summary>
@@ -24,9 +26,16 @@ internal sealed class OldestUnsettled
     }
 
     /// <summary>When it was appended: now, when there is none.</summary>
-    private async ValueTask<long?> FindAsync(ITopicLog log, LogCursor first, long now, CancellationToken cancellationToken)
+    private async ValueTask<long?> FindAsync(
+        ITopicLog log,
+        LogCursor first,
+        long now,
+        CancellationToken cancellationToken
+    )
     {
-        long asked = Math.Max(first.Offset, log.StartOffset), end = log.ReadableOffset, at = asked;
+        long asked = Math.Max(first.Offset, log.StartOffset),
+            end = log.ReadableOffset,
+            at = asked;
         if (asked >= end)
             return now;
         if (Volatile.Read(ref _known) is { } known && known.From <= asked && asked < known.End)
@@ -37,9 +46,15 @@ internal sealed class OldestUnsettled
         }
         if (log is RingLog ring)
             return Remember(asked, ring.FindTimes(first with { Offset = asked }, out long behind), behind) ?? now;
-        for (int batches = 0; at < end && batches < MostBatches && !cancellationToken.IsCancellationRequested; batches++)
+        for (
+            int batches = 0;
+            at < end && batches < MostBatches && !cancellationToken.IsCancellationRequested;
+            batches++
+        )
         {
-            (BatchTimes? times, long next) = await BatchFetch.ReadTimesAsync(log, at, cancellationToken).ConfigureAwait(false);
+            (BatchTimes? times, long next) = await BatchFetch
+                .ReadTimesAsync(log, at, cancellationToken)
+                .ConfigureAwait(false);
             if (next == long.MaxValue)
                 return now; // It ends before that: nothing to remember.
             at = Math.Min(next, end);

@@ -10,7 +10,10 @@ internal readonly record struct Redelivery(long First, int Count, ushort Deliver
     /// <summary>One behind the last offset.</summary>
     public long End => First + Count;
 
-    /// <summary>Makes one of neighbours that differ in nothing else: a hundred thousand single leases must not cost megabytes whenever they are kept.</summary>
+    /// <summary>
+    /// Makes one of neighbours that differ in nothing else: a hundred thousand single leases must not cost megabytes
+    /// whenever they are kept.
+    /// </summary>
     /// <param name="sorted">By offset; is changed.</param>
     public static List<Redelivery> Merge(List<Redelivery> sorted)
     {
@@ -28,5 +31,8 @@ internal readonly record struct Redelivery(long First, int Count, ushort Deliver
     }
 
     private bool IsContinuedBy(in Redelivery next) =>
-        End == next.First && Deliveries == next.Deliveries && NotBefore == next.NotBefore && Count <= int.MaxValue - next.Count;
+        End == next.First
+        && Deliveries == next.Deliveries
+        && NotBefore == next.NotBefore
+        && Count <= int.MaxValue - next.Count;
 }

@@ -12,11 +12,14 @@ internal sealed class RedeliveryQueue
     /// <summary>Ranges that have to wait.</summary>
     public int DelayedCount => _delayed.Count;
 
-    /// <summary>When the next delayed range may come, in unix microseconds; <see cref="long.MaxValue"/> when there is none.</summary>
+    /// <summary>
+    /// When the next delayed range may come, in unix microseconds; <see cref="long.MaxValue"/> when there is none.
+    /// </summary>
     public long NextTime => _delayed.TryPeek(out _, out long time) ? time : long.MaxValue;
 
     /// <summary>The ranges, in no order.</summary>
-    public IEnumerable<Redelivery> All => _ready.UnorderedItems.Concat(_delayed.UnorderedItems).Select(item => item.Element);
+    public IEnumerable<Redelivery> All =>
+        _ready.UnorderedItems.Concat(_delayed.UnorderedItems).Select(item => item.Element);
 
     /// <summary>Adds a range.</summary>
     public void Add(in Redelivery range, long now)
@@ -49,7 +52,16 @@ internal sealed class RedeliveryQueue
     {
         Redelivery range = _ready.Dequeue();
         if (count < range.Count)
-            _ready.Enqueue(range with { First = range.First + count, Count = range.Count - count }, range.First + count);
+        {
+            _ready.Enqueue(
+                range with
+                {
+                    First = range.First + count,
+                    Count = range.Count - count,
+                },
+                range.First + count
+            );
+        }
     }
 
     /// <summary>Forgets everything.</summary>

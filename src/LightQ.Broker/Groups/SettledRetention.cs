@@ -8,23 +8,34 @@ using LightQ.Storage.State;
 
 namespace LightQ.Broker.Groups;
 
-/// <summary>Retention of topics whose messages go when all groups have settled them. Runs in housekeeping only. Thread-safe.</summary>
+/// <summary>
+/// Retention of topics whose messages go when all groups have settled them. Runs in housekeeping only. Thread-safe.
+/// </summary>
 /// <remarks>
-/// What counts of a group is the lower of its position and of what a start would find of it on the disk, whatever ends the broker: so no group ever stands
-/// behind the log's start. A group counts on every partition of its topic, also where it has not been yet.
-/// A dead letter holds its original until it is driven back, which needs the original: published from the letter it would come to all groups again, and be another message.
+/// What counts of a group is the lower of its position and of what a start would find of it on the disk, whatever ends
+/// the broker: so no group ever stands behind the log's start. A group counts on every partition of its topic, also
+/// where it has not been yet. A dead letter holds its original until it is driven back, which needs the original:
+/// published from the letter it would come to all groups again, and be another message.
 /// </remarks>
-internal sealed class SettledRetention(GroupRegistry groups, OffsetStore positions, DeadLetterOffice deadLetters, JournalEnvironment environment, Func<BrokerOptions> options) : IHousekept
+internal sealed class SettledRetention(
+    GroupRegistry groups,
+    OffsetStore positions,
+    DeadLetterOffice deadLetters,
+    JournalEnvironment environment,
+    Func<BrokerOptions> options
+) : IHousekept
 {
     /// <summary>When to look again at what nothing tells of: letters that were deleted.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1), RetryAfter = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1),
+        RetryAfter = TimeSpan.FromMilliseconds(500);
 
     private readonly ConcurrentDictionary<Partition, byte> _noted = new();
 
     /// <summary>See <see cref="JournalOptions.SettledBefore"/>.</summary>
     public long SettledBefore(Partition partition)
     {
-        bool isSettled = partition.Topic.Settings.Retention == Retention.Settled, isServed = groups.IsServed(partition.Topic);
+        bool isSettled = partition.Topic.Settings.Retention == Retention.Settled,
+            isServed = groups.IsServed(partition.Topic);
         if (!isServed && isSettled)
             Note(partition, RetryAfter); // The broker starts.
         if (!isServed)
@@ -54,8 +65,12 @@ internal sealed class SettledRetention(GroupRegistry groups, OffsetStore positio
         var unknown = new RetentionHold(0, "", IsPassing: true);
         if (topic.IsIncomplete || positions.IsForgetting(topic.Id))
             return unknown;
-        // In this order: what a redrive brings back is in its group before its letter counts as done, and a letter is there before its original counts as settled.
-        Dictionary<string, long> redriven = names.ToDictionary(name => name, name => positions.TryGetKept(Redrive.KeyOf(topic, name), out long letter) ? letter : 0);
+        // In this order: what a redrive brings back is in its group before its letter counts as done, and a letter is
+        // there before its original counts as settled.
+        Dictionary<string, long> redriven = names.ToDictionary(
+            name => name,
+            name => positions.TryGetKept(Redrive.KeyOf(topic, name), out long letter) ? letter : 0
+        );
         var lowest = new RetentionHold(long.MaxValue, "");
         foreach (string name in names)
         {
@@ -75,7 +90,9 @@ internal sealed class SettledRetention(GroupRegistry groups, OffsetStore positio
         return lowest;
     }
 
-    /// <summary>What keeps most of a topic, and how many messages that is; null where nothing is kept, and for other topics.</summary>
+    /// <summary>
+    /// What keeps most of a topic, and how many messages that is; null where nothing is kept, and for other topics.
+    /// </summary>
     public (RetentionHold Hold, long Messages)? FindWorst(Topic topic)
     {
         (RetentionHold Hold, long Messages) worst = default;

@@ -6,5 +6,10 @@ namespace LightQ.Broker.Logs;
 internal sealed class DisconnectingReader(RingLog log, Action<StreamClose> end) : YieldingReader(log, end)
 {
     protected override void MakeRoom(long position) =>
-        End(new StreamClose(ErrorCode.SlowConsumer, $"messages {Held.Offset} to {RingEnd.Offset - 1} were not sent when the ring needed their room"));
+        End(
+            new StreamClose(
+                ErrorCode.SlowConsumer,
+                $"messages {Held.Offset} to {RingEnd.Offset - 1} were not sent when the ring needed their room"
+            )
+        );
 }

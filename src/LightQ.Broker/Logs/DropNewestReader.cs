@@ -7,10 +7,11 @@ namespace LightQ.Broker.Logs;
 
 /// <summary>Keeps what the ring held when it filled up, and drops what arrives until all of that was sent.</summary>
 /// <remarks>
-/// What has to leave the ring is copied into memory that all such readers share. When that is full, the reader keeps what it has and drops
-/// the rest too: the bound is the ring, or what there is memory for.
+/// What has to leave the ring is copied into memory that all such readers share. When that is full, the reader keeps
+/// what it has and drops the rest too: the bound is the ring, or what there is memory for.
 /// </remarks>
-internal sealed class DropNewestReader(RingLog log, Action<StreamClose> end, RunMemory memory) : YieldingReader(log, end)
+internal sealed class DropNewestReader(RingLog log, Action<StreamClose> end, RunMemory memory)
+    : YieldingReader(log, end)
 {
     private readonly Queue<(byte[] Buffer, int Length, long FirstOffset, long NextOffset)> _kept = new();
     private byte[]? _lent;

@@ -4,8 +4,13 @@ using LightQ.Storage.Backups;
 
 namespace LightQ.Broker.Logs;
 
-/// <summary>The log behind one partition: append a batch, read runs, truncate. In memory, in a journal, one day replicated.</summary>
-/// <remarks>Appends and <see cref="EndPosition"/> belong to the thread that holds the partition's append lock; the rest is for any thread.</remarks>
+/// <summary>
+/// The log behind one partition: append a batch, read runs, truncate. In memory, in a journal, one day replicated.
+/// </summary>
+/// <remarks>
+/// Appends and <see cref="EndPosition"/> belong to the thread that holds the partition's append lock; the rest is for
+/// any thread.
+/// </remarks>
 public interface ITopicLog : IAsyncDisposable
 {
     /// <summary>The first offset held.</summary>
@@ -29,7 +34,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Rises at every unclean start.</summary>
     uint Epoch { get; }
 
-    /// <summary>One behind the last offset that is still what it was in an epoch; see <see cref="Journal.EndOfEpoch"/>.</summary>
+    /// <summary>
+    /// One behind the last offset that is still what it was in an epoch; see <see cref="Journal.EndOfEpoch"/>.
+    /// </summary>
     long EndOfEpoch(uint epoch);
 
     /// <summary>Bytes held.</summary>
@@ -59,7 +66,9 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>The position below which everything has reached <paramref name="durability"/>.</summary>
     long PositionOf(Durability durability);
 
-    /// <summary>From now on progress is also announced when bytes are written, not only when they are durable.</summary>
+    /// <summary>
+    /// From now on progress is also announced when bytes are written, not only when they are durable.
+    /// </summary>
     void NotifyWritten();
 
     /// <summary>Opens a reader.</summary>
@@ -76,10 +85,10 @@ public interface ITopicLog : IAsyncDisposable
     /// <summary>Changes how long messages are kept; 0 and zero are no limit. Nothing for a log in memory.</summary>
     void SetRetention(long bytes, TimeSpan age);
 
-    /// <summary>Has housekeeping look at the log soon: something of it may be removed. Nothing for a log in memory.</summary>
-    void RequestLook()
-    {
-    }
+    /// <summary>
+    /// Has housekeeping look at the log soon: something of it may be removed. Nothing for a log in memory.
+    /// </summary>
+    void RequestLook() { }
 
     /// <summary>Removes the log for good. Readers must be closed first.</summary>
     ValueTask DeleteAsync();

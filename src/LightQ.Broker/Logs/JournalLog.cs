@@ -48,12 +48,13 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public void Flush() => journal.Signal();
 
-    public long PositionOf(Durability durability) => durability switch
-    {
-        Durability.Fsync => journal.DurablePosition,
-        Durability.Written => journal.WrittenPosition,
-        _ => long.MaxValue,
-    };
+    public long PositionOf(Durability durability) =>
+        durability switch
+        {
+            Durability.Fsync => journal.DurablePosition,
+            Durability.Written => journal.WrittenPosition,
+            _ => long.MaxValue,
+        };
 
     public void NotifyWritten() => journal.NotifyWritten = true;
 
@@ -80,7 +81,9 @@ internal sealed class JournalLog(Journal journal) : ITopicLog
 
     public long Truncate(long beforeOffset)
     {
-        journal.TruncateBefore(beforeOffset < 0 ? journal.ReadableOffset : Math.Min(beforeOffset, journal.ReadableOffset));
+        journal.TruncateBefore(
+            beforeOffset < 0 ? journal.ReadableOffset : Math.Min(beforeOffset, journal.ReadableOffset)
+        );
         return journal.StartOffset;
     }
 

@@ -22,7 +22,11 @@ internal sealed class JournalLogReader(JournalReader reader) : LogReader
         else if (result == ReadResult.Run)
         {
             _lentEnd = found.NextOffset;
-            run = new LentRun(found.Memory, new LogCursor(found.FirstOffset, found.FirstOffset), new LogCursor(found.NextOffset, found.NextOffset));
+            run = new LentRun(
+                found.Memory,
+                new LogCursor(found.FirstOffset, found.FirstOffset),
+                new LogCursor(found.NextOffset, found.NextOffset)
+            );
         }
         return result;
     }

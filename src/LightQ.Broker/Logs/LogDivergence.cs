@@ -4,8 +4,9 @@ namespace LightQ.Broker.Logs;
 
 /// <summary>What somebody who returns has seen, compared with the log as it is now.</summary>
 /// <remarks>
-/// A log parts from what was seen of it where the next epoch began, because an unclean stop may cut what was not durable and its offsets are
-/// given out again; a log that was made anew parts at 0. What was seen from there on is a gap, and reading goes on where the gap begins.
+/// A log parts from what was seen of it where the next epoch began, because an unclean stop may cut what was not
+/// durable and its offsets are given out again; a log that was made anew parts at 0. What was seen from there on is a
+/// gap, and reading goes on where the gap begins.
 /// </remarks>
 internal static class LogDivergence
 {

@@ -14,7 +14,9 @@ public abstract class LogReader : IDisposable
     /// <param name="gap">The gap; the cursor already stands behind it.</param>
     public abstract ReadResult TryRead(int maxBytes, out LentRun run, out LogGap gap);
 
-    /// <summary>Gives back the run that was lent and goes to <paramref name="cursor"/>. What lies before it may be overwritten.</summary>
+    /// <summary>
+    /// Gives back the run that was lent and goes to <paramref name="cursor"/>. What lies before it may be overwritten.
+    /// </summary>
     public abstract void MoveTo(in LogCursor cursor);
 
     /// <summary>Gives back the run that was lent and stops holding anything, until <see cref="MoveTo"/>.</summary>

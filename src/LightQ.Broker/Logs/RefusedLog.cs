@@ -4,7 +4,10 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
-/// <summary>Stands for the log of a partition that could not be opened: holds nothing, takes nothing, and touches nothing that is on the disk.</summary>
+/// <summary>
+/// Stands for the log of a partition that could not be opened: holds nothing, takes nothing, and touches nothing that
+/// is on the disk.
+/// </summary>
 internal sealed class RefusedLog(PartitionRefusal refusal) : ITopicLog
 {
     public long StartOffset => 0;
@@ -39,23 +42,17 @@ internal sealed class RefusedLog(PartitionRefusal refusal) : ITopicLog
         return AppendResult.Failed;
     }
 
-    public void Flush()
-    {
-    }
+    public void Flush() { }
 
     public long PositionOf(Durability durability) => 0;
 
-    public void NotifyWritten()
-    {
-    }
+    public void NotifyWritten() { }
 
     public LogReader OpenReader(StartKind start, long value, bool holds, Action ready) => throw Refused();
 
     public long Truncate(long beforeOffset) => throw Refused();
 
-    public void SetRetention(long bytes, TimeSpan age)
-    {
-    }
+    public void SetRetention(long bytes, TimeSpan age) { }
 
     public ValueTask DeleteAsync() => ValueTask.CompletedTask;
 

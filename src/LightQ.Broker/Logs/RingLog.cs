@@ -5,7 +5,9 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
-/// <summary>A transient topic's log: the ring is all there is. The oldest batch is overwritten unless a reader holds it.</summary>
+/// <summary>
+/// A transient topic's log: the ring is all there is. The oldest batch is overwritten unless a reader holds it.
+/// </summary>
 internal sealed class RingLog : ITopicLog
 {
     private readonly Lock _appendLock;
@@ -65,8 +67,10 @@ internal sealed class RingLog : ITopicLog
 
     public AppendResult TryAppend(ReadOnlySpan<byte> batch, long appendTime, out long baseOffset)
     {
-        if (Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed
-            && !(TryMakeRoom(batch.Length) && Ring.TryClaim(batch.Length, out claim) == ClaimResult.Claimed))
+        if (
+            Ring.TryClaim(batch.Length, out RingClaim claim) != ClaimResult.Claimed
+            && !(TryMakeRoom(batch.Length) && Ring.TryClaim(batch.Length, out claim) == ClaimResult.Claimed)
+        )
         {
             baseOffset = -1;
             return AppendResult.Full;
@@ -80,9 +84,7 @@ internal sealed class RingLog : ITopicLog
         return AppendResult.Appended;
     }
 
-    public void Flush()
-    {
-    }
+    public void Flush() { }
 
     public long PositionOf(Durability durability) => durability == Durability.Memory ? Ring.Published : -1;
 
@@ -104,7 +106,9 @@ internal sealed class RingLog : ITopicLog
         }
     }
 
-    /// <summary>Puts a reader that yields in its place; what it has not read is asked for when the room is needed.</summary>
+    /// <summary>
+    /// Puts a reader that yields in its place; what it has not read is asked for when the room is needed.
+    /// </summary>
     internal void Open(YieldingReader reader, StartKind start, long value)
     {
         lock (_appendLock)
@@ -138,7 +142,10 @@ internal sealed class RingLog : ITopicLog
     public long Truncate(long beforeOffset)
     {
         // Memory is reused by the ring itself: nothing is gained by cutting it, and readers find their own place.
-        throw new BrokerException(ErrorCode.NotSupported, "A transient topic cannot be truncated: its ring overwrites the oldest messages by itself.");
+        throw new BrokerException(
+            ErrorCode.NotSupported,
+            "A transient topic cannot be truncated: its ring overwrites the oldest messages by itself."
+        );
     }
 
     public void SetRetention(long bytes, TimeSpan age)
@@ -147,7 +154,9 @@ internal sealed class RingLog : ITopicLog
     }
 
     /// <summary>The times of the batch at a place, or of the first held behind it.</summary>
-    /// <param name="at">The place; its position is -1 where only the offset is known, and then the ring is walked.</param>
+    /// <param name="at">
+    /// The place; its position is -1 where only the offset is known, and then the ring is walked.
+    /// </param>
     /// <param name="end">One behind the batch's last offset.</param>
     /// <returns>Null when there is none.</returns>
     public BatchTimes? FindTimes(in LogCursor at, out long end)
@@ -157,7 +166,10 @@ internal sealed class RingLog : ITopicLog
             end = _endOffset;
             if (_isClosed)
                 return null; // The topic is deleted, and its memory given back.
-            long position = at.Position >= 0 && Ring.IsIntact(at.Position) ? at.Position : Find(Ring.Tail, StartKind.Offset, at.Offset).Position;
+            long position =
+                at.Position >= 0 && Ring.IsIntact(at.Position)
+                    ? at.Position
+                    : Find(Ring.Tail, StartKind.Offset, at.Offset).Position;
             if (!Ring.TryGetRun(position, 1, out RingRun run))
                 return null;
             var batch = new BatchView(run.Span);
@@ -166,7 +178,9 @@ internal sealed class RingLog : ITopicLog
         }
     }
 
-    /// <summary>Gives the ring's memory back to the system when nothing reads it; what it still held is gone then.</summary>
+    /// <summary>
+    /// Gives the ring's memory back to the system when nothing reads it; what it still held is gone then.
+    /// </summary>
     public bool TryRelease()
     {
         lock (_appendLock)
@@ -203,7 +217,8 @@ internal sealed class RingLog : ITopicLog
     }
 
     /// <summary>The offset of the batch at <paramref name="position"/>; the caller holds the append lock.</summary>
-    private long OffsetAt(long position) => Ring.TryGetRun(position, 1, out RingRun run) ? new BatchView(run.Span).BaseOffset : _endOffset;
+    private long OffsetAt(long position) =>
+        Ring.TryGetRun(position, 1, out RingRun run) ? new BatchView(run.Span).BaseOffset : _endOffset;
 
     private LogCursor Find(long position, StartKind start, long value)
     {

@@ -77,7 +77,11 @@ internal sealed class RingLogReader : LogReader
             return SkipOverwritten(out gap);
         }
         _copy = copy;
-        run = new LentRun(copy.AsMemory(0, found.Length), _cursor, new LogCursor(EndOffset(copy.AsSpan(0, found.Length)), found.NextPosition));
+        run = new LentRun(
+            copy.AsMemory(0, found.Length),
+            _cursor,
+            new LogCursor(EndOffset(copy.AsSpan(0, found.Length)), found.NextPosition)
+        );
         return ReadResult.Run;
     }
 

@@ -6,7 +6,10 @@ using LightQ.Storage.Spilling;
 
 namespace LightQ.Broker.Logs;
 
-/// <summary>Keeps what has to leave the ring in temporary files, reads it back in order, and goes on in the ring where the files end.</summary>
+/// <summary>
+/// Keeps what has to leave the ring in temporary files, reads it back in order, and goes on in the ring where the files
+/// end.
+/// </summary>
 internal sealed class SpillingReader : YieldingReader
 {
     private readonly SpillStore _store;
@@ -40,16 +43,22 @@ internal sealed class SpillingReader : YieldingReader
             return true;
         string reason = result switch
         {
-            SpillResult.QueueFull => $"a subscription may spill {_store.Options.MaxQueueBytes} bytes (Broker:SpillBytesPerSubscription)",
-            SpillResult.StoreFull => $"all subscriptions together may spill {_store.Options.MaxBytes} bytes (Broker:SpillBytes)",
-            SpillResult.DiskBehind => $"the disk does not take the backlog as fast as it grows, and {_store.Options.MaxMemoryBytes} bytes (Broker:BacklogMemoryBytes) wait for it",
+            SpillResult.QueueFull =>
+                $"a subscription may spill {_store.Options.MaxQueueBytes} bytes (Broker:SpillBytesPerSubscription)",
+            SpillResult.StoreFull =>
+                $"all subscriptions together may spill {_store.Options.MaxBytes} bytes (Broker:SpillBytes)",
+            SpillResult.DiskBehind =>
+                $"the disk does not take the backlog as fast as it grows, and {_store.Options.MaxMemoryBytes} bytes "
+                    + $"(Broker:BacklogMemoryBytes) wait for it",
             _ => "its backlog was lost",
         };
         End(Lost(reason));
         return false;
     }
 
-    private void OnFailed(Exception reason) => EndFromOutside(Lost($"its backlog cannot be kept on the disk: {DiskError.Describe(reason)}"));
+    private void OnFailed(Exception reason) =>
+        EndFromOutside(Lost($"its backlog cannot be kept on the disk: {DiskError.Describe(reason)}"));
 
-    private StreamClose Lost(string reason) => new(ErrorCode.SlowConsumer, $"from message {Cursor.Offset} on nothing was sent: {reason}");
+    private StreamClose Lost(string reason) =>
+        new(ErrorCode.SlowConsumer, $"from message {Cursor.Offset} on nothing was sent: {reason}");
 }

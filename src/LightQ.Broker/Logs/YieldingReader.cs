@@ -7,10 +7,14 @@ using LightQ.Storage;
 
 namespace LightQ.Broker.Logs;
 
-/// <summary>Reads a ring for a subscription that no producer waits for: when the ring needs the room of what was not read, the reader makes it at once.</summary>
+/// <summary>
+/// Reads a ring for a subscription that no producer waits for: when the ring needs the room of what was not read, the
+/// reader makes it at once.
+/// </summary>
 /// <remarks>
-/// Its gate is a reminder, not a hold: a claim that fails because of it has the reader <see cref="Yield"/> and is tried again. What the reader
-/// hands out are copies, so that a socket which takes its time holds nothing. It copies without its lock and looks afterwards whether it has yielded meanwhile.
+/// Its gate is a reminder, not a hold: a claim that fails because of it has the reader <see cref="Yield"/> and is tried
+/// again. What the reader hands out are copies, so that a socket which takes its time holds nothing. It copies without
+/// its lock and looks afterwards whether it has yielded meanwhile.
 /// </remarks>
 internal abstract class YieldingReader : LogReader
 {
@@ -110,7 +114,10 @@ internal abstract class YieldingReader : LogReader
         }
     }
 
-    /// <summary>A claim needs the ring's room before <paramref name="position"/>. The caller holds the append lock, and appends after this.</summary>
+    /// <summary>
+    /// A claim needs the ring's room before <paramref name="position"/>. The caller holds the append lock, and appends
+    /// after this.
+    /// </summary>
     internal void Yield(long position)
     {
         lock (_lock)
@@ -133,10 +140,14 @@ internal abstract class YieldingReader : LogReader
         }
     }
 
-    /// <summary>Sees that nothing before <paramref name="position"/> is held any more. The caller holds append lock and lock.</summary>
+    /// <summary>
+    /// Sees that nothing before <paramref name="position"/> is held any more. The caller holds append lock and lock.
+    /// </summary>
     protected abstract void MakeRoom(long position);
 
-    /// <summary>Takes the oldest run that was kept outside the ring, or the gap that is left of it. The caller holds the lock.</summary>
+    /// <summary>
+    /// Takes the oldest run that was kept outside the ring, or the gap that is left of it. The caller holds the lock.
+    /// </summary>
     protected virtual ReadResult TryReadKept(out LogRun run, out LogGap gap)
     {
         (run, gap) = (default, default);
@@ -144,20 +155,20 @@ internal abstract class YieldingReader : LogReader
     }
 
     /// <summary>Gives back the run that <see cref="TryReadKept"/> gave.</summary>
-    protected virtual void ReleaseKept()
-    {
-    }
+    protected virtual void ReleaseKept() { }
 
     /// <summary>Lets go of everything kept outside the ring. The caller holds the lock.</summary>
-    protected virtual void DropKept()
-    {
-    }
+    protected virtual void DropKept() { }
 
-    /// <summary>Keeps a copy of the run at <see cref="Held"/> outside the ring. The caller holds append lock and lock.</summary>
+    /// <summary>
+    /// Keeps a copy of the run at <see cref="Held"/> outside the ring. The caller holds append lock and lock.
+    /// </summary>
     /// <returns>False if it cannot.</returns>
     protected virtual bool TryKeep(in RingRun run, long nextOffset) => false;
 
-    /// <summary>Keeps what lies before <paramref name="position"/>, run by run. The caller holds append lock and lock.</summary>
+    /// <summary>
+    /// Keeps what lies before <paramref name="position"/>, run by run. The caller holds append lock and lock.
+    /// </summary>
     protected void Evacuate(long position)
     {
         int runBytes = Math.Min(ProtocolLimits.DeliverRunBytes, _log.Ring.Capacity / 4);
@@ -247,7 +258,8 @@ internal abstract class YieldingReader : LogReader
                 if (copy is null)
                 {
                     if (found.NextPosition != from.Position)
-                        Hold(_held with { Position = found.NextPosition }); // Do not hold the padding at the end of a lap.
+                        // Do not hold the padding at the end of a lap.
+                        Hold(_held with { Position = found.NextPosition });
                     return ReadResult.AtEnd;
                 }
                 _next = new LogCursor(EndOffset(copy.AsSpan(0, found.Length)), found.NextPosition);

@@ -3,15 +3,22 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Broker.Producers;
 
-/// <summary>How many batches a named producer's stream has under way: never more than the log remembers of the producer, so that whatever it may send again is recognised.</summary>
+/// <summary>
+/// How many batches a named producer's stream has under way: never more than the log remembers of the producer, so that
+/// whatever it may send again is recognised.
+/// </summary>
 /// <remarks>
-/// A client must not send a batch with <see cref="ProtocolLimits.UnacknowledgedBatches"/> before it without an ack. But one that does not know of that limit may have sent on while acks are on their way to it;
-/// if these are lost, it sends more again than is remembered. So the client is asked, behind acks, to say that it has read them, and nothing more is stored while as many batches
-/// as are remembered lie behind the last place that it is known to have read. One that keeps to its window hardly ever waits for that. Guarded by its stream's lock.
+/// A client must not send a batch with <see cref="ProtocolLimits.UnacknowledgedBatches"/> before it without an ack. But
+/// one that does not know of that limit may have sent on while acks are on their way to it; if these are lost, it sends
+/// more again than is remembered. So the client is asked, behind acks, to say that it has read them, and nothing more
+/// is stored while as many batches as are remembered lie behind the last place that it is known to have read. One that
+/// keeps to its window hardly ever waits for that. Guarded by its stream's lock.
 /// </remarks>
 internal sealed class BatchWindow
 {
-    /// <summary>After so many acknowledged batches the client is asked whether it has read that, one question at a time.</summary>
+    /// <summary>
+    /// After so many acknowledged batches the client is asked whether it has read that, one question at a time.
+    /// </summary>
     private const int EchoShare = ProtocolLimits.UnacknowledgedBatches / 4;
 
     private int _received;

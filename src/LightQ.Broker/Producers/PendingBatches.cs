@@ -2,7 +2,9 @@ using System.Buffers;
 
 namespace LightQ.Broker.Producers;
 
-/// <summary>Batches that found the log full, in order, in pooled memory. At most the publish window and one batch.</summary>
+/// <summary>
+/// Batches that found the log full, in order, in pooled memory. At most the publish window and one batch.
+/// </summary>
 internal sealed class PendingBatches(PendingBudget budget)
 {
     private readonly Queue<Piece> _pieces = new();

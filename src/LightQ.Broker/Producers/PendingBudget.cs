@@ -1,6 +1,8 @@
 namespace LightQ.Broker.Producers;
 
-/// <summary>Bytes of batches that wait in memory for room in their logs, of all producer streams together. Thread-safe.</summary>
+/// <summary>
+/// Bytes of batches that wait in memory for room in their logs, of all producer streams together. Thread-safe.
+/// </summary>
 internal sealed class PendingBudget(Func<long> limit, LimitRefusals refusals)
 {
     private const string Setting = nameof(BrokerOptions.MaxPendingBytes);
@@ -20,7 +22,11 @@ internal sealed class PendingBudget(Func<long> limit, LimitRefusals refusals)
         if (Interlocked.Add(ref _used, bytes) <= most)
             return true;
         Give(bytes);
-        reason = refusals.Refuse(Setting, most, "The topic is full, and the broker keeps no more batches waiting for room");
+        reason = refusals.Refuse(
+            Setting,
+            most,
+            "The topic is full, and the broker keeps no more batches waiting for room"
+        );
         return false;
     }
 

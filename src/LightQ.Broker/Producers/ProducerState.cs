@@ -4,10 +4,13 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Broker.Producers;
 
-/// <summary>What one log remembers of a named producer: its epoch and its last batches. Guarded by the partition's append lock.</summary>
+/// <summary>
+/// What one log remembers of a named producer: its epoch and its last batches. Guarded by the partition's append lock.
+/// </summary>
 internal sealed class ProducerState
 {
-    private Remembered[] _batches = []; // 24 KiB once there is one: a name may open many partitions that it hardly uses.
+    // 24 KiB once there is one: a name may open many partitions that it hardly uses.
+    private Remembered[] _batches = [];
     private long _count;
 
     public ProducerState(ulong id, uint epoch)
@@ -28,7 +31,9 @@ internal sealed class ProducerState
     /// <summary>When its last batch was appended, unix microseconds.</summary>
     public long LastAppend { get; private set; }
 
-    /// <summary>Streams that append for this producer, or did before a newer epoch; none of them may lose its state.</summary>
+    /// <summary>
+    /// Streams that append for this producer, or did before a newer epoch; none of them may lose its state.
+    /// </summary>
     public int Streams { get; set; }
 
     /// <summary>The remembered batches, oldest first.</summary>
@@ -44,7 +49,10 @@ internal sealed class ProducerState
     /// <summary>Whether a batch may be appended.</summary>
     /// <param name="batch">The batch.</param>
     /// <param name="stored">What is stored of it, when it came before.</param>
-    /// <returns><see cref="ErrorCode.None"/> for a new batch or, with something in <paramref name="stored"/>, one that comes again.</returns>
+    /// <returns>
+    /// <see cref="ErrorCode.None"/> for a new batch or, with something in <paramref name="stored"/>, one that comes
+    /// again.
+    /// </returns>
     public ErrorCode Check(in BatchView batch, out StoredBatch stored)
     {
         stored = StoredBatch.None;
@@ -69,7 +77,9 @@ internal sealed class ProducerState
         return ErrorCode.SequenceOverlap;
     }
 
-    /// <summary>Whether the numbers of remembered batches leave out the one of a record: its batch was not appended.</summary>
+    /// <summary>
+    /// Whether the numbers of remembered batches leave out the one of a record: its batch was not appended.
+    /// </summary>
     public bool IsInHole(ulong sequence)
     {
         for (long i = _count - 1; i >= 0 && i >= _count - _batches.Length; i--)
@@ -82,7 +92,8 @@ internal sealed class ProducerState
     }
 
     /// <summary>Remembers a batch that was not appended, because a message with its id is at an offset.</summary>
-    public void RememberDuplicate(in BatchView batch, long offset, long time) => Remember(Remembered.Of(batch, ~offset), time);
+    public void RememberDuplicate(in BatchView batch, long offset, long time) =>
+        Remember(Remembered.Of(batch, ~offset), time);
 
     /// <summary>Remembers a batch that was appended.</summary>
     public void Remember(in Remembered batch, long appendTime)
@@ -96,8 +107,12 @@ internal sealed class ProducerState
 
     /// <summary>One remembered batch.</summary>
     /// <param name="Sequence">The producer's number of its first record.</param>
-    /// <param name="Offset">Its first offset; of one that was not appended the complement of the offset at which the message with its id is.</param>
-    /// <param name="Records">How many records; with <see cref="WithoutCrc"/> added when <paramref name="PayloadCrc"/> is not known.</param>
+    /// <param name="Offset">
+    /// Its first offset; of one that was not appended the complement of the offset at which the message with its id is.
+    /// </param>
+    /// <param name="Records">
+    /// How many records; with <see cref="WithoutCrc"/> added when <paramref name="PayloadCrc"/> is not known.
+    /// </param>
     /// <param name="PayloadCrc">The checksum of its payload.</param>
     public readonly record struct Remembered(ulong Sequence, long Offset, uint Records, uint PayloadCrc)
     {
@@ -105,12 +120,15 @@ internal sealed class ProducerState
         public const uint WithoutCrc = 1u << 31;
 
         /// <summary>What is stored of it.</summary>
-        public StoredBatch Stored => Offset >= 0 ? new StoredBatch(Offset, IsDuplicate: false) : new StoredBatch(~Offset, IsDuplicate: true);
+        public StoredBatch Stored =>
+            Offset >= 0 ? new StoredBatch(Offset, IsDuplicate: false) : new StoredBatch(~Offset, IsDuplicate: true);
 
         /// <summary>What there is to remember of a batch with its header alone.</summary>
-        public static Remembered Of(in BatchView header, long offset) => new(header.BaseSequence, offset, (uint)header.RecordCount, header.PayloadCrc);
+        public static Remembered Of(in BatchView header, long offset) =>
+            new(header.BaseSequence, offset, (uint)header.RecordCount, header.PayloadCrc);
 
         /// <summary>Whether a batch with the same first number is the same batch.</summary>
-        public bool IsEqual(uint records, uint payloadCrc) => Records == records ? PayloadCrc == payloadCrc : Records == (records | WithoutCrc);
+        public bool IsEqual(uint records, uint payloadCrc) =>
+            Records == records ? PayloadCrc == payloadCrc : Records == (records | WithoutCrc);
     }
 }

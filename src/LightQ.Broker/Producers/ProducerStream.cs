@@ -10,10 +10,14 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Broker.Producers;
 
-/// <summary>One producer stream of a connection: checks batches, appends them in order, waits when the log is full, and collects acks.</summary>
+/// <summary>
+/// One producer stream of a connection: checks batches, appends them in order, waits when the log is full, and collects
+/// acks.
+/// </summary>
 /// <remarks>
-/// <see cref="Publish"/> and <see cref="Flush"/> are called by the connection's reading thread, <see cref="TakeOutput"/> by its output turn, the rest by whoever
-/// makes room or moves the durable end. All meet under this object's lock, which nothing holds for longer than one run's copy.
+/// <see cref="Publish"/> and <see cref="Flush"/> are called by the connection's reading thread,
+/// <see cref="TakeOutput"/> by its output turn, the rest by whoever makes room or moves the durable end. All meet under
+/// this object's lock, which nothing holds for longer than one run's copy.
 /// </remarks>
 public sealed class ProducerStream : OutputStream
 {
@@ -35,7 +39,16 @@ public sealed class ProducerStream : OutputStream
     private StreamClose? _end;
     private bool _broken;
 
-    internal ProducerStream(IStreamOwner owner, uint id, Partition partition, ProducerState? state, uint producerEpoch, Durability ackLevel, int window, PendingBudget budget)
+    internal ProducerStream(
+        IStreamOwner owner,
+        uint id,
+        Partition partition,
+        ProducerState? state,
+        uint producerEpoch,
+        Durability ackLevel,
+        int window,
+        PendingBudget budget
+    )
         : base(owner, id)
     {
         _partition = partition;
@@ -86,7 +99,9 @@ public sealed class ProducerStream : OutputStream
             {
                 (batches, error) = (_batches.Room, ErrorCode.WindowExceeded);
                 valid = LengthOf(run, batches);
-                reason = $"the producer has {ProtocolLimits.UnacknowledgedBatches} batches without an ack, and may have no more";
+                reason =
+                    $"the producer has {ProtocolLimits.UnacknowledgedBatches} batches without an ack, and may have no "
+                    + $"more";
             }
             _batches?.Receive(batches);
             AppendOrWait(run[..valid]);
@@ -113,7 +128,8 @@ public sealed class ProducerStream : OutputStream
     {
         lock (_acks)
         {
-            int count = 0, batches = 0;
+            int count = 0,
+                batches = 0;
             long reached = _partition.Log.PositionOf(AckLevel);
             while (count < ranges.Length && _acks.TryPeek(out PendingAck ack) && ack.Position <= reached)
             {
@@ -133,7 +149,9 @@ public sealed class ProducerStream : OutputStream
         }
     }
 
-    /// <summary>The client has sent back what <see cref="PublishOutput.Echo"/> gave it: it has read every ack up to there.</summary>
+    /// <summary>
+    /// The client has sent back what <see cref="PublishOutput.Echo"/> gave it: it has read every ack up to there.
+    /// </summary>
     public void OnEcho(uint echo)
     {
         lock (_acks)
@@ -190,20 +208,44 @@ public sealed class ProducerStream : OutputStream
         if (error != ErrorCode.None)
             return false;
         if ((batch.Flags & BatchLayout.HasDueTime) != 0 && _partition.Delays is null)
-            (error, reason) = (ErrorCode.NotSupported, $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later");
+        {
+            (error, reason) = (
+                ErrorCode.NotSupported,
+                $"the topic '{_partition.Topic.Name}' is transient: only durable topics deliver messages later"
+            );
+        }
         else if (!IsOwn(batch) && !Mutation.AnyProducerId)
-            (error, reason) = (ErrorCode.MalformedBatch, "the batch's producer id and epoch are not those that this stream was given; without a producer name both are 0");
+        {
+            (error, reason) = (
+                ErrorCode.MalformedBatch,
+                "the batch's producer id and epoch are not those that this stream was given; without a producer name "
+                    + "both are 0"
+            );
+        }
         else if (!Mutation.NoPayloadCheck && !batch.VerifyPayload())
+        {
             (error, reason) = (ErrorCode.MalformedBatch, "the batch's payload does not match its checksum");
+        }
+
         length = batch.Length;
         return error == ErrorCode.None;
     }
 
-    /// <summary>Whether a batch says that it is this stream's producer's. Recovery finds out from headers what named producers have published. Which epoch of its own a named one may say depends on the log.</summary>
-    private bool IsOwn(in BatchView batch) => _state is null ? batch is { ProducerId: 0, ProducerEpoch: 0 } : batch.ProducerId == _state.Id;
+    /// <summary>
+    /// Whether a batch says that it is this stream's producer's. Recovery finds out from headers what named producers
+    /// have published. Which epoch of its own a named one may say depends on the log.
+    /// </summary>
+    private bool IsOwn(in BatchView batch) =>
+        _state is null ? batch is { ProducerId: 0, ProducerEpoch: 0 } : batch.ProducerId == _state.Id;
 
     /// <summary>Checks batches up to the first that is refused.</summary>
-    private void CheckAll(ReadOnlySpan<byte> run, out int valid, out int batches, out ErrorCode error, out string reason)
+    private void CheckAll(
+        ReadOnlySpan<byte> run,
+        out int valid,
+        out int batches,
+        out ErrorCode error,
+        out string reason
+    )
     {
         (valid, batches, error, reason) = (0, 0, ErrorCode.None, "");
         while (valid < run.Length && CheckOne(run[valid..], out int length, out error, out reason))
@@ -226,7 +268,8 @@ public sealed class ProducerStream : OutputStream
         // Pairs with the fence in Partition.OnProgress: either this sees the moved end, or that sees the waiting ack.
         Interlocked.MemoryBarrier();
         bool waiting = _acks.TryPeek(out PendingAck ack);
-        // Credit rides along with acks; only when much of the window is owed, or no ack is on its way, it is worth a send of its own.
+        // Credit rides along with acks; only when much of the window is owed, or no ack is on its way, it is worth a
+        // send of its own.
         bool owes = waiting ? _creditOwed >= _window / CreditShare : _creditOwed != 0;
         if (owes || (waiting && ack.Position <= _partition.Log.PositionOf(AckLevel)))
             Schedule();
@@ -246,12 +289,22 @@ public sealed class ProducerStream : OutputStream
         if (appended == run.Length || _broken)
             return;
         if (_pending.TryAdd(run[appended..], out string reason))
+        {
             DrainPending();
+        }
         else
-            Break(RangeOf(_pending.IsEmpty ? run[appended..] : _pending.First, ErrorCode.ResourceExhausted), ErrorCode.ResourceExhausted, reason); // What waits gives its memory back.
+        {
+            Break(
+                RangeOf(_pending.IsEmpty ? run[appended..] : _pending.First, ErrorCode.ResourceExhausted),
+                ErrorCode.ResourceExhausted,
+                reason
+            ); // What waits gives its memory back.
+        }
     }
 
-    /// <summary>Appends what waits; registers for room before the last try, so that room made meanwhile is not missed.</summary>
+    /// <summary>
+    /// Appends what waits; registers for room before the last try, so that room made meanwhile is not missed.
+    /// </summary>
     private void DrainPending()
     {
         bool registered = false;
@@ -303,8 +356,14 @@ public sealed class ProducerStream : OutputStream
                     break;
                 if (!stored.IsAny)
                 {
-                    if ((batch.Flags & BatchLayout.HasDueTime) != 0 && (error = _partition.Delays!.Check(batch)) != ErrorCode.None)
+                    if (
+                        (batch.Flags & BatchLayout.HasDueTime) != 0
+                        && (error = _partition.Delays!.Check(batch)) != ErrorCode.None
+                    )
+                    {
                         break;
+                    }
+
                     AppendResult result = _partition.Append(batch, time, out long offset);
                     if (result == AppendResult.Full)
                         break;
@@ -318,7 +377,16 @@ public sealed class ProducerStream : OutputStream
                     if (hasId)
                         _partition.Remember(offset, time);
                 }
-                Merge(ref merged, new AckRange(batch.BaseSequence, (uint)batch.RecordCount, ErrorCode.None, stored.Offset, stored.IsDuplicate));
+                Merge(
+                    ref merged,
+                    new AckRange(
+                        batch.BaseSequence,
+                        (uint)batch.RecordCount,
+                        ErrorCode.None,
+                        stored.Offset,
+                        stored.IsDuplicate
+                    )
+                );
                 _batches?.Store();
                 done += batch.Length;
             }
@@ -331,7 +399,10 @@ public sealed class ProducerStream : OutputStream
         return done;
     }
 
-    /// <summary>Adds what became of a batch. What was stored before is acknowledged when all is safe that the log has: that is behind it.</summary>
+    /// <summary>
+    /// Adds what became of a batch. What was stored before is acknowledged when all is safe that the log has: that is
+    /// behind it.
+    /// </summary>
     private void Merge(ref PendingAck merged, in AckRange range)
     {
         long position = range.IsDuplicate && Mutation.AckDuplicateAtOnce ? _lastAck : _partition.Log.EndPosition;
@@ -339,7 +410,14 @@ public sealed class ProducerStream : OutputStream
         if (merged.Batches != 0 && !isContinued)
             Enqueue(merged);
         merged = isContinued
-            ? new PendingAck(position, merged.Range with { Count = merged.Range.Count + range.Count }, merged.Batches + 1)
+            ? new PendingAck(
+                position,
+                merged.Range with
+                {
+                    Count = merged.Range.Count + range.Count,
+                },
+                merged.Batches + 1
+            )
             : new PendingAck(position, range, 1);
     }
 
@@ -352,7 +430,9 @@ public sealed class ProducerStream : OutputStream
     private ErrorCode CheckStored(in BatchView batch, long time, out StoredBatch stored)
     {
         stored = StoredBatch.None;
-        return _state is not null && _state.Epoch != _producerEpoch ? ErrorCode.Fenced : DuplicateCheck.Check(_partition, _state, batch, time, out stored);
+        return _state is not null && _state.Epoch != _producerEpoch
+            ? ErrorCode.Fenced
+            : DuplicateCheck.Check(_partition, _state, batch, time, out stored);
     }
 
     /// <summary>Breaks the stream at a batch, behind what waits in front of it: that was good and is stored.</summary>
@@ -366,7 +446,9 @@ public sealed class ProducerStream : OutputStream
             _refusal = new Refusal(RangeOf(refused, error), error, reason);
     }
 
-    /// <summary>Ends the stream behind the acks of what is stored, and of what is refused; at once when there will be none.</summary>
+    /// <summary>
+    /// Ends the stream behind the acks of what is stored, and of what is refused; at once when there will be none.
+    /// </summary>
     private void Break(AckRange? refused, ErrorCode error, string reason)
     {
         bool isAnswered = _lastAck <= _partition.Log.PositionOf(AckLevel);
@@ -389,16 +471,19 @@ public sealed class ProducerStream : OutputStream
         return new AckRange(batch.BaseSequence, (uint)batch.RecordCount, error, -1);
     }
 
-    private string Describe(ErrorCode error) => error switch
-    {
-        ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error),
-        ErrorCode.Fenced => "a newer producer of this name has taken over",
-        ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
-        ErrorCode.SequenceOverlap => $"the batch overlaps what is stored of this producer and is not the same in count and bytes, or is older than the last {ProtocolLimits.RememberedBatches}, which the broker remembers",
-        ErrorCode.UnknownProducer => "the batch's producer epoch was never given out",
-        ErrorCode.DiskFull => "the disk is full; publishing resumes when space returns",
-        _ => "the topic's log has failed",
-    };
+    private string Describe(ErrorCode error) =>
+        error switch
+        {
+            ErrorCode.ResourceExhausted or ErrorCode.InvalidArgument => _partition.Delays!.Describe(error),
+            ErrorCode.Fenced => "a newer producer of this name has taken over",
+            ErrorCode.OutOfOrder => "the batch leaves a gap behind what is stored of this producer",
+            ErrorCode.SequenceOverlap =>
+                $"the batch overlaps what is stored of this producer and is not the same in count and bytes, or is "
+                    + $"older than the last {ProtocolLimits.RememberedBatches}, which the broker remembers",
+            ErrorCode.UnknownProducer => "the batch's producer epoch was never given out",
+            ErrorCode.DiskFull => "the disk is full; publishing resumes when space returns",
+            _ => "the topic's log has failed",
+        };
 
     /// <summary>An ack that waits for its durability, of so many batches; of none when they are refused.</summary>
     private readonly record struct PendingAck(long Position, AckRange Range, int Batches);

@@ -9,7 +9,9 @@ internal sealed class ProducerTable
     private const int EntryHeader = 8 + 4 + 8 + 4;
     private const int RememberedSize = 8 + 4 + 8 + 4;
 
-    /// <summary>In the count of remembered batches: each has its payload's checksum. Earlier versions kept none.</summary>
+    /// <summary>
+    /// In the count of remembered batches: each has its payload's checksum. Earlier versions kept none.
+    /// </summary>
     private const uint WithCrcs = 1u << 31;
 
     private const int RememberedSizeWithoutCrc = RememberedSize - sizeof(uint);
@@ -23,7 +25,9 @@ internal sealed class ProducerTable
     /// <summary>The ids of those that are remembered.</summary>
     public IEnumerable<ulong> Ids => States.Select(s => s.Id);
 
-    /// <summary>The state of a producer, made if it is new. A higher epoch takes over; a lower one leaves the state alone.</summary>
+    /// <summary>
+    /// The state of a producer, made if it is new. A higher epoch takes over; a lower one leaves the state alone.
+    /// </summary>
     public ProducerState Open(ulong id, uint epoch)
     {
         _states ??= []; // Most topics never see a named producer.
@@ -33,7 +37,9 @@ internal sealed class ProducerTable
         return state;
     }
 
-    /// <summary>The same for a stream, which keeps it until <see cref="ProducerState.Streams"/> is counted down.</summary>
+    /// <summary>
+    /// The same for a stream, which keeps it until <see cref="ProducerState.Streams"/> is counted down.
+    /// </summary>
     public ProducerState Attach(ulong id, uint epoch)
     {
         ProducerState state = Open(id, epoch);
@@ -44,7 +50,9 @@ internal sealed class ProducerTable
     /// <summary>The state of a producer, if it is remembered.</summary>
     public ProducerState? Find(ulong id) => _states?.GetValueOrDefault(id);
 
-    /// <summary>Forgets producers without a stream that appended nothing since <paramref name="before"/> (unix microseconds).</summary>
+    /// <summary>
+    /// Forgets producers without a stream that appended nothing since <paramref name="before"/> (unix microseconds).
+    /// </summary>
     /// <returns>When the first of those without a stream that stay appended last; null when there are none.</returns>
     public long? Expire(long before)
     {
@@ -63,8 +71,9 @@ internal sealed class ProducerTable
 
     /// <summary>Writes every state, for the journal to keep at a roll.</summary>
     /// <remarks>
-    /// <c>{u64 id, u32 epoch, i64 last append, u32 n, n x {u64 sequence, u32 records, i64 offset, u32 payload crc}}</c>, little-endian. The highest bit of n is set; where it
-    /// is not, as in what earlier versions wrote, there is no crc. The highest bit of records is set in a batch whose crc is not known.
+    /// <c>{u64 id, u32 epoch, i64 last append, u32 n, n x {u64 sequence, u32 records, i64 offset, u32 payload
+    /// crc}}</c>, little-endian. The highest bit of n is set; where it is not, as in what earlier versions wrote, there
+    /// is no crc. The highest bit of records is set in a batch whose crc is not known.
     /// </remarks>
     public byte[] Save()
     {
@@ -94,7 +103,9 @@ internal sealed class ProducerTable
 
     /// <summary>Reads what <see cref="Save"/> wrote; the journal has verified its checksum.</summary>
     /// <param name="bytes">What was written.</param>
-    /// <param name="isProducer">Whether there is a producer of an id that may have an epoch; others are passed over.</param>
+    /// <param name="isProducer">
+    /// Whether there is a producer of an id that may have an epoch; others are passed over.
+    /// </param>
     /// <exception cref="JournalFormatException">It contradicts its length.</exception>
     public void Load(ReadOnlySpan<byte> bytes, Func<ulong, uint, bool> isProducer)
     {
@@ -125,8 +136,10 @@ internal sealed class ProducerTable
             BinaryPrimitives.ReadUInt64LittleEndian(bytes),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[12..]),
             withCrc ? records : records | ProducerState.Remembered.WithoutCrc,
-            withCrc ? BinaryPrimitives.ReadUInt32LittleEndian(bytes[20..]) : 0);
+            withCrc ? BinaryPrimitives.ReadUInt32LittleEndian(bytes[20..]) : 0
+        );
     }
 
-    private static JournalFormatException Contradiction() => new("A snapshot of named producers contradicts its length.");
+    private static JournalFormatException Contradiction() =>
+        new("A snapshot of named producers contradicts its length.");
 }

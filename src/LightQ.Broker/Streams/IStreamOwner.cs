@@ -6,11 +6,14 @@ public interface IStreamOwner
     /// <summary>Names the connection in statistics.</summary>
     uint ConnectionId { get; }
 
-    /// <summary>Says that <paramref name="stream"/> may have something to send. Callable from any thread; returns at once.</summary>
+    /// <summary>
+    /// Says that <paramref name="stream"/> may have something to send. Callable from any thread; returns at once.
+    /// </summary>
     void Schedule(OutputStream stream);
 
-    /// <summary>Says that the broker ends <paramref name="stream"/>, which leaves its topic when the peer has been told: for an owner whose peer may not read. Any thread; returns at once.</summary>
-    void OnEnding(OutputStream stream)
-    {
-    }
+    /// <summary>
+    /// Says that the broker ends <paramref name="stream"/>, which leaves its topic when the peer has been told: for an
+    /// owner whose peer may not read. Any thread; returns at once.
+    /// </summary>
+    void OnEnding(OutputStream stream) { }
 }

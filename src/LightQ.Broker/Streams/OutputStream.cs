@@ -1,6 +1,8 @@
 namespace LightQ.Broker.Streams;
 
-/// <summary>A producer stream or a subscription: something of a connection that has frames to send now and then.</summary>
+/// <summary>
+/// A producer stream or a subscription: something of a connection that has frames to send now and then.
+/// </summary>
 public abstract class OutputStream
 {
     private int _queued;
@@ -41,10 +43,14 @@ public abstract class OutputStream
             Schedule();
     }
 
-    /// <summary>The owner calls this when it takes the stream from its queue, before it looks what there is to send.</summary>
+    /// <summary>
+    /// The owner calls this when it takes the stream from its queue, before it looks what there is to send.
+    /// </summary>
     public void BeginTurn() => Interlocked.Exchange(ref _queued, 0);
 
-    /// <summary>Ends the stream from the broker's side: the owner will send Closed with this reason and release it.</summary>
+    /// <summary>
+    /// Ends the stream from the broker's side: the owner will send Closed with this reason and release it.
+    /// </summary>
     public void RequestClose(StreamClose reason)
     {
         if (Interlocked.CompareExchange(ref _close, reason, null) is not null)
@@ -60,7 +66,10 @@ public abstract class OutputStream
     /// <summary>Whether the stream has ended; it may still be in its owner's queue.</summary>
     public bool IsReleased => Volatile.Read(ref _released) != 0;
 
-    /// <summary>Takes the stream off its topic, once. Called by the owner's output turn, or after it has ended; never with a send under way.</summary>
+    /// <summary>
+    /// Takes the stream off its topic, once. Called by the owner's output turn, or after it has ended; never with a
+    /// send under way.
+    /// </summary>
     public void Release()
     {
         if (Interlocked.Exchange(ref _released, 1) == 0)

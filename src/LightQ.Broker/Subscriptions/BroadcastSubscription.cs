@@ -9,7 +9,9 @@ using LightQ.Storage.Spilling;
 namespace LightQ.Broker.Subscriptions;
 
 /// <summary>A subscription that gets a copy of everything.</summary>
-/// <remarks>With explicit settlement it keeps account of what was sent and not yet settled: a message counts as settled once.</remarks>
+/// <remarks>
+/// With explicit settlement it keeps account of what was sent and not yet settled: a message counts as settled once.
+/// </remarks>
 internal sealed class BroadcastSubscription : Subscription
 {
     private readonly LogReader _reader;
@@ -23,16 +25,28 @@ internal sealed class BroadcastSubscription : Subscription
     /// <param name="id">The stream id.</param>
     /// <param name="partition">The partition.</param>
     /// <param name="request">Where to begin, and what the client saw before.</param>
-    /// <param name="policy">What happens when it is slower than a transient topic; never the topic's default. A durable topic's log is its backlog whatever the policy.</param>
+    /// <param name="policy">
+    /// What happens when it is slower than a transient topic; never the topic's default. A durable topic's log is its
+    /// backlog whatever the policy.
+    /// </param>
     /// <param name="spills">Where it keeps what has to leave the ring.</param>
-    public BroadcastSubscription(IStreamOwner owner, uint id, Partition partition, in SubscribeFrame request, SlowPolicy policy, SpillStore spills)
+    public BroadcastSubscription(
+        IStreamOwner owner,
+        uint id,
+        Partition partition,
+        in SubscribeFrame request,
+        SlowPolicy policy,
+        SpillStore spills
+    )
         : base(owner, id, partition)
     {
         SlowPolicy = policy;
         _unsettled = request.SettleMode == SettleMode.Explicit ? new UnsettledMessages() : null;
         (StartKind start, long value) = (request.Start, request.StartValue);
         bool resumes = start == StartKind.Offset && request.LastIncarnation != 0;
-        LogGap cut = resumes ? LogDivergence.Find(partition.Log, request.LastOffset + 1, request.LastEpoch, request.LastIncarnation) : default;
+        LogGap cut = resumes
+            ? LogDivergence.Find(partition.Log, request.LastOffset + 1, request.LastEpoch, request.LastIncarnation)
+            : default;
         if (cut != default)
         {
             _openingGaps.Enqueue(cut);
@@ -120,7 +134,14 @@ internal sealed class BroadcastSubscription : Subscription
     private void EndWhenOverfull(UnsettledMessages unsettled)
     {
         if (unsettled.IsOverfull)
-            RequestClose(new StreamClose(ErrorCode.ResourceExhausted, $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"));
+        {
+            RequestClose(
+                new StreamClose(
+                    ErrorCode.ResourceExhausted,
+                    $"what is not settled lies in more than {UnsettledMessages.MostRanges} pieces"
+                )
+            );
+        }
     }
 
     private protected override void Advance(in LentRun run)

@@ -8,7 +8,10 @@ using LightQ.Storage;
 namespace LightQ.Broker.Subscriptions;
 
 /// <summary>A subscription: what one connection is sent of one partition, within the credit it has granted.</summary>
-/// <remarks><see cref="TryTake"/> and <see cref="Sent"/> belong to the connection's output turn; credit and waking come from any thread.</remarks>
+/// <remarks>
+/// <see cref="TryTake"/> and <see cref="Sent"/> belong to the connection's output turn; credit and waking come from any
+/// thread.
+/// </remarks>
 public abstract class Subscription : OutputStream
 {
     private readonly Partition _partition;
@@ -23,7 +26,10 @@ public abstract class Subscription : OutputStream
     /// <summary>The partition.</summary>
     public Partition Partition => _partition;
 
-    /// <summary>Which consumer of its connection it belongs to, one subscription a partition; 0 for one that is a consumer by itself.</summary>
+    /// <summary>
+    /// Which consumer of its connection it belongs to, one subscription a partition; 0 for one that is a consumer by
+    /// itself.
+    /// </summary>
     public uint Member { get; internal init; }
 
     /// <summary>The group, or empty.</summary>
@@ -41,10 +47,15 @@ public abstract class Subscription : OutputStream
     /// <summary>What happens when it is slower than a transient topic.</summary>
     public virtual SlowPolicy SlowPolicy => SlowPolicy.Block;
 
-    /// <summary>After how long of standing still while producers wait it is ended; zero for the broker's default.</summary>
+    /// <summary>
+    /// After how long of standing still while producers wait it is ended; zero for the broker's default.
+    /// </summary>
     public TimeSpan SlowTimeout { get; internal set; }
 
-    /// <summary>How many messages the next take may give a member that settles them itself; others are given whole batches. No limit by default.</summary>
+    /// <summary>
+    /// How many messages the next take may give a member that settles them itself; others are given whole batches. No
+    /// limit by default.
+    /// </summary>
     public int MostMessages { get; set; } = int.MaxValue;
 
     /// <summary>Messages that it holds as a member of a group that settles, and has not settled.</summary>
@@ -84,10 +95,10 @@ public abstract class Subscription : OutputStream
         OnRevoked();
     }
 
-    /// <summary>The batch last sent is not kept: the next delivery out of it brings it again. Belongs to the output turn.</summary>
-    public virtual void ForgetLastBatch()
-    {
-    }
+    /// <summary>
+    /// The batch last sent is not kept: the next delivery out of it brings it again. Belongs to the output turn.
+    /// </summary>
+    public virtual void ForgetLastBatch() { }
 
     /// <summary>Takes what is to be sent next.</summary>
     public DeliveryResult TryTake(out Delivery delivery)
@@ -109,10 +120,21 @@ public abstract class Subscription : OutputStream
                 delivery = new Delivery(default, gap, default);
                 return DeliveryResult.Gap;
             case ReadResult.Failed:
-                RequestClose(new StreamClose(ErrorCode.Internal, $"the journal of '{_partition.Topic.Name}' cannot be read at offset {NextOffset}"));
+                RequestClose(
+                    new StreamClose(
+                        ErrorCode.Internal,
+                        $"the journal of '{_partition.Topic.Name}' cannot be read at offset {NextOffset}"
+                    )
+                );
                 return DeliveryResult.Nothing;
             case ReadResult.AtEnd when failure is not null && HasEverything:
-                RequestClose(new StreamClose(ErrorCode.TopicFailed, $"everything that '{_partition.Topic.Name}' holds was delivered, and it takes nothing more until the broker is started again: {failure}"));
+                RequestClose(
+                    new StreamClose(
+                        ErrorCode.TopicFailed,
+                        $"everything that '{_partition.Topic.Name}' holds was delivered, and it takes nothing more "
+                            + $"until the broker is started again: {failure}"
+                    )
+                );
                 return DeliveryResult.Nothing;
             default:
                 return DeliveryResult.Nothing;
@@ -138,9 +160,7 @@ public abstract class Subscription : OutputStream
     /// </summary>
     /// <param name="range">The messages; its kind does not matter. Those that are not held any more stay as they
     /// are.</param>
-    public virtual void HandBack(in SettleRange range)
-    {
-    }
+    public virtual void HandBack(in SettleRange range) { }
 
     /// <summary>New data may be readable.</summary>
     internal void OnPublished()
@@ -161,20 +181,32 @@ public abstract class Subscription : OutputStream
         }
         else if (time.GetElapsedTime(_stoodStillSince, now) >= timeout)
         {
-            RequestClose(new StreamClose(ErrorCode.SlowConsumer, string.Create(CultureInfo.InvariantCulture, $"nothing was taken for {timeout.TotalSeconds} s while producers waited; messages {next} to {_partition.Log.EndOffset - 1} were not sent")));
+            RequestClose(
+                new StreamClose(
+                    ErrorCode.SlowConsumer,
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"nothing was taken for {timeout.TotalSeconds} s while producers waited; messages {next} to "
+                            + $"{_partition.Log.EndOffset - 1} were not sent"
+                    )
+                )
+            );
         }
     }
 
-    /// <summary>With explicit settlement in a group: which messages of the run, a single batch, were taken, and how they are locked.</summary>
+    /// <summary>
+    /// With explicit settlement in a group: which messages of the run, a single batch, were taken, and how they are
+    /// locked.
+    /// </summary>
     private protected virtual GroupDelivery TakenRange => default;
 
-    /// <summary>Whether the subscription, at the end of a log that takes nothing more, has nothing to wait for.</summary>
+    /// <summary>
+    /// Whether the subscription, at the end of a log that takes nothing more, has nothing to wait for.
+    /// </summary>
     private protected virtual bool HasEverything => true;
 
     /// <summary>Nothing is taken until there is credit again.</summary>
-    private protected virtual void OnRevoked()
-    {
-    }
+    private protected virtual void OnRevoked() { }
 
     private protected abstract ReadResult Read(out LentRun run, out LogGap gap);
 

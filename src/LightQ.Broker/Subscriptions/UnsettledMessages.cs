@@ -2,8 +2,14 @@ using System.Diagnostics;
 
 namespace LightQ.Broker.Subscriptions;
 
-/// <summary>What a subscription was sent and its client has not settled: ranges of offsets that do not touch, in order. Not thread-safe.</summary>
-/// <remarks>Receipts in the order of the messages need one range. Every message that is settled before an earlier one may need one more, so there is a limit.</remarks>
+/// <summary>
+/// What a subscription was sent and its client has not settled: ranges of offsets that do not touch, in order. Not
+/// thread-safe.
+/// </summary>
+/// <remarks>
+/// Receipts in the order of the messages need one range. Every message that is settled before an earlier one may need
+/// one more, so there is a limit.
+/// </remarks>
 internal sealed class UnsettledMessages
 {
     /// <summary>Most ranges: 256 KiB, and as much to move for a settlement at the wrong end.</summary>
@@ -39,7 +45,10 @@ internal sealed class UnsettledMessages
     /// <summary>Adds messages that are about to be sent, all behind those added before.</summary>
     public void Add(long first, long end)
     {
-        Debug.Assert(_count == 0 || first >= _ranges[_count - 1].End, "Messages are sent in the order of their offsets.");
+        Debug.Assert(
+            _count == 0 || first >= _ranges[_count - 1].End,
+            "Messages are sent in the order of their offsets."
+        );
         if (first >= end)
             return;
         if (_count > 0 && _ranges[_count - 1].End == first)
@@ -69,7 +78,8 @@ internal sealed class UnsettledMessages
         if (index < 0 || _ranges[index].End - first < count)
             return false;
         ref Range range = ref _ranges[index];
-        long end = first + count, behind = range.End;
+        long end = first + count,
+            behind = range.End;
         if (range.First < first)
         {
             range.End = first;
@@ -91,7 +101,8 @@ internal sealed class UnsettledMessages
     /// <returns>The range that holds an offset; -1 when none does.</returns>
     private int IndexOf(long offset)
     {
-        int low = 0, high = _count - 1;
+        int low = 0,
+            high = _count - 1;
         while (low <= high)
         {
             int middle = (low + high) / 2;

@@ -15,14 +15,15 @@ namespace LightQ.Broker.Topics;
 
 /// <summary>One log of a topic with the producers and subscriptions on it.</summary>
 /// <remarks>
-/// Lock order: a producer stream's lock, then <see cref="AppendLock"/>. Subscriptions and producers are immutable arrays that are
-/// swapped, so waking them takes no lock.
+/// Lock order: a producer stream's lock, then <see cref="AppendLock"/>. Subscriptions and producers are immutable
+/// arrays that are swapped, so waking them takes no lock.
 /// </remarks>
 public sealed class Partition : IHousekept
 {
     private const int FewReaders = 4;
     private const int IdsForgottenAtOnce = 16384;
-    private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5), LongestEnd = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan EndPoll = TimeSpan.FromMilliseconds(5),
+        LongestEnd = TimeSpan.FromSeconds(30);
     private readonly TimeProvider _time;
     private readonly Dictionary<string, Group> _groups = [];
     private ImmutableArray<Subscription> _subscriptions = [];
@@ -57,7 +58,10 @@ public sealed class Partition : IHousekept
     /// <summary>Why it could not be opened; null for a partition that is served.</summary>
     public PartitionRefusal? Refusal { get; internal init; }
 
-    /// <summary>Why the log takes nothing more; null while it does. Cheaper than asking the log, which may know a moment earlier.</summary>
+    /// <summary>
+    /// Why the log takes nothing more; null while it does. Cheaper than asking the log, which may know a moment
+    /// earlier.
+    /// </summary>
     internal string? Failure => _failure;
 
     /// <summary>The counters.</summary>
@@ -78,10 +82,14 @@ public sealed class Partition : IHousekept
     /// <summary>Messages that were published and are not due yet.</summary>
     public long DelayedMessages => Delays?.Messages ?? 0;
 
-    /// <summary>Delivers what was published for later; null for a transient topic, which takes no such messages.</summary>
+    /// <summary>
+    /// Delivers what was published for later; null for a transient topic, which takes no such messages.
+    /// </summary>
     internal DelayedDelivery? Delays { get; }
 
-    /// <summary>The ids of messages that it remembers; null for a topic without a window. Guarded by <see cref="AppendLock"/>.</summary>
+    /// <summary>
+    /// The ids of messages that it remembers; null for a topic without a window. Guarded by <see cref="AppendLock"/>.
+    /// </summary>
     internal DedupWindow? Dedup { get; set; }
 
     /// <summary>How many ids of messages are remembered. Any thread.</summary>
@@ -95,7 +103,8 @@ public sealed class Partition : IHousekept
     {
         get
         {
-            long end = Log.EndOffset, slowest = end;
+            long end = Log.EndOffset,
+                slowest = end;
             foreach (Subscription subscription in _subscriptions)
                 slowest = Math.Min(slowest, subscription.NextOffset);
             return Math.Max(0, end - slowest);
@@ -126,16 +135,22 @@ public sealed class Partition : IHousekept
         return result;
     }
 
-    /// <summary>What recovery need not find out from batches: named producers, and what is not due yet. Under the append lock.</summary>
-    internal byte[] SaveState() => Delays?.Save() is { Length: > 0 } delays ? [.. delays, .. NamedProducers.Save()] : NamedProducers.Save();
+    /// <summary>
+    /// What recovery need not find out from batches: named producers, and what is not due yet. Under the append lock.
+    /// </summary>
+    internal byte[] SaveState() =>
+        Delays?.Save() is { Length: > 0 } delays ? [.. delays, .. NamedProducers.Save()] : NamedProducers.Save();
 
-    /// <summary>Reads what <see cref="SaveState"/> wrote; of producers what <see cref="ProducerTable.Load"/> says.</summary>
-    internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, bool> isProducer) => NamedProducers.Load(Delays is null ? state : Delays.Load(state), isProducer);
+    /// <summary>
+    /// Reads what <see cref="SaveState"/> wrote; of producers what <see cref="ProducerTable.Load"/> says.
+    /// </summary>
+    internal void LoadState(ReadOnlySpan<byte> state, Func<ulong, uint, bool> isProducer) =>
+        NamedProducers.Load(Delays is null ? state : Delays.Load(state), isProducer);
 
     /// <summary>Whether readers are served before the producer's ack.</summary>
     /// <remarks>
-    /// Every send costs some ten microseconds, and a reader waits for the message where the producer only waits for word of it. Behind
-    /// many readers the ack would come too late.
+    /// Every send costs some ten microseconds, and a reader waits for the message where the producer only waits for
+    /// word of it. Behind many readers the ack would come too late.
     /// </remarks>
     internal bool ReadersFirst => _subscriptions.Length <= FewReaders;
 
@@ -177,10 +192,16 @@ public sealed class Partition : IHousekept
         Wake(); // Those that have got everything there is are told that no more comes.
     }
 
-    /// <summary>Registers a producer for the next room; a full fence, so the caller tries once more behind it.</summary>
+    /// <summary>
+    /// Registers a producer for the next room; a full fence, so the caller tries once more behind it.
+    /// </summary>
     internal void AwaitRoom(ProducerStream producer)
     {
-        ImmutableInterlocked.Update(ref _waiting, static (waiting, p) => waiting.Contains(p) ? waiting : waiting.Add(p), producer);
+        ImmutableInterlocked.Update(
+            ref _waiting,
+            static (waiting, p) => waiting.Contains(p) ? waiting : waiting.Add(p),
+            producer
+        );
         if (Volatile.Read(ref _watched) == 0 && Interlocked.Exchange(ref _watched, 1) == 0)
             RequestLook(TimeSpan.Zero);
     }
@@ -273,7 +294,13 @@ public sealed class Partition : IHousekept
         while (!_producers.IsEmpty || !_subscriptions.IsEmpty)
         {
             if (_time.GetElapsedTime(began) > LongestEnd)
-                throw new BrokerException(ErrorCode.Internal, "A stream of the topic does not end; its files stay until the next start.");
+            {
+                throw new BrokerException(
+                    ErrorCode.Internal,
+                    "A stream of the topic does not end; its files stay until the next start."
+                );
+            }
+
             await Task.Delay(EndPoll, _time).ConfigureAwait(false);
         }
     }
@@ -300,7 +327,8 @@ public sealed class Partition : IHousekept
     internal void OnPositionMoved()
     {
         if (_housekeeping is { } housekeeping && Topic.Settings.Kind == TopicKind.Durable)
-            RequestLook(housekeeping.Options.PositionInterval - housekeeping.Grain); // Rounded up to the next grain, that is the interval at most.
+            // Rounded up to the next grain, that is the interval at most.
+            RequestLook(housekeeping.Options.PositionInterval - housekeeping.Grain);
     }
 
     TimeSpan? IHousekept.Look(DateTimeOffset now)
@@ -308,20 +336,32 @@ public sealed class Partition : IHousekept
         if (_housekeeping is not { } housekeeping)
             return null;
         housekeeping.KeepPositions(this);
-        return Look(_time.GetTimestamp(), housekeeping.Options.SlowTimeout, housekeeping.Options.RestAfter, housekeeping.Options.ProducerExpiry);
+        return Look(
+            _time.GetTimestamp(),
+            housekeeping.Options.SlowTimeout,
+            housekeeping.Options.RestAfter,
+            housekeeping.Options.ProducerExpiry
+        );
     }
 
-    /// <summary>Ends subscriptions that stand still while producers wait; forgets named producers; gives back the memory of a ring that nobody uses.</summary>
+    /// <summary>
+    /// Ends subscriptions that stand still while producers wait; forgets named producers; gives back the memory of a
+    /// ring that nobody uses.
+    /// </summary>
     /// <returns>Within which time there is more of it to do; null when that depends on what happens.</returns>
     internal TimeSpan? Look(long now, TimeSpan slowTimeout, TimeSpan restAfter, TimeSpan producerExpiry)
     {
-        TimeSpan? expiry = Sooner(ExpireProducers(producerExpiry), ForgetIds()), rest = ReleaseUnused(now, restAfter);
+        TimeSpan? expiry = Sooner(ExpireProducers(producerExpiry), ForgetIds()),
+            rest = ReleaseUnused(now, restAfter);
         if (CheckProgress(now, slowTimeout))
             return TimeSpan.Zero;
         return Sooner(rest, expiry);
     }
 
-    /// <summary>Tells of a log that has grown and is not limited, or is held: once for every doubling. Called by housekeeping alone.</summary>
+    /// <summary>
+    /// Tells of a log that has grown and is not limited, or is held: once for every doubling. Called by housekeeping
+    /// alone.
+    /// </summary>
     internal void NoteGrowth(BrokerOptions options, RetentionHold? hold)
     {
         TopicSettings settings = Topic.Settings;
@@ -371,7 +411,9 @@ public sealed class Partition : IHousekept
         lock (AppendLock)
         {
             long now = UnixMicroseconds.From(_time.GetUtcNow());
-            return Dedup?.Forget(now, IdsForgottenAtOnce) is { } next ? TimeSpan.FromMicroseconds(Math.Max(0, next - now)) : null;
+            return Dedup?.Forget(now, IdsForgottenAtOnce) is { } next
+                ? TimeSpan.FromMicroseconds(Math.Max(0, next - now))
+                : null;
         }
     }
 

@@ -1,6 +1,8 @@
 namespace LightQ.Broker.Topics;
 
-/// <summary>A partition's counters since the broker started. Each has one writer at a time or is added to atomically.</summary>
+/// <summary>
+/// A partition's counters since the broker started. Each has one writer at a time or is added to atomically.
+/// </summary>
 public sealed class PartitionCounters
 {
     private long _messagesReceived;

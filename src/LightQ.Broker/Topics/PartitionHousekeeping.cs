@@ -7,4 +7,9 @@ namespace LightQ.Broker.Topics;
 /// <param name="Grain">How exact its moments are.</param>
 /// <param name="Options">How long things may take.</param>
 /// <param name="KeepPositions">Writes where a partition's groups have got to.</param>
-internal sealed record PartitionHousekeeping(HousekeepingSchedule Schedule, TimeSpan Grain, BrokerOptions Options, Action<Partition> KeepPositions);
+internal sealed record PartitionHousekeeping(
+    HousekeepingSchedule Schedule,
+    TimeSpan Grain,
+    BrokerOptions Options,
+    Action<Partition> KeepPositions
+);

@@ -11,13 +11,28 @@ using LightQ.Storage.Files;
 namespace LightQ.Broker.Topics;
 
 /// <summary>Makes or recovers the logs behind the partitions of topics.</summary>
-/// <remarks>Opening a journal waits for syncs, and those of different files overlap: threads of its own, which the pool would add one by one.</remarks>
-internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment environment, TimeProvider time, DelaySchedule delays, Func<BrokerOptions> broker, LimitRefusals refusals, Func<Partition, long> settledBefore)
+/// <remarks>
+/// Opening a journal waits for syncs, and those of different files overlap: threads of its own, which the pool would
+/// add one by one.
+/// </remarks>
+internal sealed class PartitionOpener(
+    string topicsDirectory,
+    JournalEnvironment environment,
+    TimeProvider time,
+    DelaySchedule delays,
+    Func<BrokerOptions> broker,
+    LimitRefusals refusals,
+    Func<Partition, long> settledBefore
+)
 {
     private const int Threads = 8;
 
-    /// <summary>Makes every partition of a new topic, or none: when one fails, those that were made are removed.</summary>
-    /// <remarks>The catalog learns of a topic when its files are on the disk: one that it knows must have them.</remarks>
+    /// <summary>
+    /// Makes every partition of a new topic, or none: when one fails, those that were made are removed.
+    /// </summary>
+    /// <remarks>
+    /// The catalog learns of a topic when its files are on the disk: one that it knows must have them.
+    /// </remarks>
     /// <exception cref="BrokerException">One of them cannot be made.</exception>
     public void Create(Topic topic)
     {
@@ -26,13 +41,22 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             return;
         Remove(topic.Id);
         broker().StorageEvents?.OnRefused($"the files of the topic {topic.Name}", failure);
-        throw new BrokerException(DiskError.IsFull(failure) ? ErrorCode.DiskFull : ErrorCode.Internal, $"The topic's files could not be made: {DiskError.Describe(failure)}.");
+        throw new BrokerException(
+            DiskError.IsFull(failure) ? ErrorCode.DiskFull : ErrorCode.Internal,
+            $"The topic's files could not be made: {DiskError.Describe(failure)}."
+        );
     }
 
     /// <summary>Recovers the partitions of topics that the catalog knows.</summary>
-    /// <param name="topics">The topics. A partition that cannot be opened is refused, and says why; the others of its topic are served.</param>
-    /// <param name="isProducer">Whether a topic has a named producer of an id, and may have given it an epoch. What else a log says of producers is nobody's.</param>
-    public void Recover(IReadOnlyList<Topic> topics, Func<Guid, ulong, uint, bool> isProducer) => Open(topics, isNew: false, isProducer);
+    /// <param name="topics">
+    /// The topics. A partition that cannot be opened is refused, and says why; the others of its topic are served.
+    /// </param>
+    /// <param name="isProducer">
+    /// Whether a topic has a named producer of an id, and may have given it an epoch. What else a log says of producers
+    /// is nobody's.
+    /// </param>
+    public void Recover(IReadOnlyList<Topic> topics, Func<Guid, ulong, uint, bool> isProducer) =>
+        Open(topics, isNew: false, isProducer);
 
     /// <summary>Removes what is left of a topic: its journals are deleted, or were never made.</summary>
     public void Remove(Guid topicId)
@@ -46,16 +70,41 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
     {
         TopicOpening[] openings = [.. topics.Select(t => new TopicOpening(t))];
         var work = new ConcurrentQueue<(TopicOpening Opening, int Index)>(
-            openings.SelectMany(o => Enumerable.Range(0, (int)o.Topic.Settings.Partitions).Select(i => (o, i))));
+            openings.SelectMany(o => Enumerable.Range(0, (int)o.Topic.Settings.Partitions).Select(i => (o, i)))
+        );
         void OpenEach()
         {
             while (work.TryDequeue(out (TopicOpening Opening, int Index) next))
-                next.Opening.Open(next.Index, (topic, index) => isNew ? OpenOne(topic, (uint)index, isNew, isProducer) : RecoverOne(topic, (uint)index, isProducer));
+            {
+                next.Opening.Open(
+                    next.Index,
+                    (topic, index) =>
+                        isNew
+                            ? OpenOne(topic, (uint)index, isNew, isProducer)
+                            : RecoverOne(topic, (uint)index, isProducer)
+                );
+            }
         }
         if (work.Count == 1)
+        {
             OpenEach();
+        }
         else
-            Task.WaitAll(Enumerable.Range(0, Math.Min(Threads, work.Count)).Select(_ => Task.Factory.StartNew(OpenEach, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default)));
+        {
+            Task.WaitAll(
+                Enumerable
+                    .Range(0, Math.Min(Threads, work.Count))
+                    .Select(_ =>
+                        Task.Factory.StartNew(
+                            OpenEach,
+                            CancellationToken.None,
+                            TaskCreationOptions.LongRunning,
+                            TaskScheduler.Default
+                        )
+                    )
+            );
+        }
+
         foreach (TopicOpening opening in openings)
             opening.Complete();
         return openings;
@@ -76,12 +125,24 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
 
     private Partition OpenOne(Topic topic, uint index, bool isNew, Func<Guid, ulong, uint, bool> isProducer)
     {
-        Partition partition = topic.Settings.Kind == TopicKind.Durable
-            ? new Partition(topic, index, time, p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals))
-            : new Partition(topic, index, time);
-        partition.Log = topic.Settings.Kind == TopicKind.Durable
-            ? new JournalLog(OpenJournal(partition, isNew, isProducer))
-            : new RingLog((int)topic.Settings.RingBytes, partition.MaxBatchBytes, NewIncarnation(), partition.AppendLock);
+        Partition partition =
+            topic.Settings.Kind == TopicKind.Durable
+                ? new Partition(
+                    topic,
+                    index,
+                    time,
+                    p => new DelayedDelivery(p, delays, () => broker().MaxDelayedBatches, refusals)
+                )
+                : new Partition(topic, index, time);
+        partition.Log =
+            topic.Settings.Kind == TopicKind.Durable
+                ? new JournalLog(OpenJournal(partition, isNew, isProducer))
+                : new RingLog(
+                    (int)topic.Settings.RingBytes,
+                    partition.MaxBatchBytes,
+                    NewIncarnation(),
+                    partition.AppendLock
+                );
         DedupSwitch.Begin(partition);
         return partition;
     }
@@ -97,7 +158,10 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
         TopicSettings settings = topic.Settings;
         var options = new JournalOptions
         {
-            Directory = Path.Combine(DirectoryOf(topic.Id), partition.Index.ToString(System.Globalization.CultureInfo.InvariantCulture)),
+            Directory = Path.Combine(
+                DirectoryOf(topic.Id),
+                partition.Index.ToString(System.Globalization.CultureInfo.InvariantCulture)
+            ),
             MustExist = !isNew,
             TopicId = topic.Id,
             // The id is made anew with every topic, so it tells the lives of a name apart.
@@ -155,7 +219,8 @@ internal sealed class PartitionOpener(string topicsDirectory, JournalEnvironment
             partition.Delays?.OnRecovered(header);
             if (header.ProducerId != 0 && isProducer(header.ProducerId, header.ProducerEpoch))
             {
-                partition.NamedProducers.Open(header.ProducerId, header.ProducerEpoch)
+                partition
+                    .NamedProducers.Open(header.ProducerId, header.ProducerEpoch)
                     .Remember(ProducerState.Remembered.Of(header, header.BaseOffset), header.AppendTime);
             }
         }

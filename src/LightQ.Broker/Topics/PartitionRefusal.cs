@@ -16,14 +16,27 @@ public sealed record PartitionRefusal(ErrorCode Code, string Reason, string Deta
         {
             JournalCorruptException e => new(
                 ErrorCode.CorruptData,
-                $"its journal is damaged: {e.Detail} in {e.File} at byte {e.Position}; offsets {e.FirstOffset} to {e.LastOffset} are lost or unreachable. Nothing was changed; stop the broker, and 'lightq journal repair' says what can be mended.",
-                e.Message),
+                $"its journal is damaged: {e.Detail} in {e.File} at byte {e.Position}; offsets {e.FirstOffset} to "
+                    + $"{e.LastOffset} are lost or unreachable. Nothing was changed; stop the broker, and 'lightq "
+                    + $"journal repair' says what can be mended.",
+                e.Message
+            ),
             JournalMissingException e => new(
                 ErrorCode.CorruptData,
-                "its journal is gone: there is neither a checkpoint nor a segment. Stop the broker and put it back from a copy, or delete the topic, which gives its messages up.",
-                e.Message),
-            JournalFormatException e => new(ErrorCode.TopicFailed, "a file of its journal is of another version or of another topic; the broker's log says which.", e.Message),
-            _ => new(ErrorCode.TopicFailed, "its journal cannot be opened; the broker's log says why.", failure.Message),
+                "its journal is gone: there is neither a checkpoint nor a segment. Stop the broker and put it back "
+                    + "from a copy, or delete the topic, which gives its messages up.",
+                e.Message
+            ),
+            JournalFormatException e => new(
+                ErrorCode.TopicFailed,
+                "a file of its journal is of another version or of another topic; the broker's log says which.",
+                e.Message
+            ),
+            _ => new(
+                ErrorCode.TopicFailed,
+                "its journal cannot be opened; the broker's log says why.",
+                failure.Message
+            ),
         };
     }
 }

@@ -11,7 +11,13 @@ public sealed class Topic
     private TaskCompletionSource? _deletion;
     private volatile Task _idsRead = Task.CompletedTask;
 
-    internal Topic(string name, Guid id, DateTimeOffset created, TopicSettings settings, TopicCredentials? credentials = null)
+    internal Topic(
+        string name,
+        Guid id,
+        DateTimeOffset created,
+        TopicSettings settings,
+        TopicCredentials? credentials = null
+    )
     {
         Name = name;
         Id = id;
@@ -39,7 +45,10 @@ public sealed class Topic
     public ImmutableArray<Partition> Partitions { get; internal set; } = [];
 
     /// <summary>Why the topic, or the first partition that does so, takes no more; empty while all work.</summary>
-    public string Failure => Partitions.FirstOrDefault(p => p.Log.Failure is not null) is { } failed ? Describe(failed.Index, failed.Log.Failure!) : "";
+    public string Failure =>
+        Partitions.FirstOrDefault(p => p.Log.Failure is not null) is { } failed
+            ? Describe(failed.Index, failed.Log.Failure!)
+            : "";
 
     /// <summary>Whether a partition could not be opened. What is to hold for all keys cannot be done then.</summary>
     public bool IsIncomplete => Partitions.Any(p => p.Refusal is not null);
@@ -47,8 +56,11 @@ public sealed class Topic
     /// <summary>Whether one of its partitions takes nothing for want of space, which passes.</summary>
     public bool IsDiskFull => Partitions.Any(p => p.Log.IsDiskFull);
 
-    /// <summary>What was found damaged while the topic was served; empty when nothing was. Subscribers get a gap there.</summary>
-    public IEnumerable<(uint Partition, JournalDamage Damage)> Damage => Partitions.SelectMany(p => p.Log.Damage.Select(d => (p.Index, d)));
+    /// <summary>
+    /// What was found damaged while the topic was served; empty when nothing was. Subscribers get a gap there.
+    /// </summary>
+    public IEnumerable<(uint Partition, JournalDamage Damage)> Damage =>
+        Partitions.SelectMany(p => p.Log.Damage.Select(d => (p.Index, d)));
 
     /// <summary>Completes when the topic is deleted.</summary>
     public Task Deleted => Deletion.Task;
@@ -67,18 +79,32 @@ public sealed class Topic
     internal bool HasAllGroups { get; set; }
 
     /// <summary>Made when somebody asks: few watch a topic.</summary>
-    private TaskCompletionSource Deletion => LazyInitializer.EnsureInitialized(ref _deletion, static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+    private TaskCompletionSource Deletion =>
+        LazyInitializer.EnsureInitialized(
+            ref _deletion,
+            static () => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
+        );
 
-    internal void AddGroup(string name) => ImmutableInterlocked.Update(ref _groupNames, static (names, added) => names.Add(added), name);
+    internal void AddGroup(string name) =>
+        ImmutableInterlocked.Update(ref _groupNames, static (names, added) => names.Add(added), name);
 
-    internal void RemoveGroup(string name) => ImmutableInterlocked.Update(ref _groupNames, static (names, removed) => names.Remove(removed), name);
+    internal void RemoveGroup(string name) =>
+        ImmutableInterlocked.Update(ref _groupNames, static (names, removed) => names.Remove(removed), name);
 
     /// <summary>Finds a partition.</summary>
-    /// <exception cref="BrokerException">There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or it could not be opened.</exception>
+    /// <exception cref="BrokerException">
+    /// There is none of that number, <see cref="ErrorCode.UnknownPartition"/>, or it could not be opened.
+    /// </exception>
     public Partition GetPartition(uint partition)
     {
         if (partition >= Partitions.Length)
-            throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has no partition {partition}; allowed: 0 to {Partitions.Length - 1}.");
+        {
+            throw new BrokerException(
+                ErrorCode.UnknownPartition,
+                $"The topic '{Name}' has no partition {partition}; allowed: 0 to {Partitions.Length - 1}."
+            );
+        }
+
         Partition found = Partitions[(int)partition];
         found.ThrowIfRefused();
         return found;
@@ -108,7 +134,8 @@ public sealed class Topic
 
     /// <summary>The partition with the fewest producers; the lowest of those.</summary>
     /// <exception cref="BrokerException">None could be opened.</exception>
-    internal Partition LeastUsed() => Partitions.Where(p => p.Refusal is null).MinBy(p => p.Producers.Length) ?? GetPartition(0);
+    internal Partition LeastUsed() =>
+        Partitions.Where(p => p.Refusal is null).MinBy(p => p.Producers.Length) ?? GetPartition(0);
 
     /// <summary>The partition that a subscription is of: all of them are one only where there is one.</summary>
     internal Partition ReadBy(uint partition)
@@ -117,13 +144,18 @@ public sealed class Topic
             return GetPartition(partition);
         return Partitions.Length == 1
             ? GetPartition(0)
-            : throw new BrokerException(ErrorCode.UnknownPartition, $"The topic '{Name}' has {Partitions.Length} partitions and a subscription is of one: open one stream per partition.");
+            : throw new BrokerException(
+                ErrorCode.UnknownPartition,
+                $"The topic '{Name}' has {Partitions.Length} partitions and a subscription is of one: open one stream "
+                    + $"per partition."
+            );
     }
 
     /// <summary>A failure, with the partition where there are several.</summary>
     /// <param name="partition">Whose.</param>
     /// <param name="failure">What it is.</param>
-    public string Describe(uint partition, string failure) => Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
+    public string Describe(uint partition, string failure) =>
+        Settings.Partitions == 1 ? failure : $"partition {partition}: {failure}";
 
     /// <summary>Makes settings count. One caller at a time.</summary>
     /// <returns>Completes when <see cref="IdsRead"/> does.</returns>

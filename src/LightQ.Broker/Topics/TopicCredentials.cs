@@ -2,7 +2,9 @@ using LightQ.Broker.Users;
 
 namespace LightQ.Broker.Topics;
 
-/// <summary>A topic's own user, and what proves that somebody knows its password. The password itself is not kept.</summary>
+/// <summary>
+/// A topic's own user, and what proves that somebody knows its password. The password itself is not kept.
+/// </summary>
 /// <param name="User">The user's id.</param>
 /// <param name="Password">The password's hash, see <see cref="PasswordHash"/>.</param>
 public sealed record TopicCredentials(string User, string Password)

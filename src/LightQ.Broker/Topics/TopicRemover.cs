@@ -6,8 +6,11 @@ using LightQ.Broker.Streams;
 namespace LightQ.Broker.Topics;
 
 /// <summary>Ends topics that are gone, and removes their groups and files.</summary>
-/// <remarks>While the catalog on the disk may still know of a topic its files stay: a start that finds it there must find them.</remarks>
-internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener, GroupRegistry groups) : IAsyncDisposable
+/// <remarks>
+/// While the catalog on the disk may still know of a topic its files stay: a start that finds it there must find them.
+/// </remarks>
+internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener, GroupRegistry groups)
+    : IAsyncDisposable
 {
     private readonly ConcurrentQueue<Topic> _waiting = new();
     private readonly ConcurrentDictionary<Topic, Task> _ending = new();
@@ -74,6 +77,7 @@ internal sealed class TopicRemover(TopicCatalog catalog, PartitionOpener opener,
         await _removing.WaitAsync().ConfigureAwait(false);
         _isClosed = true;
         _removing.Release();
-        await Task.WhenAll(_waiting.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask())).ConfigureAwait(false);
+        await Task.WhenAll(_waiting.SelectMany(t => t.Partitions).Select(p => p.Log.DisposeAsync().AsTask()))
+            .ConfigureAwait(false);
     }
 }

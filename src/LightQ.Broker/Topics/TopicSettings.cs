@@ -7,16 +7,21 @@ namespace LightQ.Broker.Topics;
 public sealed record TopicSettings
 {
     /// <summary>Smallest and largest ring, in bytes.</summary>
-    public const int MinRingBytes = 64 * 1024, MaxRingBytes = 1 << 30;
+    public const int MinRingBytes = 64 * 1024,
+        MaxRingBytes = 1 << 30;
 
     /// <summary>Largest message limit, in bytes.</summary>
     public const int MaxMessageLimit = 64 * 1024 * 1024;
 
     /// <summary>Most ids that a partition can be told to remember, and how many it does without being told.</summary>
-    public const int MaxDedupIds = 10_000_000, DefaultDedupIds = 100_000;
+    public const int MaxDedupIds = 10_000_000,
+        DefaultDedupIds = 100_000;
 
-    /// <summary>Shortest and longest time for which ids are remembered. A start reads the headers of as much of the log.</summary>
-    public static readonly TimeSpan MinDedupWindow = TimeSpan.FromSeconds(1), MaxDedupWindow = TimeSpan.FromDays(7);
+    /// <summary>
+    /// Shortest and longest time for which ids are remembered. A start reads the headers of as much of the log.
+    /// </summary>
+    public static readonly TimeSpan MinDedupWindow = TimeSpan.FromSeconds(1),
+        MaxDedupWindow = TimeSpan.FromDays(7);
 
     /// <summary>Where messages live. Default: transient.</summary>
     public TopicKind Kind { get; init; } = TopicKind.Transient;
@@ -36,7 +41,9 @@ public sealed record TopicSettings
     /// <summary>Keep messages at least this long; zero is for ever.</summary>
     public TimeSpan RetentionAge { get; init; }
 
-    /// <summary>How long messages are kept beside that: until a limit says otherwise, or until all groups have settled them.</summary>
+    /// <summary>
+    /// How long messages are kept beside that: until a limit says otherwise, or until all groups have settled them.
+    /// </summary>
     public Retention Retention { get; init; }
 
     /// <summary>The ack level of producers that ask for the default.</summary>
@@ -54,41 +61,91 @@ public sealed record TopicSettings
     /// <summary>How groups with explicit settlement are delivered to.</summary>
     public DeliverySettings Delivery { get; init; } = new();
 
-    /// <summary>How long the ids of messages are remembered, so that none is stored twice; zero, the default, is not at all.</summary>
+    /// <summary>
+    /// How long the ids of messages are remembered, so that none is stored twice; zero, the default, is not at all.
+    /// </summary>
     public TimeSpan DedupWindow { get; init; }
 
     /// <summary>How many ids a partition remembers at most. Default 100,000.</summary>
     public int DedupMaxIds { get; init; }
 
     /// <summary>Whether messages are kept for ever.</summary>
-    public bool IsUnlimited => Kind == TopicKind.Durable && RetentionBytes == 0 && RetentionAge == TimeSpan.Zero && Retention != Retention.Settled;
+    public bool IsUnlimited =>
+        Kind == TopicKind.Durable
+        && RetentionBytes == 0
+        && RetentionAge == TimeSpan.Zero
+        && Retention != Retention.Settled;
 
     /// <summary>Largest batch in bytes, header included.</summary>
     public int MaxBatchBytes => MaxMessageBytes + ProtocolLimits.BatchOverheadBytes;
 
     /// <summary>These settings with every default filled in.</summary>
-    /// <exception cref="BrokerException">A value is outside its range, with <see cref="ErrorCode.InvalidArgument"/>.</exception>
+    /// <exception cref="BrokerException">
+    /// A value is outside its range, with <see cref="ErrorCode.InvalidArgument"/>.
+    /// </exception>
     public TopicSettings Complete()
     {
         bool durable = Kind == TopicKind.Durable;
         Check(Kind is TopicKind.Transient or TopicKind.Durable, "kind", Kind, "transient or durable");
-        Check(MaxMessageBytes is >= 1024 and <= MaxMessageLimit, "max_message_bytes", MaxMessageBytes, $"1024 to {MaxMessageLimit}");
-        Check(Partitions is >= 1 and <= ProtocolLimits.MaxPartitions, "partitions", Partitions, $"1 to {ProtocolLimits.MaxPartitions}");
+        Check(
+            MaxMessageBytes is >= 1024 and <= MaxMessageLimit,
+            "max_message_bytes",
+            MaxMessageBytes,
+            $"1024 to {MaxMessageLimit}"
+        );
+        Check(
+            Partitions is >= 1 and <= ProtocolLimits.MaxPartitions,
+            "partitions",
+            Partitions,
+            $"1 to {ProtocolLimits.MaxPartitions}"
+        );
         long fourBatches = 4L * MaxBatchBytes;
-        long ring = (long)BitOperations.RoundUpToPowerOf2((ulong)(RingBytes != 0 ? RingBytes : Math.Max(8 << 20, fourBatches)));
-        Check(ring is >= MinRingBytes and <= MaxRingBytes && ring >= fourBatches, "ring_bytes", RingBytes, $"{Math.Max(MinRingBytes, fourBatches)} (four batches of the topic's limit) to {MaxRingBytes}");
+        long ring = (long)
+            BitOperations.RoundUpToPowerOf2((ulong)(RingBytes != 0 ? RingBytes : Math.Max(8 << 20, fourBatches)));
+        Check(
+            ring is >= MinRingBytes and <= MaxRingBytes && ring >= fourBatches,
+            "ring_bytes",
+            RingBytes,
+            $"{Math.Max(MinRingBytes, fourBatches)} (four batches of the topic's limit) to {MaxRingBytes}"
+        );
         long segment = SegmentBytes != 0 ? SegmentBytes : Math.Max(64 << 20, fourBatches);
-        Check(!durable || (segment >= fourBatches && segment <= MaxRingBytes), "segment_bytes", SegmentBytes, $"{fourBatches} (four batches of the topic's limit) to {MaxRingBytes}");
+        Check(
+            !durable || (segment >= fourBatches && segment <= MaxRingBytes),
+            "segment_bytes",
+            SegmentBytes,
+            $"{fourBatches} (four batches of the topic's limit) to {MaxRingBytes}"
+        );
         Check(RetentionBytes >= 0, "retention_bytes", RetentionBytes, "0 or more");
         Check(RetentionAge >= TimeSpan.Zero, "retention_age", RetentionAge, "0 or more");
         Check(durable || Retention != Retention.Settled, "retention", "settled", "keep, for a transient topic");
-        Durability ack = AckLevel != Durability.Default ? AckLevel : durable ? Durability.Fsync : Durability.Memory;
+        Durability ack =
+            AckLevel != Durability.Default ? AckLevel
+            : durable ? Durability.Fsync
+            : Durability.Memory;
         Check(durable || ack == Durability.Memory, "ack_level", ack, "memory, for a transient topic");
-        Durability read = ReadLevel != Durability.Default ? ReadLevel : durable ? Durability.Fsync : Durability.Memory;
-        Check(durable ? read >= Durability.Written : read == Durability.Memory, "read_level", read, durable ? "written or fsync, for a durable topic" : "memory, for a transient topic");
+        Durability read =
+            ReadLevel != Durability.Default ? ReadLevel
+            : durable ? Durability.Fsync
+            : Durability.Memory;
+        Check(
+            durable ? read >= Durability.Written : read == Durability.Memory,
+            "read_level",
+            read,
+            durable ? "written or fsync, for a durable topic" : "memory, for a transient topic"
+        );
         CheckDelivery();
-        Check(DedupWindow == TimeSpan.Zero || (DedupWindow >= MinDedupWindow && DedupWindow <= MaxDedupWindow), "dedup_window", DedupWindow, "0 (none), or 1 s to 7 days");
-        Check(DedupMaxIds is >= 0 and <= MaxDedupIds, "dedup_max_ids", DedupMaxIds, $"1 to {MaxDedupIds}; 0 for {DefaultDedupIds}");
+        Check(
+            DedupWindow == TimeSpan.Zero || (DedupWindow >= MinDedupWindow && DedupWindow <= MaxDedupWindow),
+            "dedup_window",
+            DedupWindow,
+            "0 (none), or 1 s to 7 days"
+        );
+        Check(
+            DedupMaxIds is >= 0 and <= MaxDedupIds,
+            "dedup_max_ids",
+            DedupMaxIds,
+            $"1 to {MaxDedupIds}; 0 for {DefaultDedupIds}"
+        );
         return this with
         {
             RingBytes = ring,
@@ -103,11 +160,38 @@ public sealed record TopicSettings
 
     private void CheckDelivery()
     {
-        Check(Delivery.LockDuration.TotalMilliseconds is >= ProtocolLimits.MinLockMilliseconds and <= ProtocolLimits.MaxLockMilliseconds, "lock_duration", Delivery.LockDuration, "1 s to 12 h");
-        Check(Delivery.MaxDeliveries is >= 0 and <= ushort.MaxValue, "max_deliveries", Delivery.MaxDeliveries, $"0 (without end) to {ushort.MaxValue}");
-        Check(Delivery.RetryDelay >= TimeSpan.Zero && Delivery.RetryDelay <= TimeSpan.FromHours(1), "retry_delay", Delivery.RetryDelay, "0 to 1 h");
-        Check(Delivery.MaxRetryDelay >= Delivery.RetryDelay && Delivery.MaxRetryDelay <= TimeSpan.FromHours(24), "max_retry_delay", Delivery.MaxRetryDelay, "retry_delay to 24 h");
-        Check(Delivery.DeadLetterTopic.Length == 0 || TopicName.IsValid(Delivery.DeadLetterTopic), "dead_letter_topic", TopicName.Printable(Delivery.DeadLetterTopic), TopicName.Rule);
+        Check(
+            Delivery.LockDuration.TotalMilliseconds
+                is >= ProtocolLimits.MinLockMilliseconds
+                    and <= ProtocolLimits.MaxLockMilliseconds,
+            "lock_duration",
+            Delivery.LockDuration,
+            "1 s to 12 h"
+        );
+        Check(
+            Delivery.MaxDeliveries is >= 0 and <= ushort.MaxValue,
+            "max_deliveries",
+            Delivery.MaxDeliveries,
+            $"0 (without end) to {ushort.MaxValue}"
+        );
+        Check(
+            Delivery.RetryDelay >= TimeSpan.Zero && Delivery.RetryDelay <= TimeSpan.FromHours(1),
+            "retry_delay",
+            Delivery.RetryDelay,
+            "0 to 1 h"
+        );
+        Check(
+            Delivery.MaxRetryDelay >= Delivery.RetryDelay && Delivery.MaxRetryDelay <= TimeSpan.FromHours(24),
+            "max_retry_delay",
+            Delivery.MaxRetryDelay,
+            "retry_delay to 24 h"
+        );
+        Check(
+            Delivery.DeadLetterTopic.Length == 0 || TopicName.IsValid(Delivery.DeadLetterTopic),
+            "dead_letter_topic",
+            TopicName.Printable(Delivery.DeadLetterTopic),
+            TopicName.Rule
+        );
     }
 
     private static void Check<T>(bool holds, string setting, T value, string allowed)

@@ -7,7 +7,14 @@ namespace LightQ.Broker.Users;
 /// <param name="Created">When it was made.</param>
 /// <param name="Expires">When it ends; null for never.</param>
 /// <param name="Description">What it is for, for people; may be empty.</param>
-public sealed record AccessToken(string Id, string User, string Hash, DateTimeOffset Created, DateTimeOffset? Expires, string Description)
+public sealed record AccessToken(
+    string Id,
+    string User,
+    string Hash,
+    DateTimeOffset Created,
+    DateTimeOffset? Expires,
+    string Description
+)
 {
     /// <summary>Whether it has ended.</summary>
     public bool HasExpired(DateTimeOffset now) => Expires <= now;

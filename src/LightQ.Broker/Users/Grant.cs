@@ -4,38 +4,58 @@ namespace LightQ.Broker.Users;
 
 /// <summary>A right on a topic, or on all topics whose names begin alike.</summary>
 /// <param name="Right">The right.</param>
-/// <param name="Pattern">A topic's name; the beginning of names and <c>*</c>; or <c>*</c> alone, as it is for <see cref="Right.Admin"/>.</param>
+/// <param name="Pattern">
+/// A topic's name; the beginning of names and <c>*</c>; or <c>*</c> alone, as it is for <see cref="Right.Admin"/>.
+/// </param>
 public sealed record Grant(Right Right, string Pattern)
 {
     /// <summary>The pattern that covers every topic.</summary>
     public const string Everything = "*";
 
     /// <summary>What a pattern must look like, for error messages.</summary>
-    public const string PatternRule = "a topic's name, the beginning of names followed by '*' (orders.*), or '*' for all topics";
+    public const string PatternRule =
+        "a topic's name, the beginning of names followed by '*' (orders.*), or '*' for all topics";
 
     /// <summary>Checks a grant from outside.</summary>
-    /// <exception cref="BrokerException">The right is none, or the pattern no pattern: <see cref="ErrorCode.InvalidArgument"/>.</exception>
+    /// <exception cref="BrokerException">
+    /// The right is none, or the pattern no pattern: <see cref="ErrorCode.InvalidArgument"/>.
+    /// </exception>
     public static Grant Create(Right right, string pattern)
     {
         if (!Enum.IsDefined(right))
-            throw new BrokerException(ErrorCode.InvalidArgument, "The right is missing; allowed: publish, consume, manage, admin.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                "The right is missing; allowed: publish, consume, manage, admin."
+            );
+        }
+
         if (right == Right.Admin)
         {
             return pattern is "" or Everything
                 ? new Grant(right, Everything)
-                : throw new BrokerException(ErrorCode.InvalidArgument, $"The right admin is on everything, not on '{TopicName.Printable(pattern)}' alone; allowed: no topic, or '*'.");
+                : throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    $"The right admin is on everything, not on '{TopicName.Printable(pattern)}' alone; allowed: no "
+                        + $"topic, or '*'."
+                );
         }
         string prefix = pattern.EndsWith('*') ? pattern[..^1] : pattern;
         return pattern == Everything || TopicName.IsValid(prefix)
             ? new Grant(right, pattern)
-            : throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(pattern)}' names no topics; allowed: {PatternRule}.");
+            : throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"'{TopicName.Printable(pattern)}' names no topics; allowed: {PatternRule}."
+            );
     }
 
     /// <summary>Whether the grant is about this topic.</summary>
-    public bool Covers(string topic) => Pattern.EndsWith('*')
-        ? topic.AsSpan().StartsWith(Pattern.AsSpan()[..^1], StringComparison.Ordinal)
-        : topic == Pattern;
+    public bool Covers(string topic) =>
+        Pattern.EndsWith('*')
+            ? topic.AsSpan().StartsWith(Pattern.AsSpan()[..^1], StringComparison.Ordinal)
+            : topic == Pattern;
 
     /// <summary>For people: <c>publish on orders.*</c>.</summary>
-    public override string ToString() => Right == Right.Admin ? "admin" : $"{Right.ToString().ToLowerInvariant()} on {Pattern}";
+    public override string ToString() =>
+        Right == Right.Admin ? "admin" : $"{Right.ToString().ToLowerInvariant()} on {Pattern}";
 }

@@ -4,10 +4,16 @@ using System.Text;
 
 namespace LightQ.Broker.Users;
 
-/// <summary>What is kept of a password: <c>$pbkdf2-sha256$i=600000$SALT$HASH</c>, the PHC string format with base64 without padding.</summary>
+/// <summary>
+/// What is kept of a password: <c>$pbkdf2-sha256$i=600000$SALT$HASH</c>, the PHC string format with base64 without
+/// padding.
+/// </summary>
 public static class PasswordHash
 {
-    /// <summary>How often a new password is hashed: what OWASP recommends for HMAC-SHA-256 (Password Storage Cheat Sheet). A quarter of a second on a slow core.</summary>
+    /// <summary>
+    /// How often a new password is hashed: what OWASP recommends for HMAC-SHA-256 (Password Storage Cheat Sheet). A
+    /// quarter of a second on a slow core.
+    /// </summary>
     public const int Iterations = 600_000;
 
     /// <summary>What hashes are made with now.</summary>
@@ -16,14 +22,23 @@ public static class PasswordHash
     /// <summary>What topics' passwords were hashed with before.</summary>
     internal const string EarlierAlgorithm = "pbkdf2-sha512";
 
-    private const int SaltBytes = 16, HashBytes = 32, LeastHashBytes = 16, MostHashBytes = 64, MostIterations = 100_000_000;
+    private const int SaltBytes = 16,
+        HashBytes = 32,
+        LeastHashBytes = 16,
+        MostHashBytes = 64,
+        MostIterations = 100_000_000;
     private const string ExpectedStart = $"${Algorithm}$i=600000$";
 
     /// <summary>Hashes a new password. Slow on purpose.</summary>
     public static string Create(string password)
     {
         byte[] salt = RandomNumberGenerator.GetBytes(SaltBytes);
-        return Format(Algorithm, Iterations, salt, Derive(HashAlgorithmName.SHA256, password, salt, Iterations, HashBytes));
+        return Format(
+            Algorithm,
+            Iterations,
+            salt,
+            Derive(HashAlgorithmName.SHA256, password, salt, Iterations, HashBytes)
+        );
     }
 
     /// <summary>Whether the hash is this password's. As slow for a wrong one as for the right one.</summary>
@@ -31,7 +46,10 @@ public static class PasswordHash
     public static bool Verify(string hash, string password)
     {
         (HashAlgorithmName algorithm, int iterations, byte[] salt, byte[] expected) = Parse(hash);
-        return CryptographicOperations.FixedTimeEquals(Derive(algorithm, password, salt, iterations, expected.Length), expected);
+        return CryptographicOperations.FixedTimeEquals(
+            Derive(algorithm, password, salt, iterations, expected.Length),
+            expected
+        );
     }
 
     /// <summary>Whether a hash is made as new ones are; another is replaced when its password is next shown.</summary>
@@ -57,20 +75,38 @@ public static class PasswordHash
     private static (HashAlgorithmName Algorithm, int Iterations, byte[] Salt, byte[] Hash) Parse(string text)
     {
         string[] parts = text.Split('$');
-        if (parts is not ["", Algorithm or EarlierAlgorithm, ['i', '=', .. string count], string salt, string hash]
-            || !int.TryParse(count, NumberStyles.None, CultureInfo.InvariantCulture, out int iterations) || iterations is < 1 or > MostIterations)
+        if (
+            parts is not ["", Algorithm or EarlierAlgorithm, ['i', '=', .. string count], string salt, string hash]
+            || !int.TryParse(count, NumberStyles.None, CultureInfo.InvariantCulture, out int iterations)
+            || iterations is < 1 or > MostIterations
+        )
         {
             throw new FormatException("A stored password is not hashed in a way that this version knows.");
         }
         byte[] expected = Bytes(hash);
         // An empty hash would be every password's.
         if (expected.Length is < LeastHashBytes or > MostHashBytes)
-            throw new FormatException($"A stored password's hash has {expected.Length} bytes; allowed: {LeastHashBytes} to {MostHashBytes}.");
-        return (parts[1] == Algorithm ? HashAlgorithmName.SHA256 : HashAlgorithmName.SHA512, iterations, Bytes(salt), expected);
+        {
+            throw new FormatException(
+                $"A stored password's hash has {expected.Length} bytes; allowed: {LeastHashBytes} to {MostHashBytes}."
+            );
+        }
+
+        return (
+            parts[1] == Algorithm ? HashAlgorithmName.SHA256 : HashAlgorithmName.SHA512,
+            iterations,
+            Bytes(salt),
+            expected
+        );
     }
 
-    private static byte[] Derive(HashAlgorithmName algorithm, string password, byte[] salt, int iterations, int length) =>
-        Rfc2898DeriveBytes.Pbkdf2(Encoding.UTF8.GetBytes(password), salt, iterations, algorithm, length);
+    private static byte[] Derive(
+        HashAlgorithmName algorithm,
+        string password,
+        byte[] salt,
+        int iterations,
+        int length
+    ) => Rfc2898DeriveBytes.Pbkdf2(Encoding.UTF8.GetBytes(password), salt, iterations, algorithm, length);
 
     private static string Text(byte[] bytes) => Convert.ToBase64String(bytes).TrimEnd('=');
 

@@ -4,10 +4,22 @@ namespace LightQ.Broker.Users;
 /// <param name="Name">The name; it follows the rule of topics' names.</param>
 /// <param name="Id">Made by the broker: a user made again under the same name is another.</param>
 /// <param name="Created">When it was made.</param>
-/// <param name="Password">What proves its password, see <see cref="PasswordHash"/>; empty for a user that has none and logs in with tokens or a certificate.</param>
-/// <param name="PasswordGeneration">Counts the passwords: what logged in with an earlier one is logged in no more.</param>
+/// <param name="Password">
+/// What proves its password, see <see cref="PasswordHash"/>; empty for a user that has none and logs in with tokens or
+/// a certificate.
+/// </param>
+/// <param name="PasswordGeneration">
+/// Counts the passwords: what logged in with an earlier one is logged in no more.
+/// </param>
 /// <param name="Grants">Its rights.</param>
-public sealed record User(string Name, Guid Id, DateTimeOffset Created, string Password, uint PasswordGeneration, IReadOnlyList<Grant> Grants)
+public sealed record User(
+    string Name,
+    Guid Id,
+    DateTimeOffset Created,
+    string Password,
+    uint PasswordGeneration,
+    IReadOnlyList<Grant> Grants
+)
 {
     /// <summary>Whether a grant allows it.</summary>
     public bool May(Right right, string topic)

@@ -5,8 +5,9 @@ namespace LightQ.Broker.Users;
 
 /// <summary>The users, their rights and their tokens, kept in the catalog.</summary>
 /// <remarks>
-/// Thread-safe. Every change is on the disk before the call returns, and before <see cref="Changed"/>; reading takes no lock. When the disk refuses, a change that takes
-/// something away counts all the same, and is followed by an <see cref="UnstoredException"/>; any other does not count.
+/// Thread-safe. Every change is on the disk before the call returns, and before <see cref="Changed"/>; reading takes no
+/// lock. When the disk refuses, a change that takes something away counts all the same, and is followed by an
+/// <see cref="UnstoredException"/>; any other does not count.
 /// </remarks>
 public sealed class UserStore
 {
@@ -17,7 +18,8 @@ public sealed class UserStore
     public const string Anonymous = "anonymous";
 
     /// <summary>The characters of a password, least and most.</summary>
-    public const int MinPasswordLength = 8, MaxPasswordLength = 500;
+    public const int MinPasswordLength = 8,
+        MaxPasswordLength = 500;
 
     private const int MaxDescriptionLength = 200;
 
@@ -43,7 +45,8 @@ public sealed class UserStore
 
     /// <summary>Finds a user.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownUser"/>.</exception>
-    public User Get(string name) => Table.Users.GetValueOrDefault(name)
+    public User Get(string name) =>
+        Table.Users.GetValueOrDefault(name)
         ?? throw new BrokerException(ErrorCode.UnknownUser, $"There is no user '{TopicName.Printable(name)}'.");
 
     /// <summary>Whether a user may have this name.</summary>
@@ -51,17 +54,37 @@ public sealed class UserStore
     public static void CheckName(string name)
     {
         if (!TopicName.IsValid(name))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"'{TopicName.Printable(name)}' is not a user's name; allowed: {TopicName.Rule}.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"'{TopicName.Printable(name)}' is not a user's name; allowed: {TopicName.Rule}."
+            );
+        }
+
         if (name is Admin or Anonymous)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"'{name}' is the broker's own name for somebody; allowed: any other.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"'{name}' is the broker's own name for somebody; allowed: any other."
+            );
+        }
     }
 
     /// <summary>Whether a user may have this password.</summary>
     /// <exception cref="BrokerException">It may not.</exception>
     public static void CheckPassword(string password)
     {
-        if (password.Length is < MinPasswordLength or > MaxPasswordLength || password.Contains('\0', StringComparison.Ordinal))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"The password has {password.Length} characters; allowed: {MinPasswordLength} to {MaxPasswordLength}, and no NUL.");
+        if (
+            password.Length is < MinPasswordLength or > MaxPasswordLength
+            || password.Contains('\0', StringComparison.Ordinal)
+        )
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The password has {password.Length} characters; allowed: {MinPasswordLength} to {MaxPasswordLength}, "
+                    + $"and no NUL."
+            );
+        }
     }
 
     /// <summary>Makes a user without rights.</summary>
@@ -76,7 +99,12 @@ public sealed class UserStore
         {
             if (Table.Users.ContainsKey(name))
                 throw new BrokerException(ErrorCode.UserExists, $"The user '{name}' exists already.");
-            Demand(Table.Users.Count, _options().MaxUsers, nameof(BrokerOptions.MaxUsers), "There can be no more users until one is deleted");
+            Demand(
+                Table.Users.Count,
+                _options().MaxUsers,
+                nameof(BrokerOptions.MaxUsers),
+                "There can be no more users until one is deleted"
+            );
             _catalog.Put(user);
         }
         Changed?.Invoke();
@@ -89,7 +117,14 @@ public sealed class UserStore
         TakeAway(() =>
         {
             User user = Get(name);
-            _catalog.Put(user with { Password = passwordHash, PasswordGeneration = user.PasswordGeneration + 1 }, takesAway: true);
+            _catalog.Put(
+                user with
+                {
+                    Password = passwordHash,
+                    PasswordGeneration = user.PasswordGeneration + 1,
+                },
+                takesAway: true
+            );
             return true;
         });
     }
@@ -99,8 +134,15 @@ public sealed class UserStore
     {
         lock (_changes)
         {
-            if (!Table.Users.TryGetValue(user.Name, out User? current) || current.Id != user.Id || current.Password != user.Password)
+            if (
+                !Table.Users.TryGetValue(user.Name, out User? current)
+                || current.Id != user.Id
+                || current.Password != user.Password
+            )
+            {
                 return;
+            }
+
             try
             {
                 _catalog.Put(current with { Password = passwordHash });
@@ -132,7 +174,13 @@ public sealed class UserStore
             User user = Get(name);
             if (user.Grants.Contains(grant))
                 return false;
-            Demand(user.Grants.Count, _options().MaxGrantsPerUser, nameof(BrokerOptions.MaxGrantsPerUser), $"The user '{name}' can have no more rights until one is removed, and one on a prefix such as orders.* stands for many");
+            Demand(
+                user.Grants.Count,
+                _options().MaxGrantsPerUser,
+                nameof(BrokerOptions.MaxGrantsPerUser),
+                $"The user '{name}' can have no more rights until one is removed, and one on a prefix such as "
+                    + $"orders.* stands for many"
+            );
             _catalog.Put(user with { Grants = [.. user.Grants, grant] });
         }
         Changed?.Invoke();
@@ -141,31 +189,52 @@ public sealed class UserStore
 
     /// <summary>Takes a right from a user.</summary>
     /// <returns>Whether it had exactly this grant.</returns>
-    public bool Revoke(string name, Grant grant) => TakeAway(() =>
-    {
-        User user = Get(name);
-        if (!user.Grants.Contains(grant))
-            return false;
-        _catalog.Put(user with { Grants = [.. user.Grants.Where(g => g != grant)] }, takesAway: true);
-        return true;
-    });
+    public bool Revoke(string name, Grant grant) =>
+        TakeAway(() =>
+        {
+            User user = Get(name);
+            if (!user.Grants.Contains(grant))
+                return false;
+            _catalog.Put(user with { Grants = [.. user.Grants.Where(g => g != grant)] }, takesAway: true);
+            return true;
+        });
 
     /// <summary>Keeps a token.</summary>
-    /// <exception cref="BrokerException">There is no such user, it has too many, or the expiry is not in the future.</exception>
+    /// <exception cref="BrokerException">
+    /// There is no such user, it has too many, or the expiry is not in the future.
+    /// </exception>
     public AccessToken AddToken(string user, string hash, DateTimeOffset? expires, string description)
     {
         DateTimeOffset now = _time.GetUtcNow();
         if (expires <= now)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"The token would end at {expires:u}, which has passed; allowed: a time to come, or none.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The token would end at {expires:u}, which has passed; allowed: a time to come, or none."
+            );
+        }
+
         if (description.Length > MaxDescriptionLength || description.Any(char.IsControl))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"The description has {description.Length} characters; allowed: {MaxDescriptionLength}, and no control characters.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"The description has {description.Length} characters; allowed: {MaxDescriptionLength}, and no "
+                    + $"control characters."
+            );
+        }
+
         AccessToken token;
         lock (_changes)
         {
             if (user != Admin)
                 Get(user);
             int tokens = Table.Tokens.Values.Count(t => t.User == user && !t.HasExpired(now));
-            Demand(tokens, _options().MaxTokensPerUser, nameof(BrokerOptions.MaxTokensPerUser), $"The user '{user}' can have no more tokens until one is revoked or ends");
+            Demand(
+                tokens,
+                _options().MaxTokensPerUser,
+                nameof(BrokerOptions.MaxTokensPerUser),
+                $"The user '{user}' can have no more tokens until one is revoked or ends"
+            );
             token = new AccessToken(Guid.NewGuid().ToString("N")[..12], user, hash, now, expires, description);
             _catalog.Put(token);
             ForgetExpired(now);
@@ -176,7 +245,8 @@ public sealed class UserStore
 
     /// <summary>Finds a token by its id.</summary>
     /// <exception cref="BrokerException">There is none: <see cref="ErrorCode.UnknownToken"/>.</exception>
-    public AccessToken GetToken(string id) => Table.Tokens.Values.FirstOrDefault(t => t.Id == id)
+    public AccessToken GetToken(string id) =>
+        Table.Tokens.Values.FirstOrDefault(t => t.Id == id)
         ?? throw new BrokerException(ErrorCode.UnknownToken, $"There is no token '{TopicName.Printable(id)}'.");
 
     /// <summary>Ends a token.</summary>

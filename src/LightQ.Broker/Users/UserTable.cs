@@ -8,6 +8,9 @@ namespace LightQ.Broker.Users;
 public sealed record UserTable(ImmutableDictionary<string, User> Users, ImmutableDictionary<string, AccessToken> Tokens)
 {
     /// <summary>Nobody.</summary>
-    public static UserTable Empty { get; } = new(
-        ImmutableDictionary.Create<string, User>(StringComparer.Ordinal), ImmutableDictionary.Create<string, AccessToken>(StringComparer.Ordinal));
+    public static UserTable Empty { get; } =
+        new(
+            ImmutableDictionary.Create<string, User>(StringComparer.Ordinal),
+            ImmutableDictionary.Create<string, AccessToken>(StringComparer.Ordinal)
+        );
 }

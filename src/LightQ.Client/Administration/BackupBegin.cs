@@ -5,4 +5,5 @@ namespace LightQ.Client.Administration;
 /// <param name="Version">The broker's version.</param>
 /// <param name="Time">The moment that it is of.</param>
 /// <param name="EstimatedBytes">About how many bytes will follow.</param>
-public sealed record BackupBegin(string BrokerId, string Version, DateTimeOffset Time, long EstimatedBytes) : BackupPart;
+public sealed record BackupBegin(string BrokerId, string Version, DateTimeOffset Time, long EstimatedBytes)
+    : BackupPart;

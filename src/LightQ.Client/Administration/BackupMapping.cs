@@ -6,15 +6,30 @@ namespace LightQ.Client.Administration;
 internal static class BackupMapping
 {
     /// <exception cref="LightQException">It is none.</exception>
-    public static BackupPart ToPart(CreateBackupResponse response) => response.PartCase switch
-    {
-        CreateBackupResponse.PartOneofCase.Begin when response.Begin is { Time: { } time, EstimatedBytes: var bytes } begin =>
-            new BackupBegin(begin.BrokerId, begin.Version, time.ToDateTimeOffset(), (long)Math.Min(bytes, long.MaxValue)),
-        CreateBackupResponse.PartOneofCase.File when response.File.Length <= long.MaxValue => new BackupFileBegin(response.File.Path, (long)response.File.Length),
-        CreateBackupResponse.PartOneofCase.Data => new BackupData(response.Data.Memory),
-        CreateBackupResponse.PartOneofCase.End => new BackupEnd([.. response.End.Topics.Select(TopicOf)], [.. response.End.SkippedTopics]),
-        var part => throw new LightQException(ErrorCode.UnexpectedFrame, $"The broker sent what is no part of a backup: {part}."),
-    };
+    public static BackupPart ToPart(CreateBackupResponse response) =>
+        response.PartCase switch
+        {
+            CreateBackupResponse.PartOneofCase.Begin
+                when response.Begin is { Time: { } time, EstimatedBytes: var bytes } begin => new BackupBegin(
+                begin.BrokerId,
+                begin.Version,
+                time.ToDateTimeOffset(),
+                (long)Math.Min(bytes, long.MaxValue)
+            ),
+            CreateBackupResponse.PartOneofCase.File when response.File.Length <= long.MaxValue => new BackupFileBegin(
+                response.File.Path,
+                (long)response.File.Length
+            ),
+            CreateBackupResponse.PartOneofCase.Data => new BackupData(response.Data.Memory),
+            CreateBackupResponse.PartOneofCase.End => new BackupEnd(
+                [.. response.End.Topics.Select(TopicOf)],
+                [.. response.End.SkippedTopics]
+            ),
+            var part => throw new LightQException(
+                ErrorCode.UnexpectedFrame,
+                $"The broker sent what is no part of a backup: {part}."
+            ),
+        };
 
     private static BackupTopicInfo TopicOf(BackupTopic topic) =>
         new(topic.Name, topic.Id, (int)Math.Min(topic.Partitions, int.MaxValue), topic.Durable);

@@ -7,7 +7,5 @@ namespace LightQ.Client.Administration;
 /// </summary>
 public abstract record BackupPart
 {
-    private protected BackupPart()
-    {
-    }
+    private protected BackupPart() { }
 }

@@ -42,6 +42,9 @@ public sealed record BrokerStats
     /// <summary>The data-plane port in use.</summary>
     public int DataPort { get; init; }
 
-    /// <summary>Whether nobody but admin may log in, because a repair of the catalog is not confirmed; see <see cref="OperationsClient.ConfirmCatalogAsync"/>.</summary>
+    /// <summary>
+    /// Whether nobody but admin may log in, because a repair of the catalog is not confirmed; see
+    /// <see cref="OperationsClient.ConfirmCatalogAsync"/>.
+    /// </summary>
     public bool IsCatalogUnconfirmed { get; init; }
 }

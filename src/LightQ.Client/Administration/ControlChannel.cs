@@ -11,10 +11,13 @@ namespace LightQ.Client.Administration;
 /// What the generated clients call the control plane through: it logs in when the options have credentials, and every
 /// failure is a <see cref="LightQException"/>.
 /// </summary>
-/// <remarks>Thread-safe. Connects at the first call. A token that the broker no longer accepts is renewed once per call.</remarks>
+/// <remarks>
+/// Thread-safe. Connects at the first call. A token that the broker no longer accepts is renewed once per call.
+/// </remarks>
 internal sealed class ControlChannel : IDisposable
 {
-    private static readonly TimeSpan PingDelay = TimeSpan.FromSeconds(30), PingTimeout = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan PingDelay = TimeSpan.FromSeconds(30),
+        PingTimeout = TimeSpan.FromSeconds(15);
 
     private readonly LightQClientOptions _options;
     private readonly GrpcChannel _channel;
@@ -50,8 +53,8 @@ internal sealed class ControlChannel : IDisposable
     }
 
     /// <summary>
-    /// One connection, or more when the broker allows no more calls on it. It connects by a callback, because the channel's own
-    /// way of connecting names neither address nor cause when it fails.
+    /// One connection, or more when the broker allows no more calls on it. It connects by a callback, because the
+    /// channel's own way of connecting names neither address nor cause when it fails.
     /// </summary>
     private GrpcChannel Make(bool isGuarded)
     {
@@ -72,17 +75,22 @@ internal sealed class ControlChannel : IDisposable
         if (_options.Tls)
             handler.SslOptions = ClientTls.Load(_options);
         var address = new UriBuilder(_options.Tls ? "https" : "http", _options.Host, _options.ControlPort).Uri;
-        return GrpcChannel.ForAddress(address, new GrpcChannelOptions
-        {
-            HttpHandler = handler,
-            DisposeHttpClient = true,
-            HttpVersionPolicy = HttpVersionPolicy.RequestVersionExact,
-            CompressionProviders = [], // The broker sends messages as they are.
-        });
+        return GrpcChannel.ForAddress(
+            address,
+            new GrpcChannelOptions
+            {
+                HttpHandler = handler,
+                DisposeHttpClient = true,
+                HttpVersionPolicy = HttpVersionPolicy.RequestVersionExact,
+                CompressionProviders = [], // The broker sends messages as they are.
+            }
+        );
     }
 
     private static async ValueTask<Stream> ConnectAsync(
-        SocketsHttpConnectionContext context, CancellationToken cancellationToken)
+        SocketsHttpConnectionContext context,
+        CancellationToken cancellationToken
+    )
     {
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try

@@ -14,8 +14,12 @@ internal sealed class ControlErrors(LightQClientOptions options)
     private const string ErrorCodeTrailer = "lightq-error-code";
 
     // RFC 9113, section 7.
-    private const long NoError = 0x0, ProtocolError = 0x1, FrameSizeError = 0x6, RefusedStream = 0x7;
-    private const long EnhanceYourCalm = 0xB, Http11Required = 0xD;
+    private const long NoError = 0x0,
+        ProtocolError = 0x1,
+        FrameSizeError = 0x6,
+        RefusedStream = 0x7;
+    private const long EnhanceYourCalm = 0xB,
+        Http11Required = 0xD;
 
     private readonly string _authority = $"{options.Host}:{options.ControlPort}";
 
@@ -46,16 +50,17 @@ internal sealed class ControlErrors(LightQClientOptions options)
     {
         if (Find<HttpProtocolException>(thrown) is { } protocol)
             return OfHttp2(e, protocol, hasAnswered);
-        HttpRequestError? kind = Find<HttpRequestException>(thrown)?.HttpRequestError
-            ?? Find<HttpIOException>(thrown)?.HttpRequestError;
+        HttpRequestError? kind =
+            Find<HttpRequestException>(thrown)?.HttpRequestError ?? Find<HttpIOException>(thrown)?.HttpRequestError;
         Exception cause = thrown.InnerException ?? thrown;
         string? message = kind switch
         {
             HttpRequestError.NameResolutionError => $"The name '{options.Host}' could not be resolved.",
             HttpRequestError.ConnectionError =>
                 $"No connection to {_authority}: {(Find<SocketException>(thrown) ?? thrown).Message}.",
-            HttpRequestError.HttpProtocolError or HttpRequestError.InvalidResponse
-                or HttpRequestError.VersionNegotiationError => NotHttp2(),
+            HttpRequestError.HttpProtocolError
+            or HttpRequestError.InvalidResponse
+            or HttpRequestError.VersionNegotiationError => NotHttp2(),
             not null => Lost(thrown, hasAnswered),
             null when thrown is IOException or SocketException => Lost(thrown, hasAnswered),
             null when thrown is OperationCanceledException or ObjectDisposedException =>
@@ -69,7 +74,8 @@ internal sealed class ControlErrors(LightQClientOptions options)
 
     private LightQException OfHttp2(RpcException e, HttpProtocolException error, bool hasAnswered)
     {
-        // What comes from a server of another protocol fails as a frame in one of the first two ways; the third is an HTTP/1.1 server's.
+        // What comes from a server of another protocol fails as a frame in one of the first two ways; the third is an
+        // HTTP/1.1 server's.
         if (!hasAnswered && error.ErrorCode is ProtocolError or FrameSizeError or Http11Required)
             return new LightQException(ErrorCode.Unavailable, NotHttp2(), e);
         ErrorCode code = error.ErrorCode switch
@@ -85,9 +91,11 @@ internal sealed class ControlErrors(LightQClientOptions options)
         $"What answers at {_authority} does not speak HTTP/2 as gRPC needs it; {UsualMistakes}";
 
     /// <remarks>What closes a connection at once may be seen to go before what it said is read.</remarks>
-    private string Lost(Exception thrown, bool hasAnswered) => hasAnswered
-        ? $"The connection to {_authority} was lost: {thrown.Message}"
-        : $"The connection to {_authority} was lost before there was an answer: {thrown.Message} Where it has never worked: {UsualMistakes}";
+    private string Lost(Exception thrown, bool hasAnswered) =>
+        hasAnswered
+            ? $"The connection to {_authority} was lost: {thrown.Message}"
+            : $"The connection to {_authority} was lost before there was an answer: {thrown.Message} Where it has "
+                + $"never worked: {UsualMistakes}";
 
     private static T? Find<T>(Exception thrown)
         where T : Exception

@@ -12,23 +12,29 @@ internal sealed class ControlInterceptor(ControlLogin login, ControlErrors error
     public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
         TRequest request,
         ClientInterceptorContext<TRequest, TResponse> context,
-        AsyncUnaryCallContinuation<TRequest, TResponse> continuation) =>
-        new(CallAsync(request, context, continuation), NoHeaders, () => Status.DefaultSuccess, () => [], () => { });
+        AsyncUnaryCallContinuation<TRequest, TResponse> continuation
+    ) => new(CallAsync(request, context, continuation), NoHeaders, () => Status.DefaultSuccess, () => [], () => { });
 
     public override AsyncServerStreamingCall<TResponse> AsyncServerStreamingCall<TRequest, TResponse>(
         TRequest request,
         ClientInterceptorContext<TRequest, TResponse> context,
-        AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation)
+        AsyncServerStreamingCallContinuation<TRequest, TResponse> continuation
+    )
     {
         var responses = new ControlResponses<TResponse>(
-            login, errors, token => continuation(request, With(context, token)), context.Options.CancellationToken);
+            login,
+            errors,
+            token => continuation(request, With(context, token)),
+            context.Options.CancellationToken
+        );
         return new(responses, NoHeaders, () => Status.DefaultSuccess, () => [], responses.Dispose);
     }
 
     private async Task<TResponse> CallAsync<TRequest, TResponse>(
         TRequest request,
         ClientInterceptorContext<TRequest, TResponse> context,
-        AsyncUnaryCallContinuation<TRequest, TResponse> continuation)
+        AsyncUnaryCallContinuation<TRequest, TResponse> continuation
+    )
         where TRequest : class
         where TResponse : class
     {
@@ -55,7 +61,9 @@ internal sealed class ControlInterceptor(ControlLogin login, ControlErrors error
     }
 
     private static ClientInterceptorContext<TRequest, TResponse> With<TRequest, TResponse>(
-        ClientInterceptorContext<TRequest, TResponse> context, string? token)
+        ClientInterceptorContext<TRequest, TResponse> context,
+        string? token
+    )
         where TRequest : class
         where TResponse : class
     {

@@ -3,11 +3,14 @@ using LightQ.Protocol.Control;
 
 namespace LightQ.Client.Administration;
 
-/// <summary>The token that calls carry: that of the options, or one that is had by their user and password. Thread-safe.</summary>
+/// <summary>
+/// The token that calls carry: that of the options, or one that is had by their user and password. Thread-safe.
+/// </summary>
 /// <param name="options">The client's options.</param>
 /// <param name="auth">Where to log in.</param>
 /// <param name="errors">Explains what fails.</param>
-internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient auth, ControlErrors errors) : IDisposable
+internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient auth, ControlErrors errors)
+    : IDisposable
 {
     private readonly SemaphoreSlim _loggingIn = new(1, 1);
     private volatile string? _token;
@@ -16,8 +19,8 @@ internal sealed class ControlLogin(LightQClientOptions options, Auth.AuthClient 
     public bool CanRenew => options.Token is null && options.User is not null;
 
     /// <summary>
-    /// The token for the next call, a new one unless another caller has already replaced <paramref name="refused"/>; null
-    /// without credentials.
+    /// The token for the next call, a new one unless another caller has already replaced <paramref name="refused"/>;
+    /// null without credentials.
     /// </summary>
     /// <exception cref="LightQException">The broker refuses the login, or cannot be reached.</exception>
     public async Task<string?> GetTokenAsync(string? refused, CancellationToken cancellationToken)

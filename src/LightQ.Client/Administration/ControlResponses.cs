@@ -11,7 +11,8 @@ internal sealed class ControlResponses<TResponse>(
     ControlLogin login,
     ControlErrors errors,
     Func<string?, AsyncServerStreamingCall<TResponse>> begin,
-    CancellationToken cancellationToken) : IAsyncStreamReader<TResponse>
+    CancellationToken cancellationToken
+) : IAsyncStreamReader<TResponse>
 {
     private AsyncServerStreamingCall<TResponse>? _call;
 

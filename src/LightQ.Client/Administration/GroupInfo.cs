@@ -5,9 +5,20 @@ namespace LightQ.Client.Administration;
 /// <param name="Group">The group's name.</param>
 /// <param name="SettleMode">Who says that a message is done.</param>
 /// <param name="IsPaused">Whether deliveries are stopped.</param>
-/// <param name="MembersCount">Members, counted by subscriptions: a consumer has one on every partition it reads.</param>
-/// <param name="Lag">Messages that are held and not settled, those that members hold included; the same with members and without.</param>
-public sealed record GroupInfo(string Topic, string Group, SettleMode SettleMode, bool IsPaused, int MembersCount, long Lag)
+/// <param name="MembersCount">
+/// Members, counted by subscriptions: a consumer has one on every partition it reads.
+/// </param>
+/// <param name="Lag">
+/// Messages that are held and not settled, those that members hold included; the same with members and without.
+/// </param>
+public sealed record GroupInfo(
+    string Topic,
+    string Group,
+    SettleMode SettleMode,
+    bool IsPaused,
+    int MembersCount,
+    long Lag
+)
 {
     /// <summary>The partitions, in order; empty in a list of groups.</summary>
     public IReadOnlyList<GroupPartitionInfo> Partitions { get; init; } = [];
@@ -18,7 +29,10 @@ public sealed record GroupInfo(string Topic, string Group, SettleMode SettleMode
     /// <summary>The clients, by connection; empty in a list of groups.</summary>
     public IReadOnlyList<GroupClientInfo> Clients { get; init; } = [];
 
-    /// <summary>How long ago the oldest message was appended that is not settled; zero when all are, null when that could not be read within a second.</summary>
+    /// <summary>
+    /// How long ago the oldest message was appended that is not settled; zero when all are, null when that could not be
+    /// read within a second.
+    /// </summary>
     public TimeSpan? OldestUnsettledAge { get; init; }
 
     /// <summary>Messages that members hold.</summary>

@@ -7,4 +7,11 @@ namespace LightQ.Client.Administration;
 /// <param name="MaxInFlight">How many it may hold; 0 for no limit.</param>
 /// <param name="CreditBytes">Bytes it may still be sent.</param>
 /// <param name="IsAssigned">Whether the partition is its; of a topic with one partition it is everyone's.</param>
-public sealed record GroupMemberInfo(long ConnectionId, long Stream, long InFlight, int MaxInFlight, long CreditBytes, bool IsAssigned);
+public sealed record GroupMemberInfo(
+    long ConnectionId,
+    long Stream,
+    long InFlight,
+    int MaxInFlight,
+    long CreditBytes,
+    bool IsAssigned
+);

@@ -5,10 +5,13 @@ using WireGroup = LightQ.Protocol.Control.Group;
 
 namespace LightQ.Client.Administration;
 
-/// <summary>Looks into consumer groups, and moves, pauses and deletes them. Reached by <see cref="LightQClient.Groups"/>.</summary>
+/// <summary>
+/// Looks into consumer groups, and moves, pauses and deletes them. Reached by <see cref="LightQClient.Groups"/>.
+/// </summary>
 /// <remarks>
-/// Thread-safe. Uses the control plane (gRPC). A group exists from its first member's subscription on. Every method fails with a <see cref="LightQException"/>:
-/// <see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownGroup"/>, or the broker cannot be reached.
+/// Thread-safe. Uses the control plane (gRPC). A group exists from its first member's subscription on. Every method
+/// fails with a <see cref="LightQException"/>: <see cref="ErrorCode.UnknownTopic"/>,
+/// <see cref="ErrorCode.UnknownGroup"/>, or the broker cannot be reached.
 /// </remarks>
 /// <example>
 /// <code>
@@ -25,9 +28,14 @@ public sealed class GroupsClient
     /// <summary>The groups of a topic, or of all topics, by topic and name; without their partitions.</summary>
     /// <param name="topic">The topic's name; null for all.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    public async Task<IReadOnlyList<GroupInfo>> ListAsync(string? topic = null, CancellationToken cancellationToken = default)
+    public async Task<IReadOnlyList<GroupInfo>> ListAsync(
+        string? topic = null,
+        CancellationToken cancellationToken = default
+    )
     {
-        ListGroupsResponse response = await _calls.ListGroupsAsync(new ListGroupsRequest { Topic = topic ?? "" }, cancellationToken: cancellationToken).ConfigureAwait(false);
+        ListGroupsResponse response = await _calls
+            .ListGroupsAsync(new ListGroupsRequest { Topic = topic ?? "" }, cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
         return [.. response.Groups.Select(ToInfo)];
     }
 
@@ -36,7 +44,16 @@ public sealed class GroupsClient
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public async Task<GroupInfo> GetAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        ToInfo((await _calls.DescribeGroupAsync(new DescribeGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ConfigureAwait(false)).Group);
+        ToInfo(
+            (
+                await _calls
+                    .DescribeGroupAsync(
+                        new DescribeGroupRequest { Topic = topic, Group = group },
+                        cancellationToken: cancellationToken
+                    )
+                    .ConfigureAwait(false)
+            ).Group
+        );
 
     /// <summary>Starts a group again elsewhere. What its members hold is theirs no more.</summary>
     /// <param name="topic">The topic's name.</param>
@@ -45,8 +62,16 @@ public sealed class GroupsClient
     /// <param name="partition">Only this partition; null for all.</param>
     /// <param name="cancellationToken">Ends the wait; the group may be reset nevertheless.</param>
     /// <returns>Where it now stands, by partition.</returns>
-    /// <exception cref="ArgumentException"><paramref name="to"/> is committed, where the group stands anyway, or left at its default.</exception>
-    public async Task<IReadOnlyList<long>> ResetAsync(string topic, string group, StartPosition to, int? partition = null, CancellationToken cancellationToken = default)
+    /// <exception cref="ArgumentException">
+    /// <paramref name="to"/> is committed, where the group stands anyway, or left at its default.
+    /// </exception>
+    public async Task<IReadOnlyList<long>> ResetAsync(
+        string topic,
+        string group,
+        StartPosition to,
+        int? partition = null,
+        CancellationToken cancellationToken = default
+    )
     {
         var request = new ResetGroupRequest { Topic = topic, Group = group };
         switch (to.Kind)
@@ -64,11 +89,16 @@ public sealed class GroupsClient
                 request.Time = DateTimeOffset.UnixEpoch.AddMicroseconds(to.Value).ToTimestamp();
                 break;
             default:
-                throw new ArgumentException("A group is reset to the earliest or latest message, an offset or a time.", nameof(to));
+                throw new ArgumentException(
+                    "A group is reset to the earliest or latest message, an offset or a time.",
+                    nameof(to)
+                );
         }
         if (partition is { } only)
             request.Partition = (uint)only;
-        return (await _calls.ResetGroupAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Offsets;
+        return (
+            await _calls.ResetGroupAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)
+        ).Offsets;
     }
 
     /// <summary>Stops a group's deliveries. Its members stay, and can settle what they hold.</summary>
@@ -76,14 +106,24 @@ public sealed class GroupsClient
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task PauseAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        _calls.PauseGroupAsync(new PauseGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ResponseAsync;
+        _calls
+            .PauseGroupAsync(
+                new PauseGroupRequest { Topic = topic, Group = group },
+                cancellationToken: cancellationToken
+            )
+            .ResponseAsync;
 
     /// <summary>Resumes a group's deliveries.</summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public Task ResumeAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        _calls.ResumeGroupAsync(new ResumeGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ResponseAsync;
+        _calls
+            .ResumeGroupAsync(
+                new ResumeGroupRequest { Topic = topic, Group = group },
+                cancellationToken: cancellationToken
+            )
+            .ResponseAsync;
 
     /// <summary>Forgets a group and its position.</summary>
     /// <param name="topic">The topic's name.</param>
@@ -91,15 +131,31 @@ public sealed class GroupsClient
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">Also <see cref="ErrorCode.GroupInUse"/>: it has members.</exception>
     public Task DeleteAsync(string topic, string group, CancellationToken cancellationToken = default) =>
-        _calls.DeleteGroupAsync(new DeleteGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ResponseAsync;
+        _calls
+            .DeleteGroupAsync(
+                new DeleteGroupRequest { Topic = topic, Group = group },
+                cancellationToken: cancellationToken
+            )
+            .ResponseAsync;
 
-    /// <summary>Makes what a group gave up available to it again, as far as the topic still holds it; each dead letter once.</summary>
+    /// <summary>
+    /// Makes what a group gave up available to it again, as far as the topic still holds it; each dead letter once.
+    /// </summary>
     /// <param name="topic">The topic's name.</param>
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait, and the redrive; another one goes on where it stopped.</param>
-    public async Task<RedriveResult> RedriveAsync(string topic, string group, CancellationToken cancellationToken = default)
+    public async Task<RedriveResult> RedriveAsync(
+        string topic,
+        string group,
+        CancellationToken cancellationToken = default
+    )
     {
-        RedriveGroupResponse response = await _calls.RedriveGroupAsync(new RedriveGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ConfigureAwait(false);
+        RedriveGroupResponse response = await _calls
+            .RedriveGroupAsync(
+                new RedriveGroupRequest { Topic = topic, Group = group },
+                cancellationToken: cancellationToken
+            )
+            .ConfigureAwait(false);
         return new RedriveResult((long)response.Redriven, (long)response.Skipped);
     }
 
@@ -108,41 +164,83 @@ public sealed class GroupsClient
     /// <param name="group">The group's name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The reasons, by partition; empty when nothing keeps the group from getting what there is.</returns>
-    public async Task<IReadOnlyList<GroupReason>> ExplainAsync(string topic, string group, CancellationToken cancellationToken = default)
+    public async Task<IReadOnlyList<GroupReason>> ExplainAsync(
+        string topic,
+        string group,
+        CancellationToken cancellationToken = default
+    )
     {
-        ExplainGroupResponse response = await _calls.ExplainGroupAsync(new ExplainGroupRequest { Topic = topic, Group = group }, cancellationToken: cancellationToken).ConfigureAwait(false);
+        ExplainGroupResponse response = await _calls
+            .ExplainGroupAsync(
+                new ExplainGroupRequest { Topic = topic, Group = group },
+                cancellationToken: cancellationToken
+            )
+            .ConfigureAwait(false);
         return
         [
             .. response.Reasons.Select(r => new GroupReason(
-                (LightQ.Client.GroupHold)r.Hold, (int)r.Partition, r.HasConnectionId ? r.ConnectionId : null, r.Until?.ToDateTimeOffset(), r.Text)),
+                (LightQ.Client.GroupHold)r.Hold,
+                (int)r.Partition,
+                r.HasConnectionId ? r.ConnectionId : null,
+                r.Until?.ToDateTimeOffset(),
+                r.Text
+            )),
         ];
     }
 
-    private static GroupInfo ToInfo(WireGroup group) => new(
-        group.Topic, group.Group_, group.SettleMode == GroupSettleMode.Explicit ? SettleMode.Explicit : SettleMode.Automatic, group.Paused, (int)group.MembersCount, (long)group.Lag)
-    {
-        Partitions = [.. group.Partitions.Select(ToInfo)],
-        ClientsCount = (int)group.ClientsCount,
-        Clients = [.. group.Clients.Select(c => new GroupClientInfo(c.ConnectionId, c.ClientName, c.RemoteAddress, (int)c.MembersCount, [.. c.Partitions.Select(p => (int)p)], (long)c.InFlight))],
-        OldestUnsettledAge = group.OldestUnsettledAge?.ToTimeSpan(),
-        InFlight = (long)group.InFlight,
-        Delivered = (long)group.Delivered,
-        Redelivered = (long)group.Redelivered,
-        DeadLettered = (long)group.DeadLettered,
-    };
+    private static GroupInfo ToInfo(WireGroup group) =>
+        new(
+            group.Topic,
+            group.Group_,
+            group.SettleMode == GroupSettleMode.Explicit ? SettleMode.Explicit : SettleMode.Automatic,
+            group.Paused,
+            (int)group.MembersCount,
+            (long)group.Lag
+        )
+        {
+            Partitions = [.. group.Partitions.Select(ToInfo)],
+            ClientsCount = (int)group.ClientsCount,
+            Clients =
+            [
+                .. group.Clients.Select(c => new GroupClientInfo(
+                    c.ConnectionId,
+                    c.ClientName,
+                    c.RemoteAddress,
+                    (int)c.MembersCount,
+                    [.. c.Partitions.Select(p => (int)p)],
+                    (long)c.InFlight
+                )),
+            ],
+            OldestUnsettledAge = group.OldestUnsettledAge?.ToTimeSpan(),
+            InFlight = (long)group.InFlight,
+            Delivered = (long)group.Delivered,
+            Redelivered = (long)group.Redelivered,
+            DeadLettered = (long)group.DeadLettered,
+        };
 
-    private static GroupPartitionInfo ToInfo(GroupPartition partition) => new()
-    {
-        Partition = (int)partition.Partition,
-        CommittedOffset = partition.CommittedOffset,
-        NextOffset = partition.NextOffset,
-        EndOffset = partition.EndOffset,
-        InFlight = (long)partition.InFlight,
-        RedeliveriesReady = (int)partition.RedeliveriesReady,
-        RedeliveriesDelayed = (int)partition.RedeliveriesDelayed,
-        NextRedelivery = partition.NextRedeliveryTime?.ToDateTimeOffset(),
-        FirstLockEnd = partition.FirstLockEndTime?.ToDateTimeOffset(),
-        DeadLettersWaiting = (int)partition.DeadLettersWaiting,
-        Members = [.. partition.Members.Select(m => new GroupMemberInfo(m.ConnectionId, m.Stream, (long)m.InFlight, (int)m.MaxInFlight, m.CreditBytes, m.Assigned))],
-    };
+    private static GroupPartitionInfo ToInfo(GroupPartition partition) =>
+        new()
+        {
+            Partition = (int)partition.Partition,
+            CommittedOffset = partition.CommittedOffset,
+            NextOffset = partition.NextOffset,
+            EndOffset = partition.EndOffset,
+            InFlight = (long)partition.InFlight,
+            RedeliveriesReady = (int)partition.RedeliveriesReady,
+            RedeliveriesDelayed = (int)partition.RedeliveriesDelayed,
+            NextRedelivery = partition.NextRedeliveryTime?.ToDateTimeOffset(),
+            FirstLockEnd = partition.FirstLockEndTime?.ToDateTimeOffset(),
+            DeadLettersWaiting = (int)partition.DeadLettersWaiting,
+            Members =
+            [
+                .. partition.Members.Select(m => new GroupMemberInfo(
+                    m.ConnectionId,
+                    m.Stream,
+                    (long)m.InFlight,
+                    (int)m.MaxInFlight,
+                    m.CreditBytes,
+                    m.Assigned
+                )),
+            ],
+        };
 }

@@ -8,7 +8,9 @@ using WireTopicStats = LightQ.Protocol.Control.TopicStats;
 namespace LightQ.Client.Administration;
 
 /// <summary>Reads the figures of topics and of the broker. Reached by <see cref="LightQClient.Stats"/>.</summary>
-/// <remarks>Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.</remarks>
+/// <remarks>
+/// Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.
+/// </remarks>
 public sealed class StatsClient
 {
     private readonly Protocol.Control.Stats.StatsClient _calls;
@@ -18,46 +20,83 @@ public sealed class StatsClient
     /// <summary>A topic's figures now.</summary>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownPartition"/>, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.UnknownTopic"/>, <see cref="ErrorCode.UnknownPartition"/>, or the broker cannot be reached.
+    /// </exception>
     public async Task<TopicStats> GetTopicAsync(string topic, CancellationToken cancellationToken = default)
     {
         TopicAddress address = AddressArgument.Parse(topic);
         var request = new GetTopicStatsRequest { Topic = address.Topic };
         if (address.Partition is { } partition)
             request.Partition = (uint)partition;
-        return ToStats((await _calls.GetTopicStatsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Stats);
+        return ToStats(
+            (await _calls.GetTopicStatsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Stats
+        );
     }
 
-    /// <summary>A topic's figures again and again, with rates: the first at once, then one an interval, until you stop or the topic is deleted.</summary>
+    /// <summary>
+    /// A topic's figures again and again, with rates: the first at once, then one an interval, until you stop or the
+    /// topic is deleted.
+    /// </summary>
     /// <param name="topic">The topic's name; <c>orders/3</c> is one of its partitions.</param>
     /// <param name="interval">100 ms to 1 h; null for 1 s.</param>
     /// <param name="cancellationToken">Ends the enumeration.</param>
-    /// <exception cref="LightQException">From the enumeration: <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
-    public async IAsyncEnumerable<TopicStats> WatchAsync(string topic, TimeSpan? interval = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    /// <exception cref="LightQException">
+    /// From the enumeration: <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.
+    /// </exception>
+    public async IAsyncEnumerable<TopicStats> WatchAsync(
+        string topic,
+        TimeSpan? interval = null,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default
+    )
     {
         TopicAddress address = AddressArgument.Parse(topic);
-        var request = new WatchTopicStatsRequest { Topic = address.Topic, Interval = interval is { } time ? Duration.FromTimeSpan(time) : null };
+        var request = new WatchTopicStatsRequest
+        {
+            Topic = address.Topic,
+            Interval = interval is { } time ? Duration.FromTimeSpan(time) : null,
+        };
         if (address.Partition is { } partition)
             request.Partition = (uint)partition;
-        using AsyncServerStreamingCall<WatchTopicStatsResponse> call = _calls.WatchTopicStats(request, cancellationToken: cancellationToken);
-        await foreach (WatchTopicStatsResponse response in call.ResponseStream.ReadAllAsync(cancellationToken).ConfigureAwait(false))
+        using AsyncServerStreamingCall<WatchTopicStatsResponse> call = _calls.WatchTopicStats(
+            request,
+            cancellationToken: cancellationToken
+        );
+        await foreach (
+            WatchTopicStatsResponse response in call
+                .ResponseStream.ReadAllAsync(cancellationToken)
+                .ConfigureAwait(false)
+        )
+        {
             yield return ToStats(response.Stats);
+        }
     }
 
-    /// <summary>The figures of all topics in the order of their names, without rates, fetched a page at a time while you enumerate.</summary>
+    /// <summary>
+    /// The figures of all topics in the order of their names, without rates, fetched a page at a time while you
+    /// enumerate.
+    /// </summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
-    /// <exception cref="LightQException">From the enumeration: the right is missing, or the broker cannot be reached.</exception>
-    public async IAsyncEnumerable<TopicStats> ListTopicsAsync([EnumeratorCancellation] CancellationToken cancellationToken = default)
+    /// <exception cref="LightQException">
+    /// From the enumeration: the right is missing, or the broker cannot be reached.
+    /// </exception>
+    public async IAsyncEnumerable<TopicStats> ListTopicsAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken = default
+    )
     {
         string pageToken = "";
         do
         {
-            ListTopicStatsResponse page = await _calls.ListTopicStatsAsync(new ListTopicStatsRequest { PageToken = pageToken }, cancellationToken: cancellationToken).ConfigureAwait(false);
+            ListTopicStatsResponse page = await _calls
+                .ListTopicStatsAsync(
+                    new ListTopicStatsRequest { PageToken = pageToken },
+                    cancellationToken: cancellationToken
+                )
+                .ConfigureAwait(false);
             foreach (WireTopicStats stats in page.Stats)
                 yield return ToStats(stats);
             pageToken = page.NextPageToken;
-        }
-        while (pageToken.Length > 0);
+        } while (pageToken.Length > 0);
     }
 
     /// <summary>The figures of the broker as a whole, now.</summary>
@@ -65,7 +104,9 @@ public sealed class StatsClient
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
     public async Task<BrokerStats> GetBrokerAsync(CancellationToken cancellationToken = default)
     {
-        GetBrokerStatsResponse stats = await _calls.GetBrokerStatsAsync(new GetBrokerStatsRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);
+        GetBrokerStatsResponse stats = await _calls
+            .GetBrokerStatsAsync(new GetBrokerStatsRequest(), cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
         return new BrokerStats
         {
             Version = stats.Version,
@@ -90,11 +131,19 @@ public sealed class StatsClient
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
     public async Task<IReadOnlyList<ConnectionInfo>> ListConnectionsAsync(CancellationToken cancellationToken = default)
     {
-        ListConnectionsResponse response = await _calls.ListConnectionsAsync(new ListConnectionsRequest(), cancellationToken: cancellationToken).ConfigureAwait(false);
+        ListConnectionsResponse response = await _calls
+            .ListConnectionsAsync(new ListConnectionsRequest(), cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
         return
         [
             .. response.Connections.Select(c => new ConnectionInfo(
-                c.Id, c.ClientName, c.RemoteAddress, TopicMapping.ToTime(c.ConnectTime), (int)c.PublishersCount, (int)c.SubscribersCount)),
+                c.Id,
+                c.ClientName,
+                c.RemoteAddress,
+                TopicMapping.ToTime(c.ConnectTime),
+                (int)c.PublishersCount,
+                (int)c.SubscribersCount
+            )),
         ];
     }
 
@@ -102,46 +151,63 @@ public sealed class StatsClient
     /// <param name="topic">Only this topic's; null for all.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <exception cref="LightQException">The right is missing, or the broker cannot be reached.</exception>
-    public async Task<IReadOnlyList<SubscriptionInfo>> ListSubscriptionsAsync(string? topic = null, CancellationToken cancellationToken = default)
+    public async Task<IReadOnlyList<SubscriptionInfo>> ListSubscriptionsAsync(
+        string? topic = null,
+        CancellationToken cancellationToken = default
+    )
     {
         var request = new ListSubscriptionsRequest { Topic = topic ?? "" };
-        ListSubscriptionsResponse response = await _calls.ListSubscriptionsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
+        ListSubscriptionsResponse response = await _calls
+            .ListSubscriptionsAsync(request, cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
         return
         [
             .. response.Subscriptions.Select(s => new SubscriptionInfo(
-                s.ConnectionId, s.Stream, s.Topic, s.Group, s.NextOffset, (long)s.Lag, s.CreditBytes, (int)s.Partition, (SlowPolicy)s.SlowConsumerPolicy, (long)s.Drops, (long)s.BacklogBytes)),
+                s.ConnectionId,
+                s.Stream,
+                s.Topic,
+                s.Group,
+                s.NextOffset,
+                (long)s.Lag,
+                s.CreditBytes,
+                (int)s.Partition,
+                (SlowPolicy)s.SlowConsumerPolicy,
+                (long)s.Drops,
+                (long)s.BacklogBytes
+            )),
         ];
     }
 
-    private static TopicStats ToStats(WireTopicStats stats) => new()
-    {
-        Topic = stats.Topic,
-        Partition = stats.HasPartition ? (int)stats.Partition : null,
-        Time = TopicMapping.ToTime(stats.Time),
-        MessagesReceived = (long)stats.MessagesReceived,
-        MessagesSent = (long)stats.MessagesSent,
-        MessagesSettled = (long)stats.MessagesSettled,
-        PublishersCount = (int)stats.PublishersCount,
-        SubscribersCount = (int)stats.SubscribersCount,
-        QueueSize = (long)stats.QueueSize,
-        TotalBytesWritten = (long)stats.TotalBytesWritten,
-        TotalBytesRead = (long)stats.TotalBytesRead,
-        ReceiveRate = stats.ReceiveRate,
-        SendRate = stats.SendRate,
-        StartOffset = stats.StartOffset,
-        EndOffset = stats.EndOffset,
-        DurableOffset = stats.DurableOffset,
-        Gaps = (long)stats.Gaps,
-        Drops = (long)stats.Drops,
-        StoredBytes = (long)stats.StoredBytes,
-        DelayedMessages = (long)stats.DelayedMessages,
-        GroupsCount = (int)stats.GroupsCount,
-        WorstGroup = stats.WorstGroup,
-        WorstGroupLag = (long)stats.WorstGroupLag,
-        DeadLetters = stats.HasDeadLetters ? (long)stats.DeadLetters : null,
-        RetentionGroup = stats.RetentionGroup.Length == 0 ? null : stats.RetentionGroup,
-        RetentionMessages = (long)stats.RetentionMessages,
-        RememberedIds = (long)stats.RememberedIds,
-        Duplicates = (long)stats.Duplicates,
-    };
+    private static TopicStats ToStats(WireTopicStats stats) =>
+        new()
+        {
+            Topic = stats.Topic,
+            Partition = stats.HasPartition ? (int)stats.Partition : null,
+            Time = TopicMapping.ToTime(stats.Time),
+            MessagesReceived = (long)stats.MessagesReceived,
+            MessagesSent = (long)stats.MessagesSent,
+            MessagesSettled = (long)stats.MessagesSettled,
+            PublishersCount = (int)stats.PublishersCount,
+            SubscribersCount = (int)stats.SubscribersCount,
+            QueueSize = (long)stats.QueueSize,
+            TotalBytesWritten = (long)stats.TotalBytesWritten,
+            TotalBytesRead = (long)stats.TotalBytesRead,
+            ReceiveRate = stats.ReceiveRate,
+            SendRate = stats.SendRate,
+            StartOffset = stats.StartOffset,
+            EndOffset = stats.EndOffset,
+            DurableOffset = stats.DurableOffset,
+            Gaps = (long)stats.Gaps,
+            Drops = (long)stats.Drops,
+            StoredBytes = (long)stats.StoredBytes,
+            DelayedMessages = (long)stats.DelayedMessages,
+            GroupsCount = (int)stats.GroupsCount,
+            WorstGroup = stats.WorstGroup,
+            WorstGroupLag = (long)stats.WorstGroupLag,
+            DeadLetters = stats.HasDeadLetters ? (long)stats.DeadLetters : null,
+            RetentionGroup = stats.RetentionGroup.Length == 0 ? null : stats.RetentionGroup,
+            RetentionMessages = (long)stats.RetentionMessages,
+            RememberedIds = (long)stats.RememberedIds,
+            Duplicates = (long)stats.Duplicates,
+        };
 }

@@ -9,9 +9,13 @@ namespace LightQ.Client.Administration;
 /// <param name="Lag">Messages appended and not yet sent to it, or to its group.</param>
 /// <param name="CreditBytes">Credit left; may be below zero.</param>
 /// <param name="Partition">The partition.</param>
-/// <param name="SlowPolicy">What happens when it is slower than the topic; <see cref="SlowPolicy.Block"/> for a member of a group.</param>
+/// <param name="SlowPolicy">
+/// What happens when it is slower than the topic; <see cref="SlowPolicy.Block"/> for a member of a group.
+/// </param>
 /// <param name="Drops">Messages it has lost by that policy.</param>
-/// <param name="BacklogBytes">Bytes of its backlog that the broker keeps outside the ring, in memory or in temporary files.</param>
+/// <param name="BacklogBytes">
+/// Bytes of its backlog that the broker keeps outside the ring, in memory or in temporary files.
+/// </param>
 public sealed record SubscriptionInfo(
     long ConnectionId,
     long Stream,
@@ -23,4 +27,5 @@ public sealed record SubscriptionInfo(
     int Partition,
     SlowPolicy SlowPolicy,
     long Drops,
-    long BacklogBytes);
+    long BacklogBytes
+);

@@ -6,4 +6,10 @@ namespace LightQ.Client.Administration;
 /// <param name="CreateTime">When it was made.</param>
 /// <param name="ExpireTime">When it ends; null for never.</param>
 /// <param name="Description">What it is for; may be empty.</param>
-public sealed record TokenInfo(string Id, string User, DateTimeOffset CreateTime, DateTimeOffset? ExpireTime, string Description);
+public sealed record TokenInfo(
+    string Id,
+    string User,
+    DateTimeOffset CreateTime,
+    DateTimeOffset? ExpireTime,
+    string Description
+);

@@ -13,7 +13,8 @@ public sealed record TopicInfo(
     DateTimeOffset CreateTime,
     IReadOnlyList<long> StartOffsets,
     IReadOnlyList<long> EndOffsets,
-    string Failure)
+    string Failure
+)
 {
     /// <summary>What was found damaged since the broker started. Consumers get a gap there.</summary>
     public IReadOnlyList<DamagedRange> Damage { get; init; } = [];

@@ -61,15 +61,36 @@ internal static class TopicMapping
             DedupWindow = settings.DedupWindow?.ToTimeSpan() ?? TimeSpan.Zero,
             DedupMaxIds = (int)settings.DedupMaxIds,
         };
-        return new TopicInfo(spec, topic.Id, ToTime(topic.CreateTime), [.. topic.StartOffsets], [.. topic.EndOffsets], topic.Failure)
+        return new TopicInfo(
+            spec,
+            topic.Id,
+            ToTime(topic.CreateTime),
+            [.. topic.StartOffsets],
+            [.. topic.EndOffsets],
+            topic.Failure
+        )
         {
-            Damage = [.. topic.Damage.Select(d => new DamagedRange(d.FirstOffset, d.LastOffset, d.File, (long)d.Bytes, d.Detail, (int)d.Partition))],
+            Damage =
+            [
+                .. topic.Damage.Select(d => new DamagedRange(
+                    d.FirstOffset,
+                    d.LastOffset,
+                    d.File,
+                    (long)d.Bytes,
+                    d.Detail,
+                    (int)d.Partition
+                )),
+            ],
             RefusedPartitions = [.. topic.RefusedPartitions.Select(ToRefused)],
         };
     }
 
-    private static RefusedPartition ToRefused(LightQ.Protocol.Control.RefusedPartition partition) => new(
-        (int)partition.Partition, System.Enum.TryParse(partition.ErrorCode, out ErrorCode code) ? code : ErrorCode.TopicFailed, partition.Reason);
+    private static RefusedPartition ToRefused(LightQ.Protocol.Control.RefusedPartition partition) =>
+        new(
+            (int)partition.Partition,
+            System.Enum.TryParse(partition.ErrorCode, out ErrorCode code) ? code : ErrorCode.TopicFailed,
+            partition.Reason
+        );
 
     private static Duration? ToDuration(TimeSpan? time) => time is { } span ? Duration.FromTimeSpan(span) : null;
 

@@ -27,7 +27,10 @@ public sealed record TopicStats
     /// <summary>Open subscriptions, group members included.</summary>
     public int SubscribersCount { get; init; }
 
-    /// <summary>Messages appended and not yet sent to the slowest open subscription; 0 without any. What a group without members lags is in <see cref="WorstGroupLag"/>.</summary>
+    /// <summary>
+    /// Messages appended and not yet sent to the slowest open subscription; 0 without any. What a group without members
+    /// lags is in <see cref="WorstGroupLag"/>.
+    /// </summary>
     public long QueueSize { get; init; }
 
     /// <summary>Bytes of batches appended.</summary>
@@ -48,7 +51,9 @@ public sealed record TopicStats
     /// <summary>One behind the last offset appended; of several partitions, the sum.</summary>
     public long EndOffset { get; init; }
 
-    /// <summary>One behind the last offset that survives a power cut; 0 for a transient topic. Of several partitions, the sum.</summary>
+    /// <summary>
+    /// One behind the last offset that survives a power cut; 0 for a transient topic. Of several partitions, the sum.
+    /// </summary>
     public long DurableOffset { get; init; }
 
     /// <summary>Gaps sent to subscribers.</summary>
@@ -69,16 +74,23 @@ public sealed record TopicStats
     /// <summary>Its lag, as <see cref="GroupInfo.Lag"/> counts it.</summary>
     public long WorstGroupLag { get; init; }
 
-    /// <summary>Messages that the topic's dead-letter topic holds; null for one partition, and for who has no right on that topic.</summary>
+    /// <summary>
+    /// Messages that the topic's dead-letter topic holds; null for one partition, and for who has no right on that
+    /// topic.
+    /// </summary>
     public long? DeadLetters { get; init; }
 
     /// <summary>
-    /// Of a topic with <see cref="Retention.Settled"/>: the group that keeps most, by what it has not settled or by its dead letters that were not driven back.
-    /// Null when all have settled everything, when there is no group, for other topics and for a single partition.
+    /// Of a topic with <see cref="Retention.Settled"/>: the group that keeps most, by what it has not settled or by its
+    /// dead letters that were not driven back. Null when all have settled everything, when there is no group, for other
+    /// topics and for a single partition.
     /// </summary>
     public string? RetentionGroup { get; init; }
 
-    /// <summary>How many messages that group keeps; without a group, all that there are. 0 for other topics and for a single partition.</summary>
+    /// <summary>
+    /// How many messages that group keeps; without a group, all that there are. 0 for other topics and for a single
+    /// partition.
+    /// </summary>
     public long RetentionMessages { get; init; }
 
     /// <summary>Ids of messages that are remembered, so that none is stored twice.</summary>

@@ -4,7 +4,9 @@ using LightQ.Protocol.Control;
 namespace LightQ.Client.Administration;
 
 /// <summary>Creates, describes, lists and deletes topics. Reached by <see cref="LightQClient.Topics"/>.</summary>
-/// <remarks>Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.</remarks>
+/// <remarks>
+/// Thread-safe. Uses the control plane (gRPC), which connects by itself, independently of publishing and consuming.
+/// </remarks>
 /// <example>
 /// <code>
 /// await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetentionAge = TimeSpan.FromDays(7) });
@@ -20,67 +22,101 @@ public sealed class TopicsClient
     internal TopicsClient(ControlChannel channel)
     {
         _calls = new Protocol.Control.Topics.TopicsClient(channel.Calls);
-        _secretCalls = new Lazy<Protocol.Control.Topics.TopicsClient>(() => new Protocol.Control.Topics.TopicsClient(channel.SecretCalls));
+        _secretCalls = new Lazy<Protocol.Control.Topics.TopicsClient>(() =>
+            new Protocol.Control.Topics.TopicsClient(channel.SecretCalls)
+        );
     }
 
     /// <summary>Creates a topic.</summary>
     /// <param name="topic">Its name and settings.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The topic as created.</returns>
-    /// <exception cref="LightQException"><see cref="ErrorCode.TopicExists"/>, <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.TopicExists"/>, <see cref="ErrorCode.InvalidArgument"/>, or the broker cannot be reached.
+    /// </exception>
     public async Task<TopicInfo> CreateAsync(TopicSpec topic, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(topic);
         var request = new CreateTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
-        return TopicMapping.ToInfo((await _calls.CreateTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Topic);
+        return TopicMapping.ToInfo(
+            (await _calls.CreateTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).Topic
+        );
     }
 
-    /// <summary>Creates the topic if it is missing, otherwise changes what differs. Settings left at their defaults are not compared.</summary>
+    /// <summary>
+    /// Creates the topic if it is missing, otherwise changes what differs. Settings left at their defaults are not
+    /// compared.
+    /// </summary>
     /// <param name="topic">Its name and the settings that are to hold.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The topic, whether it is new, and what was changed.</returns>
-    /// <exception cref="LightQException">A setting that cannot be changed differs (the message names it), or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// A setting that cannot be changed differs (the message names it), or the broker cannot be reached.
+    /// </exception>
     public async Task<EnsureTopicResult> EnsureAsync(TopicSpec topic, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(topic);
         var request = new EnsureTopicRequest { Name = topic.Name, Settings = TopicMapping.ToSettings(topic) };
-        EnsureTopicResponse response = await _calls.EnsureTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
+        EnsureTopicResponse response = await _calls
+            .EnsureTopicAsync(request, cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
         return new EnsureTopicResult(
             TopicMapping.ToInfo(response.Topic),
             response.Created,
-            [.. response.Changes.Select(c => new TopicChange(c.Setting, c.From, c.To))]);
+            [.. response.Changes.Select(c => new TopicChange(c.Setting, c.From, c.To))]
+        );
     }
 
     /// <summary>Describes a topic.</summary>
     /// <param name="name">Its name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.
+    /// </exception>
     public async Task<TopicInfo> GetAsync(string name, CancellationToken cancellationToken = default) =>
-        TopicMapping.ToInfo((await _calls.GetTopicAsync(new GetTopicRequest { Name = name }, cancellationToken: cancellationToken).ConfigureAwait(false)).Topic);
+        TopicMapping.ToInfo(
+            (
+                await _calls
+                    .GetTopicAsync(new GetTopicRequest { Name = name }, cancellationToken: cancellationToken)
+                    .ConfigureAwait(false)
+            ).Topic
+        );
 
     /// <summary>All topics in the order of their names, fetched a page at a time while you enumerate.</summary>
     /// <param name="cancellationToken">Ends the enumeration.</param>
-    /// <exception cref="LightQException">From the enumeration: the right is missing, or the broker cannot be reached.</exception>
-    public async IAsyncEnumerable<TopicInfo> ListAsync([EnumeratorCancellation] CancellationToken cancellationToken = default)
+    /// <exception cref="LightQException">
+    /// From the enumeration: the right is missing, or the broker cannot be reached.
+    /// </exception>
+    public async IAsyncEnumerable<TopicInfo> ListAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken = default
+    )
     {
         string pageToken = "";
         do
         {
             var request = new ListTopicsRequest { PageToken = pageToken };
-            ListTopicsResponse page = await _calls.ListTopicsAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false);
+            ListTopicsResponse page = await _calls
+                .ListTopicsAsync(request, cancellationToken: cancellationToken)
+                .ConfigureAwait(false);
             foreach (Topic topic in page.Topics)
                 yield return TopicMapping.ToInfo(topic);
             pageToken = page.NextPageToken;
-        }
-        while (pageToken.Length > 0);
+        } while (pageToken.Length > 0);
     }
 
-    /// <summary>Deletes a topic with everything in it; its producers and subscriptions end with <see cref="ErrorCode.TopicDeleted"/>.</summary>
+    /// <summary>
+    /// Deletes a topic with everything in it; its producers and subscriptions end with
+    /// <see cref="ErrorCode.TopicDeleted"/>.
+    /// </summary>
     /// <param name="name">Its name.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.
+    /// </exception>
     public Task DeleteAsync(string name, CancellationToken cancellationToken = default) =>
-        _calls.DeleteTopicAsync(new DeleteTopicRequest { Name = name }, cancellationToken: cancellationToken).ResponseAsync;
+        _calls
+            .DeleteTopicAsync(new DeleteTopicRequest { Name = name }, cancellationToken: cancellationToken)
+            .ResponseAsync;
 
     /// <summary>Removes a topic's oldest messages. Consumers that were behind get a gap.</summary>
     /// <param name="name">Its name.</param>
@@ -88,20 +124,54 @@ public sealed class TopicsClient
     /// <param name="partition">The partition.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     /// <returns>The first offset that the partition now holds.</returns>
-    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.</exception>
-    public async Task<long> TruncateAsync(string name, long? beforeOffset = null, int partition = 0, CancellationToken cancellationToken = default)
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.UnknownTopic"/>, or the broker cannot be reached.
+    /// </exception>
+    public async Task<long> TruncateAsync(
+        string name,
+        long? beforeOffset = null,
+        int partition = 0,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentOutOfRangeException.ThrowIfNegative(partition);
-        var request = new TruncateTopicRequest { Name = name, BeforeOffset = beforeOffset ?? -1, Partition = (uint)partition };
-        return (await _calls.TruncateTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)).StartOffset;
+        var request = new TruncateTopicRequest
+        {
+            Name = name,
+            BeforeOffset = beforeOffset ?? -1,
+            Partition = (uint)partition,
+        };
+        return (
+            await _calls.TruncateTopicAsync(request, cancellationToken: cancellationToken).ConfigureAwait(false)
+        ).StartOffset;
     }
 
-    /// <summary>Gives a topic a user of its own, or another password for it. From then on clients that have not logged in may not use the topic; its user logs in as <c>TOPIC/USER</c>.</summary>
+    /// <summary>
+    /// Gives a topic a user of its own, or another password for it. From then on clients that have not logged in may
+    /// not use the topic; its user logs in as <c>TOPIC/USER</c>.
+    /// </summary>
     /// <param name="name">The topic's name.</param>
     /// <param name="user">The user's name in this topic; null takes the topic's user away.</param>
     /// <param name="password">Its password.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <exception cref="LightQException"><see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be reached.</exception>
-    public Task SetCredentialsAsync(string name, string? user, string? password, CancellationToken cancellationToken = default) =>
-        (password is null ? _calls : _secretCalls.Value).SetTopicCredentialsAsync(new SetTopicCredentialsRequest { Topic = name, User = user ?? "", Password = password ?? "" }, cancellationToken: cancellationToken).ResponseAsync;
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.UnknownTopic"/>, the right to manage the topic is missing, or the broker cannot be reached.
+    /// </exception>
+    public Task SetCredentialsAsync(
+        string name,
+        string? user,
+        string? password,
+        CancellationToken cancellationToken = default
+    ) =>
+        (password is null ? _calls : _secretCalls.Value)
+            .SetTopicCredentialsAsync(
+                new SetTopicCredentialsRequest
+                {
+                    Topic = name,
+                    User = user ?? "",
+                    Password = password ?? "",
+                },
+                cancellationToken: cancellationToken
+            )
+            .ResponseAsync;
 }

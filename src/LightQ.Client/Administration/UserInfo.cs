@@ -6,4 +6,10 @@ namespace LightQ.Client.Administration;
 /// <param name="HasPassword">Whether it can log in with a password.</param>
 /// <param name="GrantsCount">How many rights it has.</param>
 /// <param name="TokensCount">How many lasting tokens it has.</param>
-public sealed record UserInfo(string Name, DateTimeOffset CreateTime, bool HasPassword, int GrantsCount, int TokensCount);
+public sealed record UserInfo(
+    string Name,
+    DateTimeOffset CreateTime,
+    bool HasPassword,
+    int GrantsCount,
+    int TokensCount
+);

@@ -12,7 +12,9 @@ internal sealed class Compressor(BatchCodec codec, CompressionLevel level, int m
 
     /// <summary>The compressor that a producer's options ask for; null for none.</summary>
     public static Compressor? Create(ProducerOptions options) =>
-        options.Compression == BatchCodec.None ? null : new Compressor(options.Compression, options.CompressionLevel, options.CompressionMinimumBytes);
+        options.Compression == BatchCodec.None
+            ? null
+            : new Compressor(options.Compression, options.CompressionLevel, options.CompressionMinimumBytes);
 
     /// <summary>Replaces records by what compression makes of them.</summary>
     /// <returns>The new length; that of the records when they stay as they are.</returns>

@@ -4,8 +4,8 @@ namespace LightQ.Client.Batches;
 
 /// <summary>What a caller of PublishAsync awaits; pooled, so that a publish allocates nothing.</summary>
 /// <remarks>
-/// Two references: the awaiting caller's, gone with GetResult, and the producer's, gone once the outcome was offered. The
-/// outcome is whichever comes first of ack, failure and cancellation.
+/// Two references: the awaiting caller's, gone with GetResult, and the producer's, gone once the outcome was offered.
+/// The outcome is whichever comes first of ack, failure and cancellation.
 /// </remarks>
 internal sealed class PublishCompletion : IValueTaskSource<PublishAck>, IValueTaskSource, IThreadPoolWorkItem
 {
@@ -102,8 +102,12 @@ internal sealed class PublishCompletion : IValueTaskSource<PublishAck>, IValueTa
 
     public ValueTaskSourceStatus GetStatus(short token) => _core.GetStatus(token);
 
-    public void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _core.OnCompleted(continuation, state, token, flags);
+    public void OnCompleted(
+        Action<object?> continuation,
+        object? state,
+        short token,
+        ValueTaskSourceOnCompletedFlags flags
+    ) => _core.OnCompleted(continuation, state, token, flags);
 
     private bool TryClaim()
     {

@@ -1,7 +1,10 @@
 namespace LightQ.Client.Batches;
 
 /// <summary>Completions for reuse: an intrusive stack. Anyone may return; renting needs the producer's gate.</summary>
-/// <remarks>With a single renter at a time a compare-and-swap stack has no ABA problem: nobody else can take its top and put it back.</remarks>
+/// <remarks>
+/// With a single renter at a time a compare-and-swap stack has no ABA problem: nobody else can take its top and put it
+/// back.
+/// </remarks>
 internal sealed class PublishCompletionPool
 {
     private PublishCompletion? _top;
@@ -27,7 +30,6 @@ internal sealed class PublishCompletionPool
         {
             top = Volatile.Read(ref _top);
             completion.Next = top;
-        }
-        while (Interlocked.CompareExchange(ref _top, completion, top) != top);
+        } while (Interlocked.CompareExchange(ref _top, completion, top) != top);
     }
 }

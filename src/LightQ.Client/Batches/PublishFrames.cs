@@ -2,13 +2,18 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Batches;
 
-/// <summary>Puts completed batches into frames: an ordinary one into one of its own, the short ones of messages with an id together.</summary>
+/// <summary>
+/// Puts completed batches into frames: an ordinary one into one of its own, the short ones of messages with an id
+/// together.
+/// </summary>
 internal static class PublishFrames
 {
     /// <summary>What a frame of several batches holds at most: more would only come later to the broker.</summary>
     private const int MostBytes = 64 * 1024;
 
-    /// <summary>How many short batches go out with one send, where others are fewer: together they are as long as one of those.</summary>
+    /// <summary>
+    /// How many short batches go out with one send, where others are fewer: together they are as long as one of those.
+    /// </summary>
     public const int MostSegments = 64;
 
     /// <summary>Adds the frames to what is sent.</summary>
@@ -26,7 +31,11 @@ internal static class PublishFrames
             if (head.Properties.MessageId is null)
                 continue;
             int length = head.Length;
-            while (i + 1 < batches.Count && batches[i + 1] is { Properties.MessageId: not null } next && length + next.Length <= most)
+            while (
+                i + 1 < batches.Count
+                && batches[i + 1] is { Properties.MessageId: not null } next
+                && length + next.Length <= most
+            )
             {
                 segments.Add(next.Bytes);
                 length += next.Length;

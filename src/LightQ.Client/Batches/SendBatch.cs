@@ -7,7 +7,9 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Batches;
 
-/// <summary>One batch from its first record to its ack: the bytes, with the frame's header in front, and who waits for it.</summary>
+/// <summary>
+/// One batch from its first record to its ack: the bytes, with the frame's header in front, and who waits for it.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0             16             112 or more
@@ -15,8 +17,8 @@ namespace LightQ.Client.Batches;
 ///  | frame header| batch header | records | padding |
 ///  +-------------+--------------+---------+---------+
 /// </code>
-/// Filled under its producer's gate (or by a builder's one thread), completed by the sender, resolved by the receiving thread.
-/// As a work item it completes its waiters on the thread pool.
+/// Filled under its producer's gate (or by a builder's one thread), completed by the sender, resolved by the receiving
+/// thread. As a work item it completes its waiters on the thread pool.
 /// </remarks>
 internal sealed class SendBatch : IThreadPoolWorkItem
 {
@@ -45,7 +47,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Unix microseconds when its first record was added.</summary>
     public long Timestamp { get; private set; }
 
-    /// <summary>A stamp of the clock from when it was begun, or queued as a whole, for who measures; 0 when nobody did then.</summary>
+    /// <summary>
+    /// A stamp of the clock from when it was begun, or queued as a whole, for who measures; 0 when nobody did then.
+    /// </summary>
     public long StartedAt { get; set; }
 
     /// <summary>The contexts that its messages carry, as far as they are known; null for none.</summary>
@@ -55,7 +59,8 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     public BatchProperties Properties { get; private set; }
 
     /// <summary>The batch's length: now while it is being filled, finally, perhaps shorter, once completed.</summary>
-    public int Length => BatchLayout.Align(_recordsStart - FrameHeader.Size + (IsCompleted ? _payloadBytes : RecordBytes));
+    public int Length =>
+        BatchLayout.Align(_recordsStart - FrameHeader.Size + (IsCompleted ? _payloadBytes : RecordBytes));
 
     /// <summary>Bytes that the producer counts for it against its limits.</summary>
     public int Charge { get; set; }
@@ -77,7 +82,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     /// <summary>Has its frame's header count what follows in the same frame.</summary>
     public void SetFrameLength(int length) => BinaryPrimitives.WriteInt32LittleEndian(_buffer, length);
 
-    /// <summary>Whether its bytes are kept until the ack, to be sent again if need be; otherwise only until they are sent.</summary>
+    /// <summary>
+    /// Whether its bytes are kept until the ack, to be sent again if need be; otherwise only until they are sent.
+    /// </summary>
     public bool IsRepeatable { get; set; }
 
     /// <summary>Gives an empty batch its memory and its times.</summary>
@@ -128,10 +135,21 @@ internal sealed class SendBatch : IThreadPoolWorkItem
     }
 
     /// <summary>Writes a record with its key straight from text, without a copy of it.</summary>
-    public static int WriteRecord(Span<byte> destination, ReadOnlySpan<byte> body, in MessageKey key, ReadOnlySpan<byte> headers)
+    public static int WriteRecord(
+        Span<byte> destination,
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        ReadOnlySpan<byte> headers
+    )
     {
-        BinaryPrimitives.WriteUInt32LittleEndian(destination, key.IsBuried ? RecordLayout.Tombstone : (uint)body.Length);
-        BinaryPrimitives.WriteUInt16LittleEndian(destination[4..], key.HasValue ? (ushort)key.ByteCount : (ushort)RecordLayout.NoKey);
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            destination,
+            key.IsBuried ? RecordLayout.Tombstone : (uint)body.Length
+        );
+        BinaryPrimitives.WriteUInt16LittleEndian(
+            destination[4..],
+            key.HasValue ? (ushort)key.ByteCount : (ushort)RecordLayout.NoKey
+        );
         BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], (ushort)headers.Length);
         Span<byte> rest = destination[RecordLayout.FixedSize..];
         key.CopyTo(rest);
@@ -161,7 +179,10 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         _waiterCount++;
     }
 
-    /// <summary>Compresses, writes headers and checksums. For a batch that is sent again only what changed: stream, epoch, sequence, header checksum.</summary>
+    /// <summary>
+    /// Compresses, writes headers and checksums. For a batch that is sent again only what changed: stream, epoch,
+    /// sequence, header checksum.
+    /// </summary>
     public void Complete(uint stream, ulong producerId, uint producerEpoch, Compressor? compressor = null)
     {
         Span<byte> batch = _buffer.AsSpan(FrameHeader.Size);
@@ -170,7 +191,16 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         {
             int payloadBytes = compressor?.Compress(batch.Slice(headerLength, RecordBytes)) ?? RecordBytes;
             BatchCodec codec = payloadBytes == RecordBytes ? BatchCodec.None : compressor!.Codec;
-            BatchWriter.Complete(batch, payloadBytes, Count, RecordBytes, codec, Properties, new BatchOrigin(producerId, producerEpoch, BaseSequence), Timestamp);
+            BatchWriter.Complete(
+                batch,
+                payloadBytes,
+                Count,
+                RecordBytes,
+                codec,
+                Properties,
+                new BatchOrigin(producerId, producerEpoch, BaseSequence),
+                Timestamp
+            );
             _payloadBytes = payloadBytes;
             IsCompleted = true;
         }
@@ -179,7 +209,10 @@ internal sealed class SendBatch : IThreadPoolWorkItem
             Span<byte> header = batch[..headerLength];
             BinaryPrimitives.WriteUInt64LittleEndian(header[BatchLayout.BaseSequence..], BaseSequence);
             BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.ProducerEpoch..], producerEpoch);
-            BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.HeaderCrc..], BatchView.ComputeHeaderCrc(header));
+            BinaryPrimitives.WriteUInt32LittleEndian(
+                header[BatchLayout.HeaderCrc..],
+                BatchView.ComputeHeaderCrc(header)
+            );
         }
         new FrameHeader(FrameHeader.Size + Length, FrameType.Publish, 0, stream, 0).Write(_buffer);
     }
@@ -192,7 +225,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         Dispatch();
     }
 
-    /// <summary>Hands a failure to the waiters, on the thread pool, and the batch back to its pool after that.</summary>
+    /// <summary>
+    /// Hands a failure to the waiters, on the thread pool, and the batch back to its pool after that.
+    /// </summary>
     public void Reject(ErrorCode error, string message)
     {
         Debug.Assert(error != ErrorCode.None, "A rejection needs a code.");
@@ -202,12 +237,24 @@ internal sealed class SendBatch : IThreadPoolWorkItem
 
     /// <summary>How long a message is as a record, or longer than any when it is too long for one.</summary>
     public static int RecordLength(int bodyLength, in MessageKey key, MessageHeaders? headers) =>
-        (int)Math.Min(int.MaxValue, RecordLayout.FixedSize + key.ByteCount + (headers is null ? 0 : headers.Encoded.Length) + (long)bodyLength);
+        (int)
+            Math.Min(
+                int.MaxValue,
+                RecordLayout.FixedSize
+                    + key.ByteCount
+                    + (headers is null ? 0 : headers.Encoded.Length)
+                    + (long)bodyLength
+            );
 
-    /// <summary>Keeps the memory while it is being sent: an ack or a failure may come before the send returns.</summary>
+    /// <summary>
+    /// Keeps the memory while it is being sent: an ack or a failure may come before the send returns.
+    /// </summary>
     public void Hold() => Interlocked.Increment(ref _holds);
 
-    /// <summary>Ends the hold of the sender. What is never sent again gives its memory back at once: a few hot buffers then serve a whole window.</summary>
+    /// <summary>
+    /// Ends the hold of the sender. What is never sent again gives its memory back at once: a few hot buffers then
+    /// serve a whole window.
+    /// </summary>
     public void EndSend()
     {
         if (!IsRepeatable)
@@ -215,7 +262,9 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         Release();
     }
 
-    /// <summary>Ends a hold, or gives up a batch without an outcome, for which nobody may wait. The last one recycles the batch.</summary>
+    /// <summary>
+    /// Ends a hold, or gives up a batch without an outcome, for which nobody may wait. The last one recycles the batch.
+    /// </summary>
     public void Release()
     {
         if (Interlocked.Decrement(ref _holds) != 0)
@@ -233,8 +282,8 @@ internal sealed class SendBatch : IThreadPoolWorkItem
         bool asked = false;
         while (Volatile.Read(ref _firstWaiter) is { } waiter)
         {
-            // If someone else takes the waiter meanwhile, its link may already be the pool's, but then the exchange fails:
-            // a waiter never comes back to the front.
+            // If someone else takes the waiter meanwhile, its link may already be the pool's, but then the exchange
+            // fails: a waiter never comes back to the front.
             PublishCompletion? next = waiter.Next;
             if (Interlocked.CompareExchange(ref _firstWaiter, next, waiter) != waiter)
                 continue;

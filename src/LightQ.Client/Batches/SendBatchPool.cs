@@ -16,7 +16,8 @@ internal sealed class SendBatchPool
     private readonly TimeProvider _time;
     private readonly int _maxBuffersKept;
     private readonly Lock _gate = new();
-    private readonly Stack<byte[]> _buffers = new(), _smallBuffers = new();
+    private readonly Stack<byte[]> _buffers = new(),
+        _smallBuffers = new();
     private readonly Stack<SendBatch> _batches = new();
 
     public SendBatchPool(int batchBytes, int maxBuffersKept, TimeProvider time)
@@ -47,8 +48,14 @@ internal sealed class SendBatchPool
                 _buffers.TryPop(out buffer);
         }
         batch ??= new SendBatch(this);
-        batch.Attach(buffer ?? GC.AllocateUninitializedArray<byte>(
-            FrameHeader.Size + (isSmall ? SmallBatchBytes : BatchLayout.Align(Math.Max(minimum, BatchBytes))), pinned: true), properties);
+        batch.Attach(
+            buffer
+                ?? GC.AllocateUninitializedArray<byte>(
+                    FrameHeader.Size + (isSmall ? SmallBatchBytes : BatchLayout.Align(Math.Max(minimum, BatchBytes))),
+                    pinned: true
+                ),
+            properties
+        );
         return batch;
     }
 

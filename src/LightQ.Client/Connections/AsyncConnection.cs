@@ -28,9 +28,19 @@ internal sealed class AsyncConnection : Connection
         try
         {
             if (SecretGuard.IsNeeded(Options))
-                await Socket.ConnectAsync(await SecretGuard.ResolveAsync(Options, CancellationToken.None).ConfigureAwait(false), Options.DataPort).ConfigureAwait(false);
+            {
+                await Socket
+                    .ConnectAsync(
+                        await SecretGuard.ResolveAsync(Options, CancellationToken.None).ConfigureAwait(false),
+                        Options.DataPort
+                    )
+                    .ConfigureAwait(false);
+            }
             else
+            {
                 await Socket.ConnectAsync(Options.Host, Options.DataPort).ConfigureAwait(false);
+            }
+
             tls = CreateTls();
             if (tls is not null)
                 await tls.AuthenticateAsClientAsync(LoadTls()).ConfigureAwait(false);
@@ -38,14 +48,24 @@ internal sealed class AsyncConnection : Connection
             SendHello();
             while (!HasFailed)
             {
-                ValueTask<int> receiving = tls is null ? Socket.ReceiveAsync(Intake.Room(), SocketFlags.None) : tls.ReadAsync(Intake.Room());
+                ValueTask<int> receiving = tls is null
+                    ? Socket.ReceiveAsync(Intake.Room(), SocketFlags.None)
+                    : tls.ReadAsync(Intake.Room());
                 int count = await receiving.ConfigureAwait(false);
                 if (count == 0)
                     break;
                 OnReceived(count);
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException or IOException or AuthenticationException or LightQException)
+        catch (Exception e)
+            when (e
+                    is SocketException
+                        or ObjectDisposedException
+                        or ProtocolException
+                        or IOException
+                        or AuthenticationException
+                        or LightQException
+            )
         {
             OnException(e);
         }

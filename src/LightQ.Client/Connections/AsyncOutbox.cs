@@ -3,7 +3,10 @@ using System.Net.Sockets;
 
 namespace LightQ.Client.Connections;
 
-/// <summary>Sends with asynchronous calls: an actor on the thread pool, or begun on the publisher's thread when the connection is quiet.</summary>
+/// <summary>
+/// Sends with asynchronous calls: an actor on the thread pool, or begun on the publisher's thread when the connection
+/// is quiet.
+/// </summary>
 internal sealed class AsyncOutbox : Outbox, IThreadPoolWorkItem
 {
     // A publisher's thread sends one round and no more; the pool's goes on for a while.

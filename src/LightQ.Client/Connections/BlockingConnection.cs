@@ -8,12 +8,20 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Connections;
 
-/// <summary>A connection with a thread that blocks in receive and a thread that sends. No asynchronous call ever touches its socket.</summary>
+/// <summary>
+/// A connection with a thread that blocks in receive and a thread that sends. No asynchronous call ever touches its
+/// socket.
+/// </summary>
 internal sealed class BlockingConnection : Connection
 {
     private readonly BlockingOutbox _outbox;
 
-    public BlockingConnection(LightQClientOptions options, HelloFrame hello, ReceiveBlockPool blocks, ClientEvents events)
+    public BlockingConnection(
+        LightQClientOptions options,
+        HelloFrame hello,
+        ReceiveBlockPool blocks,
+        ClientEvents events
+    )
         : base(options, hello, blocks, events)
     {
         _outbox = new BlockingOutbox(Socket, OnException, options.ConnectionTime);
@@ -45,7 +53,15 @@ internal sealed class BlockingConnection : Connection
                 OnReceived(count);
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or ProtocolException or IOException or AuthenticationException or LightQException)
+        catch (Exception e)
+            when (e
+                    is SocketException
+                        or ObjectDisposedException
+                        or ProtocolException
+                        or IOException
+                        or AuthenticationException
+                        or LightQException
+            )
         {
             OnException(e);
         }

@@ -27,7 +27,9 @@ internal sealed class BlockingOutbox : Outbox
         _thread.Start();
     }
 
-    /// <summary>Waits until nobody sends any more. The outbox must be closed and the socket too, which ends a send under way.</summary>
+    /// <summary>
+    /// Waits until nobody sends any more. The outbox must be closed and the socket too, which ends a send under way.
+    /// </summary>
     public void Join()
     {
         lock (Gate)
@@ -69,9 +71,7 @@ internal sealed class BlockingOutbox : Outbox
             }
             try
             {
-                while (SendRound())
-                {
-                }
+                while (SendRound()) { }
             }
             finally
             {

@@ -4,7 +4,9 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Connections;
 
-/// <summary>Keeps one client connected: connects when first asked, reconnects with back-off, and resumes every stream.</summary>
+/// <summary>
+/// Keeps one client connected: connects when first asked, reconnects with back-off, and resumes every stream.
+/// </summary>
 /// <remarks>Thread-safe. Lock order: this gate, then a stream's, then an outbox's.</remarks>
 internal sealed class BrokerLink : IAsyncDisposable
 {
@@ -37,10 +39,14 @@ internal sealed class BrokerLink : IAsyncDisposable
 
     public ReceiveBlockPool Blocks { get; } = new();
 
-    /// <summary>Why the last attempt to connect failed, while another one is to come; null while there is a connection.</summary>
+    /// <summary>
+    /// Why the last attempt to connect failed, while another one is to come; null while there is a connection.
+    /// </summary>
     public LightQException? Absence => Volatile.Read(ref _absence);
 
-    /// <summary>Waits for the first connection. Once there was one, returns at once: streams wait for the next one themselves.</summary>
+    /// <summary>
+    /// Waits for the first connection. Once there was one, returns at once: streams wait for the next one themselves.
+    /// </summary>
     /// <exception cref="LightQException">The first attempt failed.</exception>
     public Task ConnectAsync(CancellationToken cancellationToken)
     {
@@ -58,7 +64,10 @@ internal sealed class BrokerLink : IAsyncDisposable
         return connected.Task.WaitAsync(cancellationToken);
     }
 
-    /// <summary>Waits for the first connection, or for the first attempt that failed and is tried again: then <see cref="Absence"/> says why.</summary>
+    /// <summary>
+    /// Waits for the first connection, or for the first attempt that failed and is tried again: then
+    /// <see cref="Absence"/> says why.
+    /// </summary>
     /// <exception cref="LightQException">The first attempt failed, and there is no other.</exception>
     public async Task AttemptAsync(CancellationToken cancellationToken)
     {
@@ -94,10 +103,11 @@ internal sealed class BrokerLink : IAsyncDisposable
     }
 
     /// <summary>Opens an attached stream once more after a while, if it is still attached and connected then.</summary>
-    public void ReopenLater(ClientStream stream, Connection connection) =>
-        _ = ReopenAsync(stream, connection);
+    public void ReopenLater(ClientStream stream, Connection connection) => _ = ReopenAsync(stream, connection);
 
-    /// <summary>A number for a consumer of several streams, by which the broker knows that they belong together.</summary>
+    /// <summary>
+    /// A number for a consumer of several streams, by which the broker knows that they belong together.
+    /// </summary>
     public uint NextMember() => Interlocked.Increment(ref _lastMember);
 
     /// <summary>Forgets a stream.</summary>
@@ -129,7 +139,10 @@ internal sealed class BrokerLink : IAsyncDisposable
     /// <summary>Full jitter: a random part of an upper bound that doubles with every attempt.</summary>
     internal static TimeSpan Delay(LightQClientOptions options, int attempt, double random)
     {
-        double bound = Math.Min(options.MaxReconnectDelay.TotalMilliseconds, options.ReconnectDelay.TotalMilliseconds * Math.Pow(2, Math.Min(attempt, 30)));
+        double bound = Math.Min(
+            options.MaxReconnectDelay.TotalMilliseconds,
+            options.ReconnectDelay.TotalMilliseconds * Math.Pow(2, Math.Min(attempt, 30))
+        );
         return TimeSpan.FromMilliseconds(bound * random);
     }
 
@@ -146,7 +159,8 @@ internal sealed class BrokerLink : IAsyncDisposable
             }
             catch (LightQException e) when (!_closing.IsCancellationRequested)
             {
-                // Who is refused as somebody else, or may not say who it is, will be refused again: waiting helps only where nobody answers.
+                // Who is refused as somebody else, or may not say who it is, will be refused again: waiting helps only
+                // where nobody answers.
                 if (e.Code is ErrorCode.Unauthenticated or ErrorCode.TlsRequired || (first && !Options.WaitForBroker))
                 {
                     GiveUp(e);
@@ -166,7 +180,8 @@ internal sealed class BrokerLink : IAsyncDisposable
             End(reason);
             if (_closing.IsCancellationRequested)
                 break;
-            // A token that counts no more never does again. A user and password may: of a user that was made anew, or whose password was set to what it was.
+            // A token that counts no more never does again. A user and password may: of a user that was made anew, or
+            // whose password was set to what it was.
             if (reason.Code == ErrorCode.Unauthenticated && Options.Token is not null)
             {
                 GiveUp(reason);
@@ -181,19 +196,26 @@ internal sealed class BrokerLink : IAsyncDisposable
 
     private async Task<Connection> ConnectOnceAsync()
     {
-        Connection connection = Options.ReceiveMode == ReceiveMode.Thread
-            ? new BlockingConnection(Options, Options.ToHello(), Blocks, _events)
-            : new AsyncConnection(Options, Options.ToHello(), Blocks, _events);
+        Connection connection =
+            Options.ReceiveMode == ReceiveMode.Thread
+                ? new BlockingConnection(Options, Options.ToHello(), Blocks, _events)
+                : new AsyncConnection(Options, Options.ToHello(), Blocks, _events);
         connection.Start();
         try
         {
-            WelcomeFrame welcome = await connection.Welcomed.WaitAsync(Options.ConnectTimeout, Options.ConnectionTime, _closing.Token).ConfigureAwait(false);
+            WelcomeFrame welcome = await connection
+                .Welcomed.WaitAsync(Options.ConnectTimeout, Options.ConnectionTime, _closing.Token)
+                .ConfigureAwait(false);
             ClientLog.Connected(Logger, Options.ToString(), welcome.ConnectionId);
             return connection;
         }
         catch (TimeoutException e)
         {
-            var reason = new LightQException(ErrorCode.Unavailable, $"No broker answered at {Options} within {Options.ConnectTimeout.TotalSeconds:0.###} s.", e);
+            var reason = new LightQException(
+                ErrorCode.Unavailable,
+                $"No broker answered at {Options} within {Options.ConnectTimeout.TotalSeconds:0.###} s.",
+                e
+            );
             connection.Fail(reason);
             throw reason;
         }
@@ -248,15 +270,22 @@ internal sealed class BrokerLink : IAsyncDisposable
     {
         TimeSpan delay = Delay(Options, _failedAttempts++, Random.Shared.NextDouble());
         // At first, then less and less often; and of every other reason.
-        if (reason.Code != _lastFailure || BitOperations.IsPow2(_failedAttempts) || _failedAttempts % MostAttemptsUntold == 0)
+        if (
+            reason.Code != _lastFailure
+            || BitOperations.IsPow2(_failedAttempts)
+            || _failedAttempts % MostAttemptsUntold == 0
+        )
+        {
             ClientLog.AttemptFailed(Logger, Options.ToString(), reason.Code, reason.Message, delay.TotalMilliseconds);
+        }
         // A broker that is not there may come; one that refuses is what somebody has to know.
         if (reason.Code != ErrorCode.Unavailable && reason.Code != _lastFailure)
             _events.OnState(_events.State, reason);
         _lastFailure = reason.Code;
         Volatile.Write(ref _absence, reason);
         _attemptFailed.TrySetResult();
-        await Task.Delay(delay, Options.ConnectionTime, _closing.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(delay, Options.ConnectionTime, _closing.Token)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     private async Task ReopenAsync(ClientStream stream, Connection connection)

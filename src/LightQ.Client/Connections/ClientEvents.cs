@@ -3,7 +3,9 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Client.Connections;
 
-/// <summary>What a client tells its application about: raises the events, so that no handler can do harm where they come from.</summary>
+/// <summary>
+/// What a client tells its application about: raises the events, so that no handler can do harm where they come from.
+/// </summary>
 /// <param name="sender">The client.</param>
 /// <param name="logger">Where what handlers throw is logged.</param>
 internal sealed class ClientEvents(object sender, ILogger logger)
@@ -27,25 +29,41 @@ internal sealed class ClientEvents(object sender, ILogger logger)
     public void OnState(ConnectionState state, LightQException? reason)
     {
         State = state;
-        Raise(ConnectionStateChanged, new ConnectionStateChangedEventArgs(state, reason), nameof(ConnectionStateChanged));
+        Raise(
+            ConnectionStateChanged,
+            new ConnectionStateChangedEventArgs(state, reason),
+            nameof(ConnectionStateChanged)
+        );
     }
 
     public void OnGoingAway(in GoAwayFrame frame)
     {
         ClientLog.GoAway(logger, frame.Code, frame.TimeLeftMilliseconds, frame.Message);
-        Raise(GoingAway, new GoingAwayEventArgs(frame.Code, TimeSpan.FromMilliseconds(frame.TimeLeftMilliseconds), frame.Message), nameof(GoingAway));
+        Raise(
+            GoingAway,
+            new GoingAwayEventArgs(frame.Code, TimeSpan.FromMilliseconds(frame.TimeLeftMilliseconds), frame.Message),
+            nameof(GoingAway)
+        );
     }
 
     public void OnSlowConsumer(string topic, int partition, string? group, LightQException reason)
     {
         ClientLog.EndedAsSlow(logger, topic, reason.Message);
-        Raise(SlowConsumerDetected, new SlowConsumerEventArgs(topic, partition, group, reason), nameof(SlowConsumerDetected));
+        Raise(
+            SlowConsumerDetected,
+            new SlowConsumerEventArgs(topic, partition, group, reason),
+            nameof(SlowConsumerDetected)
+        );
     }
 
     public void OnPartitionRefused(string topic, int partition, string? group, LightQException reason)
     {
         ClientLog.PartitionRefused(logger, topic, partition, reason.Code, reason.Message);
-        Raise(PartitionRefused, new PartitionRefusedEventArgs(topic, partition, group, reason), nameof(PartitionRefused));
+        Raise(
+            PartitionRefused,
+            new PartitionRefusedEventArgs(topic, partition, group, reason),
+            nameof(PartitionRefused)
+        );
     }
 
     /// <summary>Runs on the thread that enumerates, where what a handler throws surfaces.</summary>

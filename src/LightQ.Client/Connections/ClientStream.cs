@@ -20,9 +20,7 @@ internal abstract class ClientStream
     public virtual bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset) => false;
 
     /// <summary>Resumes who waits for this stream.</summary>
-    public virtual void Wake()
-    {
-    }
+    public virtual void Wake() { }
 
     /// <summary>The connection is gone and none of its threads runs any more.</summary>
     public abstract void OnDisconnected(LightQException reason);

@@ -9,14 +9,17 @@ namespace LightQ.Client.Connections;
 
 /// <summary>One connection, from Hello to its end: handshake, dispatch of frames to streams, heartbeat.</summary>
 /// <remarks>
-/// How bytes are received and sent is the subclass's. Frames arrive on one thread at a time. <see cref="Ended"/> completes when
-/// no thread of this connection runs any more, so that streams can be taken over without locks against it.
+/// How bytes are received and sent is the subclass's. Frames arrive on one thread at a time. <see cref="Ended"/>
+/// completes when no thread of this connection runs any more, so that streams can be taken over without locks against
+/// it.
 /// </remarks>
 internal abstract class Connection : IFrameSink
 {
     private const int HeartbeatTicksUntilDead = 6;
 
-    /// <summary>Looks in a row, 20 ms apart, that find nothing under way before a connection that is told to go does.</summary>
+    /// <summary>
+    /// Looks in a row, 20 ms apart, that find nothing under way before a connection that is told to go does.
+    /// </summary>
     private const int QuietPeriods = 3;
 
     // The heartbeat's own numbers are small.
@@ -25,8 +28,12 @@ internal abstract class Connection : IFrameSink
     private readonly ConcurrentDictionary<uint, ClientStream> _streams = new();
     private readonly List<ClientStream> _toWake = [];
     private readonly ConcurrentDictionary<ulong, TaskCompletionSource<long>> _pings = new();
-    private readonly TaskCompletionSource<WelcomeFrame> _welcomed = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly TaskCompletionSource<LightQException> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<WelcomeFrame> _welcomed = new(
+        TaskCreationOptions.RunContinuationsAsynchronously
+    );
+    private readonly TaskCompletionSource<LightQException> _ended = new(
+        TaskCreationOptions.RunContinuationsAsynchronously
+    );
     private readonly HelloFrame _hello;
     private readonly ClientEvents _events;
     private LightQException? _failure;
@@ -88,7 +95,9 @@ internal abstract class Connection : IFrameSink
     public async Task<TimeSpan> PingAsync(CancellationToken cancellationToken)
     {
         ulong payload = AskedFor | Interlocked.Increment(ref _lastPing);
-        TaskCompletionSource<long> answered = _pings[payload] = new TaskCompletionSource<long>(TaskCreationOptions.RunContinuationsAsynchronously);
+        TaskCompletionSource<long> answered = _pings[payload] = new TaskCompletionSource<long>(
+            TaskCreationOptions.RunContinuationsAsynchronously
+        );
         try
         {
             long sent = Options.ConnectionTime.GetTimestamp();
@@ -150,20 +159,33 @@ internal abstract class Connection : IFrameSink
                 OnGoAway(FrameCodec.Read<GoAwayFrame>(body));
                 break;
             default:
-                throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A broker does not send {header.Type} without a stream.");
+                throw new ProtocolException(
+                    ErrorCode.UnexpectedFrame,
+                    $"A broker does not send {header.Type} without a stream."
+                );
         }
     }
 
     public void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
     {
-        if (_streams.TryGetValue(stream, out ClientStream? subscription) && subscription.OnRun(stream, block, offset, length, lastBatch))
+        if (
+            _streams.TryGetValue(stream, out ClientStream? subscription)
+            && subscription.OnRun(stream, block, offset, length, lastBatch)
+        )
+        {
             _toWake.Add(subscription);
+        }
     }
 
     public void OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset)
     {
-        if (_streams.TryGetValue(header.Stream, out ClientStream? subscription) && subscription.OnGroupDeliver(header, block, offset))
+        if (
+            _streams.TryGetValue(header.Stream, out ClientStream? subscription)
+            && subscription.OnGroupDeliver(header, block, offset)
+        )
+        {
             _toWake.Add(subscription);
+        }
     }
 
     /// <summary>Parses what was received and resumes who waits for it.</summary>
@@ -201,30 +223,61 @@ internal abstract class Connection : IFrameSink
     }
 
     /// <summary>Translates what a socket or the parser threw.</summary>
-    protected void OnException(Exception exception) => Fail(exception switch
-    {
-        LightQException e => e,
-        _ when Options.Tls && !_welcomed.Task.IsCompleted && TlsFailure.Explain(exception, Options) is { } e => e,
-        IOException { InnerException: SocketException e } => Unreachable(e),
-        ProtocolException e when !_welcomed.Task.IsCompleted => new LightQException(e.Code, $"What answers at {Options} does not speak LightQ's protocol. {e.Message}", e),
-        ProtocolException e => new LightQException(e.Code, $"The broker at {Options} broke the protocol: {e.Message}", e),
-        SocketException e => Unreachable(e),
-        _ => new LightQException(ErrorCode.Unavailable, $"The connection to {Options} failed: {exception.Message}", exception),
-    });
+    protected void OnException(Exception exception) =>
+        Fail(
+            exception switch
+            {
+                LightQException e => e,
+                _ when Options.Tls && !_welcomed.Task.IsCompleted && TlsFailure.Explain(exception, Options) is { } e =>
+                    e,
+                IOException { InnerException: SocketException e } => Unreachable(e),
+                ProtocolException e when !_welcomed.Task.IsCompleted => new LightQException(
+                    e.Code,
+                    $"What answers at {Options} does not speak LightQ's protocol. {e.Message}",
+                    e
+                ),
+                ProtocolException e => new LightQException(
+                    e.Code,
+                    $"The broker at {Options} broke the protocol: {e.Message}",
+                    e
+                ),
+                SocketException e => Unreachable(e),
+                _ => new LightQException(
+                    ErrorCode.Unavailable,
+                    $"The connection to {Options} failed: {exception.Message}",
+                    exception
+                ),
+            }
+        );
 
     /// <summary>Its own message has the address once more, as ::ffff:127.0.0.1.</summary>
     private LightQException Unreachable(SocketException e) =>
-        new(ErrorCode.Unavailable, $"The connection to {Options} failed: {new SocketException((int)e.SocketErrorCode).Message}.", e);
+        new(
+            ErrorCode.Unavailable,
+            $"The connection to {Options} failed: {new SocketException((int)e.SocketErrorCode).Message}.",
+            e
+        );
 
     private void OnWelcome(in WelcomeFrame welcome)
     {
         if (welcome.MaxFrameBytes is < ProtocolLimits.HandshakeFrameBytes or > int.MaxValue)
-            throw new ProtocolException(ErrorCode.MalformedFrame, $"A frame limit of {welcome.MaxFrameBytes} bytes is out of range.");
+        {
+            throw new ProtocolException(
+                ErrorCode.MalformedFrame,
+                $"A frame limit of {welcome.MaxFrameBytes} bytes is out of range."
+            );
+        }
+
         Intake.MaxFrameBytes = (int)welcome.MaxFrameBytes;
         if (welcome.HeartbeatMilliseconds > 0)
         {
             TimeSpan half = TimeSpan.FromMilliseconds(welcome.HeartbeatMilliseconds / 2.0);
-            _heartbeat = Options.ConnectionTime.CreateTimer(static c => ((Connection)c!).OnHeartbeat(), this, half, half);
+            _heartbeat = Options.ConnectionTime.CreateTimer(
+                static c => ((Connection)c!).OnHeartbeat(),
+                this,
+                half,
+                half
+            );
         }
         _welcomed.TrySetResult(welcome);
     }
@@ -237,7 +290,12 @@ internal abstract class Connection : IFrameSink
         _heartbeatReceives = receives;
         if (_silentTicks >= HeartbeatTicksUntilDead)
         {
-            Fail(new LightQException(ErrorCode.TimedOut, $"The broker at {Options} has been silent for three heartbeats."));
+            Fail(
+                new LightQException(
+                    ErrorCode.TimedOut,
+                    $"The broker at {Options} has been silent for three heartbeats."
+                )
+            );
             return;
         }
         int sends = Outbox.Sends;
@@ -258,7 +316,8 @@ internal abstract class Connection : IFrameSink
         _leaving ??= Options.ConnectionTime.CreateTimer(
             _ =>
             {
-                // What was just settled may still be on its way to the socket, for as long as receipts wait for company.
+                // What was just settled may still be on its way to the socket, for as long as receipts wait for
+                // company.
                 quiet = _streams.Values.Any(s => s.HasUnanswered) ? 0 : quiet + 1;
                 if (Options.ConnectionTime.GetElapsedTime(deadline) >= left)
                     Fail(reason);
@@ -267,10 +326,14 @@ internal abstract class Connection : IFrameSink
             },
             null,
             period,
-            period);
+            period
+        );
     }
 
-    /// <summary>Sends no more, and reads until the broker closes: a group that settles automatically counts what is on its way as delivered.</summary>
+    /// <summary>
+    /// Sends no more, and reads until the broker closes: a group that settles automatically counts what is on its way
+    /// as delivered.
+    /// </summary>
     private void Leave(LightQException reason)
     {
         _goodbye = reason;

@@ -5,10 +5,13 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Connections;
 
-/// <summary>Parses received bytes in place: frames to the sink, and the batches of a Deliver frame as they arrive, without waiting for its end.</summary>
+/// <summary>
+/// Parses received bytes in place: frames to the sink, and the batches of a Deliver frame as they arrive, without
+/// waiting for its end.
+/// </summary>
 /// <remarks>
-/// One thread at a time. A partial frame or batch is moved only when the rest of its block is too small for it; one longer than
-/// a block gets a block of its own.
+/// One thread at a time. A partial frame or batch is moved only when the rest of its block is too small for it; one
+/// longer than a block gets a block of its own.
 /// </remarks>
 internal sealed class FrameIntake : IDisposable
 {
@@ -63,7 +66,13 @@ internal sealed class FrameIntake : IDisposable
             {
                 // A rest that is no batch would be waited for with the length of whatever comes next.
                 if (header.BodyLength % BatchLayout.Alignment != 0)
-                    throw new ProtocolException(ErrorCode.MalformedFrame, $"A Deliver frame's {header.BodyLength} bytes are not whole batches.");
+                {
+                    throw new ProtocolException(
+                        ErrorCode.MalformedFrame,
+                        $"A Deliver frame's {header.BodyLength} bytes are not whole batches."
+                    );
+                }
+
                 _start += FrameHeader.Size;
                 (_deliverStream, _deliverLeft) = (header.Stream, header.BodyLength);
                 continue;
@@ -83,12 +92,20 @@ internal sealed class FrameIntake : IDisposable
 
     private bool TakeBatches(ReadOnlySpan<byte> bytes)
     {
-        int taken = 0, last = 0, available = Math.Min(bytes.Length, _deliverLeft);
+        int taken = 0,
+            last = 0,
+            available = Math.Min(bytes.Length, _deliverLeft);
         while (available - taken >= sizeof(int))
         {
             int length = BinaryPrimitives.ReadInt32LittleEndian(bytes[taken..]);
             if (length < BatchLayout.HeaderSize || length % BatchLayout.Alignment != 0 || length > _deliverLeft - taken)
-                throw new ProtocolException(ErrorCode.MalformedBatch, $"A delivered batch cannot be {length} bytes long.");
+            {
+                throw new ProtocolException(
+                    ErrorCode.MalformedBatch,
+                    $"A delivered batch cannot be {length} bytes long."
+                );
+            }
+
             if (length > available - taken)
                 break;
             last = taken;

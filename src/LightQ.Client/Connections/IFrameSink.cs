@@ -8,7 +8,9 @@ internal interface IFrameSink
     /// <summary>A whole frame other than Deliver. The body is valid during the call.</summary>
     void OnFrame(in FrameHeader header, ReadOnlySpan<byte> body);
 
-    /// <summary>One or more whole batches of a Deliver frame; a frame may come in several runs. Who keeps it retains the block.</summary>
+    /// <summary>
+    /// One or more whole batches of a Deliver frame; a frame may come in several runs. Who keeps it retains the block.
+    /// </summary>
     /// <param name="stream">The subscription.</param>
     /// <param name="block">Where the run is.</param>
     /// <param name="offset">Where it begins.</param>

@@ -6,13 +6,15 @@ namespace LightQ.Client.Connections;
 
 /// <summary>What waits to be sent on one connection: control frames, and producers that have batches ready.</summary>
 /// <remarks>
-/// Thread-safe. One sender at a time holds the role (<c>_busy</c>): under load the connection's own sender; when the connection
-/// is quiet, the publishing thread itself, which saves a hop to another thread. Lock order: a stream's gate, then this one.
+/// Thread-safe. One sender at a time holds the role (<c>_busy</c>): under load the connection's own sender; when the
+/// connection is quiet, the publishing thread itself, which saves a hop to another thread. Lock order: a stream's gate,
+/// then this one.
 /// </remarks>
 internal abstract class Outbox(TimeProvider time)
 {
-    // A receipt can wait, a message behind it cannot: with a thousand subscribers on two cores, receipts that are sent at once take the mean latency
-    // of a fan-out from 12 to 18 ms. Below the 40 ms after which TCP acknowledges by itself, so that receipt and acknowledgement share a packet.
+    // A receipt can wait, a message behind it cannot: with a thousand subscribers on two cores, receipts that are sent
+    // at once take the mean latency of a fan-out from 12 to 18 ms. Below the 40 ms after which TCP acknowledges by
+    // itself, so that receipt and acknowledgement share a packet.
     private static readonly TimeSpan SettlementDelay = TimeSpan.FromMilliseconds(20);
 
     // At most 8: up to that many, the runtime gathers without allocating.
@@ -77,7 +79,10 @@ internal abstract class Outbox(TimeProvider time)
         }
     }
 
-    /// <summary>Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one range.</summary>
+    /// <summary>
+    /// Queues the completion of messages; it goes with what is sent next, or after a while. What touches goes as one
+    /// range.
+    /// </summary>
     public void Settle(PendingCompletions completions, uint deliveryId, long first, uint count)
     {
         lock (Gate)
@@ -87,7 +92,12 @@ internal abstract class Outbox(TimeProvider time)
             SettleRange waiting = completions.Range;
             if (waiting.Count == 0)
                 _settling.Add(completions);
-            if (waiting.Count != 0 && waiting.DeliveryId == deliveryId && waiting.FirstOffset + waiting.Count == first && waiting.Count + (ulong)count <= uint.MaxValue)
+            if (
+                waiting.Count != 0
+                && waiting.DeliveryId == deliveryId
+                && waiting.FirstOffset + waiting.Count == first
+                && waiting.Count + (ulong)count <= uint.MaxValue
+            )
             {
                 completions.Range = waiting with { Count = waiting.Count + count };
             }
@@ -113,7 +123,12 @@ internal abstract class Outbox(TimeProvider time)
             _ready.Enqueue(producer);
             if (_busy)
                 return;
-            if (!mayDirect || _controlLength > 0 || _ready.Count > MaxDirectProducers || Stopwatch.GetTimestamp() - _lastSend < QuietTicks)
+            if (
+                !mayDirect
+                || _controlLength > 0
+                || _ready.Count > MaxDirectProducers
+                || Stopwatch.GetTimestamp() - _lastSend < QuietTicks
+            )
             {
                 WakeSender();
                 return;
@@ -211,7 +226,12 @@ internal abstract class Outbox(TimeProvider time)
         if (_settlementsWait)
             return;
         _settlementsWait = true;
-        _settlementTimer ??= time.CreateTimer(static outbox => ((Outbox)outbox!).OnSettlementsDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _settlementTimer ??= time.CreateTimer(
+            static outbox => ((Outbox)outbox!).OnSettlementsDue(),
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan
+        );
         _settlementTimer.Change(SettlementDelay, Timeout.InfiniteTimeSpan);
     }
 
@@ -239,7 +259,13 @@ internal abstract class Outbox(TimeProvider time)
     }
 
     private void WriteSettle(uint stream, uint tag, in SettleRange range, ReadOnlySpan<byte> reasonUtf8 = default) =>
-        _controlLength += SettleFrame.Write(ControlRoom(SettleFrame.SizeOf(1, reasonUtf8.Length)), stream, tag, [range], reasonUtf8);
+        _controlLength += SettleFrame.Write(
+            ControlRoom(SettleFrame.SizeOf(1, reasonUtf8.Length)),
+            stream,
+            tag,
+            [range],
+            reasonUtf8
+        );
 
     private Span<byte> ControlRoom(int bytes)
     {

@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace LightQ.Client.Connections;
 
 /// <summary>
-/// A piece of pinned memory that a connection receives into. Delivered batches are read from it in place, so it is counted:
-/// the connection holds one reference while it fills the block, every run handed to a consumer holds one more.
+/// A piece of pinned memory that a connection receives into. Delivered batches are read from it in place, so it is
+/// counted: the connection holds one reference while it fills the block, every run handed to a consumer holds one more.
 /// </summary>
 internal sealed class ReceiveBlock
 {
@@ -21,7 +21,9 @@ internal sealed class ReceiveBlock
 
     public byte[] Bytes { get; }
 
-    /// <summary>Whether only the caller holds a reference; then nobody reads the block and it may be overwritten.</summary>
+    /// <summary>
+    /// Whether only the caller holds a reference; then nobody reads the block and it may be overwritten.
+    /// </summary>
     public bool IsExclusive => Volatile.Read(ref _references) == 1;
 
     public void Retain() => Interlocked.Increment(ref _references);

@@ -1,6 +1,9 @@
 namespace LightQ.Client.Connections;
 
-/// <summary>Keeps receive blocks for reuse, the most recently used first: it is the one most likely still in the cache. Thread-safe.</summary>
+/// <summary>
+/// Keeps receive blocks for reuse, the most recently used first: it is the one most likely still in the cache.
+/// Thread-safe.
+/// </summary>
 internal sealed class ReceiveBlockPool
 {
     private const int MaxKept = 32;
@@ -8,7 +11,9 @@ internal sealed class ReceiveBlockPool
     private readonly Lock _gate = new();
     private readonly Stack<ReceiveBlock> _free = new();
 
-    /// <summary>A block of at least <paramref name="minimum"/> bytes on which the caller holds the only reference.</summary>
+    /// <summary>
+    /// A block of at least <paramref name="minimum"/> bytes on which the caller holds the only reference.
+    /// </summary>
     public ReceiveBlock Rent(int minimum = ReceiveBlock.StandardSize)
     {
         ReceiveBlock? block = null;

@@ -4,8 +4,8 @@ namespace LightQ.Client.Consuming;
 internal sealed class BatchEnumerator(
     Func<CancellationToken, Task<Consumer>> subscribe,
     CancellationToken all,
-    CancellationToken cancellationToken)
-    : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<MessageBatch>
+    CancellationToken cancellationToken
+) : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<MessageBatch>
 {
     public MessageBatch Current => Batch;
 

@@ -1,5 +1,5 @@
-using LightQ.Client.Telemetry;
 using System.Diagnostics;
+using LightQ.Client.Telemetry;
 using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
@@ -27,11 +27,22 @@ internal sealed class ConsumeOperations(OperationPlace place)
 
     /// <summary>Observes a settlement from its request to the broker's answer.</summary>
     /// <param name="range">What is settled, and how.</param>
-    /// <param name="message">The context that the message carries, the parent where there is no other; the default for none.</param>
+    /// <param name="message">
+    /// The context that the message carries, the parent where there is no other; the default for none.
+    /// </param>
     /// <param name="settle">Settles.</param>
-    public async ValueTask<SettleOutcome> SettleAsync(SettleRange range, ActivityContext message, Func<ValueTask<SettleOutcome>> settle)
+    public async ValueTask<SettleOutcome> SettleAsync(
+        SettleRange range,
+        ActivityContext message,
+        Func<ValueTask<SettleOutcome>> settle
+    )
     {
-        Operation operation = _settle[(int)range.Kind] ??= new Operation(NameOf(range.Kind), range.Kind == SettleKind.Renew ? null : "settle", ActivityKind.Client, place);
+        Operation operation = _settle[(int)range.Kind] ??= new Operation(
+            NameOf(range.Kind),
+            range.Kind == SettleKind.Renew ? null : "settle",
+            ActivityKind.Client,
+            place
+        );
         TimeProvider time = place.Broker.TimeProvider;
         long startedAt = time.GetTimestamp();
         Activity? span = StartSpan(operation, range, message);
@@ -60,7 +71,10 @@ internal sealed class ConsumeOperations(OperationPlace place)
     private Activity? StartSpan(Operation operation, in SettleRange range, ActivityContext message)
     {
         bool isLinked = message != default;
-        Activity? span = operation.StartSpan(Activity.Current is null ? message : default, isLinked ? [new ActivityLink(message)] : null);
+        Activity? span = operation.StartSpan(
+            Activity.Current is null ? message : default,
+            isLinked ? [new ActivityLink(message)] : null
+        );
         if (range.Count == 1)
             span?.SetTag(Attributes.MessageId, Spans.MessageId(place.Partition, range.FirstOffset));
         else
@@ -89,11 +103,12 @@ internal sealed class ConsumeOperations(OperationPlace place)
         return links;
     }
 
-    private static string NameOf(SettleKind kind) => kind switch
-    {
-        SettleKind.Complete => "complete",
-        SettleKind.Abandon => "abandon",
-        SettleKind.DeadLetter => "dead_letter",
-        _ => "renew",
-    };
+    private static string NameOf(SettleKind kind) =>
+        kind switch
+        {
+            SettleKind.Complete => "complete",
+            SettleKind.Abandon => "abandon",
+            SettleKind.DeadLetter => "dead_letter",
+            _ => "renew",
+        };
 }

@@ -4,7 +4,8 @@ namespace LightQ.Client.Consuming;
 /// <param name="subscribe">Opens a subscription.</param>
 /// <param name="all">Ends every enumeration.</param>
 internal sealed class ConsumeStream(Func<CancellationToken, Task<Consumer>> subscribe, CancellationToken all)
-    : IAsyncEnumerable<Message>, IAsyncEnumerable<MessageBatch>
+    : IAsyncEnumerable<Message>,
+        IAsyncEnumerable<MessageBatch>
 {
     IAsyncEnumerator<Message> IAsyncEnumerable<Message>.GetAsyncEnumerator(CancellationToken cancellationToken)
     {
@@ -12,6 +13,7 @@ internal sealed class ConsumeStream(Func<CancellationToken, Task<Consumer>> subs
         return MessageUse.IsChecked ? new CheckedMessages(messages) : messages;
     }
 
-    IAsyncEnumerator<MessageBatch> IAsyncEnumerable<MessageBatch>.GetAsyncEnumerator(CancellationToken cancellationToken) =>
-        new BatchEnumerator(subscribe, all, cancellationToken);
+    IAsyncEnumerator<MessageBatch> IAsyncEnumerable<MessageBatch>.GetAsyncEnumerator(
+        CancellationToken cancellationToken
+    ) => new BatchEnumerator(subscribe, all, cancellationToken);
 }

@@ -4,14 +4,20 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>One enumeration's end of its subscriptions, one a partition: the queue of what they were delivered, in the order in which it came.</summary>
+/// <summary>
+/// One enumeration's end of its subscriptions, one a partition: the queue of what they were delivered, in the order in
+/// which it came.
+/// </summary>
 /// <remarks>
-/// Thread-safe. First come, first served keeps each partition's order and is fair: no partition has more in the queue than its share of the credit, so none
-/// can keep another waiting for longer than that. The queue survives a reconnect: each subscription resumes behind the last batch that it queued.
+/// Thread-safe. First come, first served keeps each partition's order and is fair: no partition has more in the queue
+/// than its share of the credit, so none can keep another waiting for longer than that. The queue survives a reconnect:
+/// each subscription resumes behind the last batch that it queued.
 /// </remarks>
 internal sealed class Consumer
 {
-    /// <summary>A partition's credit, at least. A balance above zero gets a whole run, so more would only cost memory.</summary>
+    /// <summary>
+    /// A partition's credit, at least. A balance above zero gets a whole run, so more would only cost memory.
+    /// </summary>
     private const int SmallestShare = 16 * 1024;
 
     private readonly BrokerLink _link;
@@ -56,7 +62,10 @@ internal sealed class Consumer
     {
         try
         {
-            Subscription first = Add(Options.Partition is { } partition ? (uint)partition : OpenProducerFrame.AnyPartition, Options.CreditBytes);
+            Subscription first = Add(
+                Options.Partition is { } partition ? (uint)partition : OpenProducerFrame.AnyPartition,
+                Options.CreditBytes
+            );
             await first.FirstAnswer.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (LightQException e) when (e.Code == ErrorCode.UnknownPartition && Options.Partition is null)
@@ -74,7 +83,9 @@ internal sealed class Consumer
     /// <summary>Puts something into the queue. Called under the gate.</summary>
     public void Enqueue(in Delivery delivery) => _queue.Enqueue(delivery);
 
-    /// <summary>Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.</summary>
+    /// <summary>
+    /// Takes the next delivery, or registers <paramref name="waiter"/> to be resumed when there is one.
+    /// </summary>
     /// <returns>False when there is none.</returns>
     /// <exception cref="LightQException">A subscription has ended and everything before was taken.</exception>
     public bool TryTake(DeliveryReader? waiter, out Delivery delivery)
@@ -116,11 +127,16 @@ internal sealed class Consumer
         waiter?.Resume(Options.Scheduling == ContinuationScheduling.Inline);
     }
 
-    /// <summary>The enumeration ends with this, behind what is queued. Called under the gate; <see cref="Wake"/> after it.</summary>
+    /// <summary>
+    /// The enumeration ends with this, behind what is queued. Called under the gate; <see cref="Wake"/> after it.
+    /// </summary>
     public void End(LightQException reason) => _end ??= reason;
 
-    /// <summary>Whether a partition that is answered like this leaves the others to be consumed. Called under the gate.</summary>
-    public bool Outlives(LightQException reason) => Member != 0 && Options.GapAction == GapAction.Continue && PartitionRefusal.Is(reason.Code);
+    /// <summary>
+    /// Whether a partition that is answered like this leaves the others to be consumed. Called under the gate.
+    /// </summary>
+    public bool Outlives(LightQException reason) =>
+        Member != 0 && Options.GapAction == GapAction.Continue && PartitionRefusal.Is(reason.Code);
 
     /// <summary>Ends the enumeration when no partition is left. Called under the gate.</summary>
     public void EndIfAllAreRefused()
@@ -139,11 +155,18 @@ internal sealed class Consumer
         _events.OnGap(gap);
     }
 
-    /// <summary>Tells whoever wants to know that the broker has ended a subscription as too slow. Not called under the gate.</summary>
-    public void ReportSlow(int partition, LightQException reason) => _events.OnSlowConsumer(Topic, partition, Options.Group, reason);
+    /// <summary>
+    /// Tells whoever wants to know that the broker has ended a subscription as too slow. Not called under the gate.
+    /// </summary>
+    public void ReportSlow(int partition, LightQException reason) =>
+        _events.OnSlowConsumer(Topic, partition, Options.Group, reason);
 
-    /// <summary>Tells whoever wants to know that the broker does not serve a partition, and the others are consumed without it. Not called under the gate.</summary>
-    public void ReportRefused(int partition, LightQException reason) => _events.OnPartitionRefused(Topic, partition, Options.Group, reason);
+    /// <summary>
+    /// Tells whoever wants to know that the broker does not serve a partition, and the others are consumed without it.
+    /// Not called under the gate.
+    /// </summary>
+    public void ReportRefused(int partition, LightQException reason) =>
+        _events.OnPartitionRefused(Topic, partition, Options.Group, reason);
 
     /// <summary>Ends all subscriptions and lets go of everything that is queued.</summary>
     public void Close()
@@ -166,18 +189,34 @@ internal sealed class Consumer
         try
         {
             if (Options.Start.Kind == StartKind.Offset)
-                throw new LightQException(ErrorCode.InvalidArgument, $"{Topic} has several partitions, each with offsets of its own: a start at an offset needs one of them, as in '{Topic}/0'.");
+            {
+                throw new LightQException(
+                    ErrorCode.InvalidArgument,
+                    $"{Topic} has several partitions, each with offsets of its own: a start at an offset needs one of "
+                        + $"them, as in '{Topic}/0'."
+                );
+            }
+
             Member = _link.NextMember();
             Subscription first = await OpenFirstAsync(cancellationToken).ConfigureAwait(false);
             int count = first.PartitionCount;
             if (count is < 1 or > ProtocolLimits.MaxPartitions)
-                throw new LightQException(ErrorCode.NotSupported, $"{Topic} has {(uint)count} partitions; this version of the client knows up to {ProtocolLimits.MaxPartitions}.");
+            {
+                throw new LightQException(
+                    ErrorCode.NotSupported,
+                    $"{Topic} has {(uint)count} partitions; this version of the client knows up to "
+                        + $"{ProtocolLimits.MaxPartitions}."
+                );
+            }
+
             int share = Math.Max(SmallestShare, Options.CreditBytes / count);
             foreach (Subscription open in _subscriptions)
                 open.Grow(share);
             for (uint partition = (uint)_subscriptions.Count; partition < count; partition++)
                 Add(partition, share);
-            await Task.WhenAll(_subscriptions.Select(s => s.FirstAnswer)).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await Task.WhenAll(_subscriptions.Select(s => s.FirstAnswer))
+                .WaitAsync(cancellationToken)
+                .ConfigureAwait(false);
             lock (Gate)
             {
                 _isOpened = true;

@@ -32,7 +32,10 @@ internal readonly struct Delivery
     /// <summary>Where to say what became of its messages; null when nobody wants to know.</summary>
     public Settlements? Settlements { get; init; }
 
-    /// <summary>In a group with explicit settlement: which of its batch's messages were delivered, and their lock. Else its count is 0.</summary>
+    /// <summary>
+    /// In a group with explicit settlement: which of its batch's messages were delivered, and their lock. Else its
+    /// count is 0.
+    /// </summary>
     public GroupDelivery Range { get; init; }
 
     /// <summary>When the lock runs out, by the client's clock, in ticks of UTC.</summary>

@@ -10,7 +10,13 @@ namespace LightQ.Client.Consuming;
 /// <param name="DeliveryCount">How often they were delivered; 0 on a broadcast subscription.</param>
 /// <param name="LockedUntil">When their lock runs out, by the client's clock, in ticks of UTC.</param>
 /// <param name="Milliseconds">How long that is, of a new or renewed lock.</param>
-internal readonly record struct DeliveryLock(Settlements? Settlements, uint DeliveryId, ushort DeliveryCount, long LockedUntil, uint Milliseconds)
+internal readonly record struct DeliveryLock(
+    Settlements? Settlements,
+    uint DeliveryId,
+    ushort DeliveryCount,
+    long LockedUntil,
+    uint Milliseconds
+)
 {
     /// <summary>Cancelled when the connection that the messages came on has ended, and with it the lock.</summary>
     public CancellationToken Ended => Settlement.Ended;
@@ -27,7 +33,14 @@ internal readonly record struct DeliveryLock(Settlements? Settlements, uint Deli
     /// <param name="headers">Those of a single message; they may say which trace it belongs to.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
     public ValueTask<SettleOutcome> SettleAsync(
-        SettleKind kind, long first, int count, uint delay, string reason, ReadOnlySpan<byte> headers, CancellationToken cancellationToken)
+        SettleKind kind,
+        long first,
+        int count,
+        uint delay,
+        string reason,
+        ReadOnlySpan<byte> headers,
+        CancellationToken cancellationToken
+    )
     {
         Settlements settlements = Settlement;
         var range = new SettleRange(kind, DeliveryId, first, (uint)count, delay);
@@ -37,9 +50,19 @@ internal readonly record struct DeliveryLock(Settlements? Settlements, uint Deli
             : settlements.SettleAsync(range, reason, cancellationToken);
     }
 
-    private static ValueTask<SettleOutcome> SettleObservedAsync(Settlements settlements, SettleRange range, string reason, ReadOnlySpan<byte> headers, CancellationToken cancellationToken)
+    private static ValueTask<SettleOutcome> SettleObservedAsync(
+        Settlements settlements,
+        SettleRange range,
+        string reason,
+        ReadOnlySpan<byte> headers,
+        CancellationToken cancellationToken
+    )
     {
         TraceContext.TryRead(new HeaderEnumerator(headers), out ActivityContext context);
-        return settlements.Operations.SettleAsync(range, context, () => settlements.SettleAsync(range, reason, cancellationToken));
+        return settlements.Operations.SettleAsync(
+            range,
+            context,
+            () => settlements.SettleAsync(range, reason, cancellationToken)
+        );
     }
 }

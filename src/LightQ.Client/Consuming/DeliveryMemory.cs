@@ -2,10 +2,13 @@ using LightQ.Client.Connections;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>Keeps delivered runs in the blocks they were received in, unless that would keep too many blocks alive.</summary>
+/// <summary>
+/// Keeps delivered runs in the blocks they were received in, unless that would keep too many blocks alive.
+/// </summary>
 /// <remarks>
-/// Streams share blocks: a slow subscription with a small run in each of a thousand blocks would hold 256 MiB for a few KiB. So
-/// beyond a bound its runs are copied together into blocks of its own. A consumer's partitions share it. Guarded by the consumer's gate.
+/// Streams share blocks: a slow subscription with a small run in each of a thousand blocks would hold 256 MiB for a few
+/// KiB. So beyond a bound its runs are copied together into blocks of its own. A consumer's partitions share it.
+/// Guarded by the consumer's gate.
 /// </remarks>
 internal sealed class DeliveryMemory(ReceiveBlockPool pool, int creditBytes)
 {

@@ -5,9 +5,12 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>The part that both enumerators share: goes from batch to batch, waits for deliveries, gives memory back.</summary>
+/// <summary>
+/// The part that both enumerators share: goes from batch to batch, waits for deliveries, gives memory back.
+/// </summary>
 /// <remarks>
-/// Used by one consumer at a time, like every enumerator. Waiting allocates nothing: this object is its own value-task source.
+/// Used by one consumer at a time, like every enumerator. Waiting allocates nothing: this object is its own value-task
+/// source.
 /// </remarks>
 internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWorkItem
 {
@@ -33,7 +36,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     protected DeliveryReader(
         Func<CancellationToken, Task<Consumer>> subscribe,
         CancellationToken all,
-        CancellationToken cancellationToken)
+        CancellationToken cancellationToken
+    )
     {
         _subscribe = subscribe;
         if (all.CanBeCanceled && cancellationToken.CanBeCanceled && all != cancellationToken)
@@ -57,7 +61,8 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
     protected int BatchCount { get; private set; }
 
     /// <summary>The batch at hand.</summary>
-    protected MessageBatch Batch => new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
+    protected MessageBatch Batch =>
+        new(Memory, BatchStart, BatchLength, BatchSkip, BatchCount, Partition, Lock, Filter);
 
     /// <summary>Which messages are wanted; null for all.</summary>
     protected MessageFilter? Filter { get; private set; }
@@ -94,8 +99,12 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
 
     ValueTaskSourceStatus IValueTaskSource<bool>.GetStatus(short token) => _core.GetStatus(token);
 
-    void IValueTaskSource<bool>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _core.OnCompleted(continuation, state, token, flags);
+    void IValueTaskSource<bool>.OnCompleted(
+        Action<object?> continuation,
+        object? state,
+        short token,
+        ValueTaskSourceOnCompletedFlags flags
+    ) => _core.OnCompleted(continuation, state, token, flags);
 
     /// <summary>Looks at the batch that has just become the one at hand.</summary>
     /// <returns>Whether it holds anything to hand out.</returns>
@@ -125,7 +134,9 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         source.Report(new MessageGap(source.Topic, first, last, GapReason.Corrupt, source.Partition));
     }
 
-    /// <summary>Messages that the consumer does not get to see: who has to be told that they are done is told.</summary>
+    /// <summary>
+    /// Messages that the consumer does not get to see: who has to be told that they are done is told.
+    /// </summary>
     protected void PassOver(long first, int count) => Lock.Settlements?.Complete(Lock.DeliveryId, first, count);
 
     private async ValueTask<bool> SubscribeAndMoveAsync()
@@ -134,7 +145,13 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
         _consumer = await _subscribe(_cancellationToken).ConfigureAwait(false);
         Filter = _consumer.Options.Filter;
         if (_cancellationToken.CanBeCanceled)
-            _registration = _cancellationToken.UnsafeRegister(static reader => ((DeliveryReader)reader!).OnCanceled(), this);
+        {
+            _registration = _cancellationToken.UnsafeRegister(
+                static reader => ((DeliveryReader)reader!).OnCanceled(),
+                this
+            );
+        }
+
         return await MoveToNextBatchAsync().ConfigureAwait(false);
     }
 
@@ -194,7 +211,13 @@ internal abstract class DeliveryReader : IValueTaskSource<bool>, IThreadPoolWork
             }
             ReceiveBlock block = delivery.Block!;
             (_run, _runMemory, Partition) = (delivery, block.Bytes, delivery.Source.Partition);
-            Lock = new DeliveryLock(delivery.Settlements, delivery.Range.DeliveryId, delivery.Range.DeliveryCount, delivery.LockedUntil, delivery.Range.LockMilliseconds);
+            Lock = new DeliveryLock(
+                delivery.Settlements,
+                delivery.Range.DeliveryId,
+                delivery.Range.DeliveryCount,
+                delivery.LockedUntil,
+                delivery.Range.LockMilliseconds
+            );
             (_next, _runEnd) = (delivery.Offset, delivery.Offset + delivery.Length);
         }
     }

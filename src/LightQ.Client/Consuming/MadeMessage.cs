@@ -16,7 +16,8 @@ internal static class MadeMessage
         long offset,
         DateTimeOffset time,
         string? messageId,
-        out int record)
+        out int record
+    )
     {
         if (messageId is not null && !BatchProperties.IsMessageId(messageId))
         {

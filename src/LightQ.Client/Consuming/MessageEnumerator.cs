@@ -9,8 +9,8 @@ namespace LightQ.Client.Consuming;
 internal sealed class MessageEnumerator(
     Func<CancellationToken, Task<Consumer>> subscribe,
     CancellationToken all,
-    CancellationToken cancellationToken)
-    : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<Message>
+    CancellationToken cancellationToken
+) : DeliveryReader(subscribe, all, cancellationToken), IAsyncEnumerator<Message>
 {
     private byte[] _memory = [];
     private int _record;
@@ -53,8 +53,7 @@ internal sealed class MessageEnumerator(
             }
             if (skip-- <= 0 && (Filter is null || IsWanted()))
                 return true;
-        }
-        while (_left > 0);
+        } while (_left > 0);
         return false;
     }
 
@@ -70,12 +69,15 @@ internal sealed class MessageEnumerator(
     {
         if (_left <= 0 || _end - _next < RecordLayout.FixedSize)
             return false;
-        ulong lengths = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_memory), _next));
+        ulong lengths = Unsafe.ReadUnaligned<ulong>(
+            ref Unsafe.Add(ref MemoryMarshal.GetArrayDataReference(_memory), _next)
+        );
         if (!BitConverter.IsLittleEndian)
             lengths = System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(lengths);
         uint body = (uint)lengths;
         int key = (int)(lengths >> 32) & 0xFFFF;
-        long length = RecordLayout.FixedSize
+        long length =
+            RecordLayout.FixedSize
             + (body == RecordLayout.Tombstone ? 0 : (long)body)
             + (key == RecordLayout.NoKey ? 0 : key)
             + (long)(lengths >> 48);

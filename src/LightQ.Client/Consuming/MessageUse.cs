@@ -17,17 +17,22 @@ internal static class MessageUse
     /// <summary>
     /// Whether it is checked: as the switch says, or else in a program that is compiled for debugging.
     /// </summary>
-    public static bool IsChecked { get; } = AppContext.TryGetSwitch(Switch, out bool isChecked)
-        ? isChecked
-        : Assembly.GetEntryAssembly()?.GetCustomAttribute<DebuggableAttribute>() is { IsJITOptimizerDisabled: true };
+    public static bool IsChecked { get; } =
+        AppContext.TryGetSwitch(Switch, out bool isChecked)
+            ? isChecked
+            : Assembly.GetEntryAssembly()?.GetCustomAttribute<DebuggableAttribute>()
+                is { IsJITOptimizerDisabled: true };
 
     /// <summary>The length of a body that is none: 0 for a tombstone.</summary>
     /// <exception cref="InvalidOperationException">The message is over.</exception>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static int LengthOf(uint bodyField) => bodyField != Over
-        ? 0
-        : throw new InvalidOperationException(
-            "The message is read after the next one came, when its memory is another's. What is kept longer is a copy: ToOwned().");
+    public static int LengthOf(uint bodyField) =>
+        bodyField != Over
+            ? 0
+            : throw new InvalidOperationException(
+                "The message is read after the next one came, when its memory is another's. What is kept longer is a "
+                    + "copy: ToOwned()."
+            );
 
     /// <summary>Ends a record: no key, no headers, no body, and bytes that are nobody's.</summary>
     public static void End(Span<byte> record)

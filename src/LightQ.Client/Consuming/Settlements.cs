@@ -5,12 +5,20 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Consuming;
 
-/// <summary>What the consumer of one subscription says of its messages, on the connection they came on. Another connection's are another object.</summary>
+/// <summary>
+/// What the consumer of one subscription says of its messages, on the connection they came on. Another connection's are
+/// another object.
+/// </summary>
 /// <remarks>
-/// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other messages with the same offsets.
-/// Without an outbox it is of a message that no broker has delivered, and <see cref="Answer"/> is there.
+/// Thread-safe. Messages hold on to it, so that what is said of them after a reconnect cannot be taken for other
+/// messages with the same offsets. Without an outbox it is of a message that no broker has delivered, and
+/// <see cref="Answer"/> is there.
 /// </remarks>
-[SuppressMessage("Design", "CA1001", Justification = "A source without a timer or a wait handle holds nothing but memory.")]
+[SuppressMessage(
+    "Design",
+    "CA1001",
+    Justification = "A source without a timer or a wait handle holds nothing but memory."
+)]
 internal sealed class Settlements(Outbox? outbox, uint stream, string topic, bool isGroup, ConsumeOperations operations)
 {
     private readonly Lock _gate = new();
@@ -30,7 +38,9 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     /// <summary>Answers in the place of a broker; null where there is one.</summary>
     public Func<MessageSettlement, SettleOutcome>? Answer { get; init; }
 
-    /// <summary>Whether somebody waits for the broker's answer, or members of a group hold messages that they have not settled.</summary>
+    /// <summary>
+    /// Whether somebody waits for the broker's answer, or members of a group hold messages that they have not settled.
+    /// </summary>
     public bool HasUnanswered
     {
         get
@@ -43,17 +53,25 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     /// <summary>The member of a group was given messages.</summary>
     public void Hold(uint count) => Interlocked.Add(ref _held, count);
 
-    /// <summary>Cancelled when the subscription has ended on this connection; its callbacks run on the thread pool.</summary>
+    /// <summary>
+    /// Cancelled when the subscription has ended on this connection; its callbacks run on the thread pool.
+    /// </summary>
     public CancellationToken Ended
     {
         get
         {
             lock (_gate)
-                return _end is not null ? new CancellationToken(canceled: true) : (_ended ??= new CancellationTokenSource()).Token;
+            {
+                return _end is not null
+                    ? new CancellationToken(canceled: true)
+                    : (_ended ??= new CancellationTokenSource()).Token;
+            }
         }
     }
 
-    /// <summary>Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.</summary>
+    /// <summary>
+    /// Says that messages are done; goes with what is sent next. Does nothing once the connection has ended.
+    /// </summary>
     public void Complete(uint deliveryId, long first, int count)
     {
         if (outbox is null)
@@ -66,8 +84,15 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     }
 
     /// <summary>Says what became of messages and waits for the broker's answer.</summary>
-    /// <remarks>The members of a group lose their messages with the connection, which is told as what it is: the lock has expired.</remarks>
-    public async ValueTask<SettleOutcome> SettleAsync(SettleRange range, string reason, CancellationToken cancellationToken)
+    /// <remarks>
+    /// The members of a group lose their messages with the connection, which is told as what it is: the lock has
+    /// expired.
+    /// </remarks>
+    public async ValueTask<SettleOutcome> SettleAsync(
+        SettleRange range,
+        string reason,
+        CancellationToken cancellationToken
+    )
     {
         cancellationToken.ThrowIfCancellationRequested();
         if (outbox is null)
@@ -99,22 +124,28 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
     }
 
     /// <summary>A delay as the wire has it; zero is the shortest there is, since 0 leaves it to the broker.</summary>
-    public static uint Milliseconds(TimeSpan? delay) => delay switch
-    {
-        null => 0,
-        { } time when time < TimeSpan.Zero || time.TotalMilliseconds > uint.MaxValue => throw new ArgumentOutOfRangeException(nameof(delay), time, "0 to 49 days"),
-        { } time => Math.Max(1, (uint)time.TotalMilliseconds),
-    };
+    public static uint Milliseconds(TimeSpan? delay) =>
+        delay switch
+        {
+            null => 0,
+            { } time when time < TimeSpan.Zero || time.TotalMilliseconds > uint.MaxValue =>
+                throw new ArgumentOutOfRangeException(nameof(delay), time, "0 to 49 days"),
+            { } time => Math.Max(1, (uint)time.TotalMilliseconds),
+        };
 
     /// <exception cref="ArgumentException">The reason is longer than a frame can say.</exception>
     public static string CheckReason(string reason)
     {
         ArgumentNullException.ThrowIfNull(reason);
-        return Encoding.UTF8.GetByteCount(reason) <= ushort.MaxValue ? reason : throw new ArgumentException($"A reason has at most {ushort.MaxValue} bytes in UTF-8.", nameof(reason));
+        return Encoding.UTF8.GetByteCount(reason) <= ushort.MaxValue
+            ? reason
+            : throw new ArgumentException($"A reason has at most {ushort.MaxValue} bytes in UTF-8.", nameof(reason));
     }
 
     /// <summary>Takes an answer.</summary>
-    /// <returns>The first range that the broker did not know and nobody waits to hear of; its count is 0 when there is none.</returns>
+    /// <returns>
+    /// The first range that the broker did not know and nobody waits to hear of; its count is 0 when there is none.
+    /// </returns>
     public SettledRange OnSettled(uint tag, SettledFrame frame)
     {
         SettledRange refused = default;
@@ -139,21 +170,40 @@ internal sealed class Settlements(Outbox? outbox, uint stream, string topic, boo
         TaskCompletionSource<SettleOutcome>[] left;
         lock (_gate)
         {
-            _end ??= new LightQException(ErrorCode.Closed, $"The connection on which the messages of {topic} came has ended; what is said of them now reaches nobody.", reason);
+            _end ??= new LightQException(
+                ErrorCode.Closed,
+                $"The connection on which the messages of {topic} came has ended; what is said of them now reaches "
+                    + $"nobody.",
+                reason
+            );
             left = [.. _unanswered.Values];
             _unanswered.Clear();
         }
         // Nobody else cancels it, and its callbacks do not throw.
         _ = _ended?.CancelAsync();
         foreach (TaskCompletionSource<SettleOutcome> answered in left)
-            answered.SetException(new LightQException(ErrorCode.OutcomeUnknown, $"The connection ended before the broker answered: {reason.Message}", reason));
+        {
+            answered.SetException(
+                new LightQException(
+                    ErrorCode.OutcomeUnknown,
+                    $"The connection ended before the broker answered: {reason.Message}",
+                    reason
+                )
+            );
+        }
     }
 
     /// <summary>What a caller is told who settles messages of another kind of subscription.</summary>
     public static InvalidOperationException NotExplicit() =>
-        new($"The messages of this subscription need not be completed; set {nameof(ConsumeOptions)}.{nameof(ConsumeOptions.SettleMode)} to {nameof(SettleMode.Explicit)} to do so.");
+        new(
+            $"The messages of this subscription need not be completed; set "
+                + $"{nameof(ConsumeOptions)}.{nameof(ConsumeOptions.SettleMode)} to {nameof(SettleMode.Explicit)} to "
+                + $"do so."
+        );
 
     /// <summary>A range for people.</summary>
     public static string Describe(in SettledRange range) =>
-        range.Count == 1 ? $"Message {range.FirstOffset}" : $"Messages {range.FirstOffset} to {range.FirstOffset + range.Count - 1}";
+        range.Count == 1
+            ? $"Message {range.FirstOffset}"
+            : $"Messages {range.FirstOffset} to {range.FirstOffset + range.Count - 1}";
 }

@@ -7,14 +7,18 @@ using LightQ.Protocol.Frames;
 namespace LightQ.Client.Consuming;
 
 /// <summary>A subscription's engine: what it is delivered goes to its consumer's queue, bounded by credit.</summary>
-/// <remarks>Thread-safe, under its consumer's gate. After a reconnect it resumes behind the last batch that was queued.</remarks>
+/// <remarks>
+/// Thread-safe, under its consumer's gate. After a reconnect it resumes behind the last batch that was queued.
+/// </remarks>
 internal sealed class Subscription : ClientStream
 {
     private readonly Consumer _consumer;
     private readonly Lock _gate;
     private readonly BrokerLink _link;
     private readonly uint _partition;
-    private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(
+        TaskCreationOptions.RunContinuationsAsynchronously
+    );
     private Connection? _connection;
     private long _firstWantedOffset;
     private int _creditBytes;
@@ -42,7 +46,9 @@ internal sealed class Subscription : ClientStream
         _gate = consumer.Gate;
         _partition = partition;
         _creditBytes = creditBytes;
-        Operations = new ConsumeOperations(new OperationPlace(link.Options, consumer.Topic, Partition, consumer.Options.Group));
+        Operations = new ConsumeOperations(
+            new OperationPlace(link.Options, consumer.Topic, Partition, consumer.Options.Group)
+        );
     }
 
     public string Topic => _consumer.Topic;
@@ -73,7 +79,10 @@ internal sealed class Subscription : ClientStream
     /// <summary>The client's clock, in unix microseconds.</summary>
     public long Now => UnixMicroseconds.From(_link.Options.TimeProvider.GetUtcNow());
 
-    /// <summary>Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one of several partitions.</summary>
+    /// <summary>
+    /// Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one
+    /// of several partitions.
+    /// </summary>
     public Task<LightQException?> FirstAnswer => _firstAnswer.Task;
 
     /// <summary>Why the broker does not serve the partition; null while it does. Guarded by the gate.</summary>
@@ -92,9 +101,14 @@ internal sealed class Subscription : ClientStream
             _stream = connection.Register(this);
             ForgetBatch();
             bool isGroup = Options.Group is not null;
-            _settlements = Options.SettleMode == SettleMode.Explicit ? new Settlements(connection.Outbox, _stream, Topic, isGroup, Operations) : null;
+            _settlements =
+                Options.SettleMode == SettleMode.Explicit
+                    ? new Settlements(connection.Outbox, _stream, Topic, isGroup, Operations)
+                    : null;
             bool resumes = !isGroup && _wasOpened;
-            StartKind start = resumes ? StartKind.Offset : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
+            StartKind start = resumes
+                ? StartKind.Offset
+                : Options.Start.Kind ?? (isGroup ? StartKind.Committed : StartKind.Latest);
             if (isGroup && _wasOpened)
                 start = StartKind.Committed;
             connection.Outbox.Write(
@@ -112,9 +126,11 @@ internal sealed class Subscription : ClientStream
                     (uint)Options.MaxInFlight,
                     _consumer.Member,
                     (uint)(Options.SlowTimeout?.TotalMilliseconds ?? 0),
-                    (uint)(Options.LockDuration?.TotalMilliseconds ?? 0)),
+                    (uint)(Options.LockDuration?.TotalMilliseconds ?? 0)
+                ),
                 _stream,
-                _stream);
+                _stream
+            );
             long credit = Math.Max(1, _creditBytes - _heldBytes);
             _releasedBytes = 0;
             connection.Outbox.Write(new CreditFrame((uint)credit), _stream);
@@ -137,7 +153,12 @@ internal sealed class Subscription : ClientStream
                 case FrameType.Gap:
                     GapFrame gap = FrameCodec.Read<GapFrame>(body);
                     OnGap(gap);
-                    _consumer.Enqueue(new Delivery(this, new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason, Partition)));
+                    _consumer.Enqueue(
+                        new Delivery(
+                            this,
+                            new MessageGap(Topic, gap.FirstOffset, gap.LastOffset, gap.Reason, Partition)
+                        )
+                    );
                     break;
                 case FrameType.Settled when _settlements is not null:
                     OnSettled(_settlements, header.Tag, new SettledFrame(body));
@@ -146,7 +167,10 @@ internal sealed class Subscription : ClientStream
                     ended = OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
                     break;
                 default:
-                    throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A subscription does not get {header.Type}.");
+                    throw new ProtocolException(
+                        ErrorCode.UnexpectedFrame,
+                        $"A subscription does not get {header.Type}."
+                    );
             }
         }
         if (started is not null)
@@ -174,7 +198,10 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    /// <summary>Whether the batch last read was whole; a delivery that leaves its batch out speaks of that one. Belongs to the reader.</summary>
+    /// <summary>
+    /// Whether the batch last read was whole; a delivery that leaves its batch out speaks of that one. Belongs to the
+    /// reader.
+    /// </summary>
     public bool IsBatchSound { get; set; }
 
     public override bool OnGroupDeliver(in FrameHeader header, ReceiveBlock block, int offset)
@@ -194,14 +221,32 @@ internal sealed class Subscription : ClientStream
             }
             else
             {
-                if (_batch.Block is not { } kept || !frame.IsWithin(new BatchView(kept.Bytes.AsSpan(_batch.Offset, _batch.Length))))
-                    throw new ProtocolException(ErrorCode.MalformedFrame, $"A GroupDeliver frame leaves out a batch that it is not within: {frame.Delivery}.");
+                if (
+                    _batch.Block is not { } kept
+                    || !frame.IsWithin(new BatchView(kept.Bytes.AsSpan(_batch.Offset, _batch.Length)))
+                )
+                {
+                    throw new ProtocolException(
+                        ErrorCode.MalformedFrame,
+                        $"A GroupDeliver frame leaves out a batch that it is not within: {frame.Delivery}."
+                    );
+                }
+
                 delivery = _consumer.Memory.Take(this, kept, _batch.Offset, _batch.Length) with { IsSameBatch = true };
             }
             _heldBytes += delivery.CreditBytes;
             _settlements?.Hold(frame.Delivery.Count);
-            long until = _link.Options.TimeProvider.GetUtcNow().UtcTicks + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
-            _consumer.Enqueue(delivery with { Settlements = _settlements, Range = frame.Delivery, LockedUntil = until });
+            long until =
+                _link.Options.TimeProvider.GetUtcNow().UtcTicks
+                + (frame.Delivery.LockMilliseconds * TimeSpan.TicksPerMillisecond);
+            _consumer.Enqueue(
+                delivery with
+                {
+                    Settlements = _settlements,
+                    Range = frame.Delivery,
+                    LockedUntil = until,
+                }
+            );
             return _consumer.IsAwaited;
         }
     }
@@ -235,7 +280,9 @@ internal sealed class Subscription : ClientStream
         }
     }
 
-    /// <summary>Gives a run's memory back, and its bytes to the broker as new credit once they are half of what was granted.</summary>
+    /// <summary>
+    /// Gives a run's memory back, and its bytes to the broker as new credit once they are half of what was granted.
+    /// </summary>
     public void Release(in Delivery run)
     {
         lock (_gate)
@@ -267,7 +314,11 @@ internal sealed class Subscription : ClientStream
             GapReason.Truncated => ErrorCode.StaleEpoch,
             _ => ErrorCode.CorruptData,
         };
-        throw new LightQException(code, $"Messages {gap.FirstOffset} to {gap.LastOffset} of {(PartitionCount > 1 ? new TopicAddress(gap.Topic, gap.Partition) : new TopicAddress(gap.Topic, null))} will not come: {gap.Reason}.");
+        var place = new TopicAddress(gap.Topic, PartitionCount > 1 ? gap.Partition : null);
+        throw new LightQException(
+            code,
+            $"Messages {gap.FirstOffset} to {gap.LastOffset} of {place} will not come: {gap.Reason}."
+        );
     }
 
     /// <summary>Ends the subscription; its consumer lets go of what is queued.</summary>
@@ -295,24 +346,54 @@ internal sealed class Subscription : ClientStream
         if (isResumed && subscribed.PartitionCount != PartitionCount && Options.Partition is null)
         {
             // Some of its partitions would never be read.
-            _consumer.End(new LightQException(ErrorCode.TopicDeleted, $"{Topic} was deleted and made again with {subscribed.PartitionCount} partitions, not {PartitionCount}: consume it anew."));
+            _consumer.End(
+                new LightQException(
+                    ErrorCode.TopicDeleted,
+                    $"{Topic} was deleted and made again with {subscribed.PartitionCount} partitions, not "
+                        + $"{PartitionCount}: consume it anew."
+                )
+            );
             return null;
         }
         PartitionCount = (int)subscribed.PartitionCount;
         (_logIncarnation, _logEpoch) = (subscribed.Incarnation, subscribed.Epoch);
-        // If part of what was seen is gone, a gap will say so. Until it is here, what was seen is what another connection has to be told.
-        if (!isResumed || _lastOffset < 0 || (subscribed.Incarnation == _incarnation && subscribed.NextOffset > _lastOffset))
+        // If part of what was seen is gone, a gap will say so. Until it is here, what was seen is what another
+        // connection has to be told.
+        if (
+            !isResumed
+            || _lastOffset < 0
+            || (subscribed.Incarnation == _incarnation && subscribed.NextOffset > _lastOffset)
+        )
+        {
             (_incarnation, _lastEpoch) = (_logIncarnation, _logEpoch);
-        // The batch that holds the first offset comes whole. A group may still be handed back what is older than its position, and
-        // a subscription that resumes goes on between two batches, with earlier ones perhaps still queued here.
+        }
+        // The batch that holds the first offset comes whole. A group may still be handed back what is older than its
+        // position, and a subscription that resumes goes on between two batches, with earlier ones perhaps still queued
+        // here.
         if (Options.Group is null && !isResumed)
             Volatile.Write(ref _firstWantedOffset, subscribed.NextOffset);
         // An offset that the log no longer holds gives a gap, which may not get here on this connection.
         if (_lastOffset < 0)
-            _lastOffset = (Options.Start.Kind == StartKind.Offset ? Math.Min(Options.Start.Value, subscribed.NextOffset) : subscribed.NextOffset) - 1;
+        {
+            _lastOffset =
+                (
+                    Options.Start.Kind == StartKind.Offset
+                        ? Math.Min(Options.Start.Value, subscribed.NextOffset)
+                        : subscribed.NextOffset
+                ) - 1;
+        }
+
         (_wasOpened, Refusal) = (true, null);
         _firstAnswer.TrySetResult(null);
-        return new SubscriptionStarted(Topic, subscribed.NextOffset, subscribed.StartOffset, subscribed.EndOffset, isResumed, Partition, PartitionCount);
+        return new SubscriptionStarted(
+            Topic,
+            subscribed.NextOffset,
+            subscribed.StartOffset,
+            subscribed.EndOffset,
+            isResumed,
+            Partition,
+            PartitionCount
+        );
     }
 
     /// <summary>Lets go of the batch that a later delivery may leave out.</summary>
@@ -346,14 +427,21 @@ internal sealed class Subscription : ClientStream
         catch (Exception e)
         {
             // Surfaces where the consumer awaits; thrown here it would end the process.
-            End(new LightQException(ErrorCode.Internal, $"{nameof(ConsumeOptions.OnSubscribed)} threw: {e.Message}", e));
+            End(
+                new LightQException(ErrorCode.Internal, $"{nameof(ConsumeOptions.OnSubscribed)} threw: {e.Message}", e)
+            );
         }
     }
 
-    /// <returns>Why it ended, if it was too slow, or why its partition is not served; of any other end the reader hears.</returns>
+    /// <returns>
+    /// Why it ended, if it was too slow, or why its partition is not served; of any other end the reader hears.
+    /// </returns>
     private LightQException? OnStreamClosed(in ClosedFrame closed)
     {
-        var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
+        var reason = new LightQException(
+            closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code,
+            closed.Message
+        );
         _connection!.Unregister(_stream);
         _stream = 0;
         _settlements?.End(reason);

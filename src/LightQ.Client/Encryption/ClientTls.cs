@@ -9,7 +9,9 @@ namespace LightQ.Client.Encryption;
 internal static class ClientTls
 {
     /// <summary>Reads the files that the options name.</summary>
-    /// <exception cref="LightQException">One of them cannot be used: <see cref="ErrorCode.InvalidArgument"/>.</exception>
+    /// <exception cref="LightQException">
+    /// One of them cannot be used: <see cref="ErrorCode.InvalidArgument"/>.
+    /// </exception>
     public static SslClientAuthenticationOptions Load(LightQClientOptions options)
     {
         var tls = new SslClientAuthenticationOptions
@@ -18,11 +20,19 @@ internal static class ClientTls
             EnabledSslProtocols = SslProtocols.Tls12 | SslProtocols.Tls13,
             AllowRenegotiation = false,
             RemoteCertificateValidationCallback = (_, certificate, chain, errors) =>
-                errors == SslPolicyErrors.None ? true : throw new UntrustedBrokerException(BrokerCertificate.ProblemOf(certificate, chain, errors, options)),
+                errors == SslPolicyErrors.None
+                    ? true
+                    : throw new UntrustedBrokerException(
+                        BrokerCertificate.ProblemOf(certificate, chain, errors, options)
+                    ),
         };
         if (options.CertificateAuthorityFile is { } ca)
         {
-            tls.CertificateChainPolicy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+            tls.CertificateChainPolicy = new X509ChainPolicy
+            {
+                TrustMode = X509ChainTrustMode.CustomRootTrust,
+                RevocationMode = X509RevocationMode.NoCheck,
+            };
             tls.CertificateChainPolicy.CustomTrustStore.AddRange(ReadPem("ca", ca));
         }
         if (options.ClientCertificateFile is { } file)
@@ -34,7 +44,8 @@ internal static class ClientTls
     {
         X509Certificate2Collection chain = ReadPem("cert", file);
         chain.RemoveAt(0);
-        string pem, key;
+        string pem,
+            key;
         try
         {
             (pem, key) = (File.ReadAllText(file), File.ReadAllText(keyFile));
@@ -58,8 +69,10 @@ internal static class ClientTls
     }
 
     private static string WhatIsWrong(string key, string file, string keyFile) =>
-        !key.Contains("PRIVATE KEY-----", StringComparison.Ordinal) ? $"holds no private key in PEM{(keyFile == file ? ": name the file that does with key=FILE" : "")}"
-        : key.Contains("ENCRYPTED", StringComparison.Ordinal) ? "holds a private key with a password, which clients do not take: 'openssl pkey' writes it without"
+        !key.Contains("PRIVATE KEY-----", StringComparison.Ordinal)
+            ? $"holds no private key in PEM{(keyFile == file ? ": name the file that does with key=FILE" : "")}"
+        : key.Contains("ENCRYPTED", StringComparison.Ordinal)
+            ? "holds a private key with a password, which clients do not take: 'openssl pkey' writes it without"
         : $"holds a private key that is damaged, or does not go with the certificate in '{file}'";
 
     private static X509Certificate2Collection ReadPem(string name, string file)

@@ -3,8 +3,13 @@ using System.Net.Sockets;
 
 namespace LightQ.Client.Encryption;
 
-/// <summary>Keeps passwords and tokens from networks: without TLS they are sent to addresses of loopback alone, unless the options say otherwise.</summary>
-/// <remarks>What is looked at is what is connected to: a name is resolved once, here, before anything is connected or sent.</remarks>
+/// <summary>
+/// Keeps passwords and tokens from networks: without TLS they are sent to addresses of loopback alone, unless the
+/// options say otherwise.
+/// </summary>
+/// <remarks>
+/// What is looked at is what is connected to: a name is resolved once, here, before anything is connected or sent.
+/// </remarks>
 internal static class SecretGuard
 {
     /// <summary>Whether nothing encrypts what this client sends, and nobody has said that it may be so.</summary>
@@ -12,21 +17,39 @@ internal static class SecretGuard
 
     /// <summary>Whether the client logs in with something that the guard has to look after.</summary>
     public static bool IsNeeded(LightQClientOptions options) =>
-        IsOn(options) && (options.Token is not null || (options.User is not null && !string.IsNullOrEmpty(options.Password)));
+        IsOn(options)
+        && (options.Token is not null || (options.User is not null && !string.IsNullOrEmpty(options.Password)));
 
     /// <summary>The addresses of the host.</summary>
-    /// <exception cref="LightQException"><see cref="ErrorCode.TlsRequired"/>: one of them is not of loopback.</exception>
+    /// <exception cref="LightQException">
+    /// <see cref="ErrorCode.TlsRequired"/>: one of them is not of loopback.
+    /// </exception>
     /// <exception cref="SocketException">The name is not known.</exception>
     public static IPAddress[] Resolve(LightQClientOptions options) =>
-        Check(options, IPAddress.TryParse(options.Host, out IPAddress? address) ? [address] : Dns.GetHostAddresses(options.Host));
+        Check(
+            options,
+            IPAddress.TryParse(options.Host, out IPAddress? address) ? [address] : Dns.GetHostAddresses(options.Host)
+        );
 
     /// <inheritdoc cref="Resolve"/>
-    public static async Task<IPAddress[]> ResolveAsync(LightQClientOptions options, CancellationToken cancellationToken) =>
-        Check(options, IPAddress.TryParse(options.Host, out IPAddress? address) ? [address] : await Dns.GetHostAddressesAsync(options.Host, cancellationToken).ConfigureAwait(false));
+    public static async Task<IPAddress[]> ResolveAsync(
+        LightQClientOptions options,
+        CancellationToken cancellationToken
+    ) =>
+        Check(
+            options,
+            IPAddress.TryParse(options.Host, out IPAddress? address)
+                ? [address]
+                : await Dns.GetHostAddressesAsync(options.Host, cancellationToken).ConfigureAwait(false)
+        );
 
     /// <summary>Connects to the host, for a protocol that comes with its own client.</summary>
     /// <inheritdoc cref="Resolve"/>
-    public static async ValueTask<Stream> ConnectAsync(LightQClientOptions options, int port, CancellationToken cancellationToken)
+    public static async ValueTask<Stream> ConnectAsync(
+        LightQClientOptions options,
+        int port,
+        CancellationToken cancellationToken
+    )
     {
         IPAddress[] addresses = await ResolveAsync(options, cancellationToken).ConfigureAwait(false);
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
@@ -49,6 +72,8 @@ internal static class SecretGuard
         string where = open.ToString() == options.Host ? "is not an address of loopback" : $"is {open}";
         throw new LightQException(
             ErrorCode.TlsRequired,
-            $"Without TLS, passwords and tokens are sent to this machine alone, and {options.Host} {where}: connect with tls=true, or with insecure=true if the network may read them.");
+            $"Without TLS, passwords and tokens are sent to this machine alone, and {options.Host} {where}: connect "
+                + $"with tls=true, or with insecure=true if the network may read them."
+        );
     }
 }

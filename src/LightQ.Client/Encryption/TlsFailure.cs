@@ -9,9 +9,15 @@ internal static class TlsFailure
     /// <summary>What the libraries under TLS call it, and what it means.</summary>
     private static readonly (string Sign, string Meaning)[] Signs =
     [
-        ("frame size or a corrupted frame", "does not speak TLS: is it the right port, and does the broker have a certificate?"),
+        (
+            "frame size or a corrupted frame",
+            "does not speak TLS: is it the right port, and does the broker have a certificate?"
+        ),
         ("wrong version number", "does not speak TLS: is it the right port, and does the broker have a certificate?"),
-        ("no application protocol", "does not speak HTTP/2 as gRPC needs it: is control=PORT the broker's control port?"),
+        (
+            "no application protocol",
+            "does not speak HTTP/2 as gRPC needs it: is control=PORT the broker's control port?"
+        ),
         ("certificate required", "requires a client certificate: give cert=FILE and key=FILE."),
         ("alert bad certificate", "refused this client's certificate."),
         ("alert certificate", "refused this client's certificate."),
@@ -40,15 +46,37 @@ internal static class TlsFailure
         {
             if (e is UntrustedBrokerException)
                 return new LightQException(ErrorCode.TlsFailed, e.Message, exception);
-            if (Array.Find(Signs, s => e.Message.Contains(s.Sign, StringComparison.OrdinalIgnoreCase)) is { Meaning: { } meaning })
+            if (
+                Array.Find(Signs, s => e.Message.Contains(s.Sign, StringComparison.OrdinalIgnoreCase)) is
+                { Meaning: { } meaning }
+            )
+            {
                 return new LightQException(ErrorCode.TlsFailed, $"What answers at {options} {meaning}", exception);
+            }
             // Nothing can be said before a handshake: so ends a broker that stops, and so does one that meets a limit.
-            if (e is SocketException { SocketErrorCode: SocketError.ConnectionReset or SocketError.Shutdown } || e.Message.Contains("unexpected EOF", StringComparison.OrdinalIgnoreCase))
-                return new LightQException(ErrorCode.Unavailable, $"What answers at {options} closed the connection before the TLS handshake was done: it stops, or has met a limit on connections; its log says which.", exception);
+            if (
+                e is SocketException { SocketErrorCode: SocketError.ConnectionReset or SocketError.Shutdown }
+                || e.Message.Contains("unexpected EOF", StringComparison.OrdinalIgnoreCase)
+            )
+            {
+                return new LightQException(
+                    ErrorCode.Unavailable,
+                    $"What answers at {options} closed the connection before the TLS handshake was done: it stops, or "
+                        + $"has met a limit on connections; its log says which.",
+                    exception
+                );
+            }
+
             if (e is SocketException)
                 return null;
             ofTls |= e is AuthenticationException or IOException;
         }
-        return ofTls ? new LightQException(ErrorCode.TlsFailed, $"TLS with {options} failed: {exception.GetBaseException().Message}", exception) : null;
+        return ofTls
+            ? new LightQException(
+                ErrorCode.TlsFailed,
+                $"TLS with {options} failed: {exception.GetBaseException().Message}",
+                exception
+            )
+            : null;
     }
 }

@@ -15,7 +15,16 @@ internal abstract record FilterNode
     {
         public override int Emit(List<FilterTest> tests, int onTrue, int onFalse)
         {
-            tests.Add(new FilterTest(Operator, Encoding.UTF8.GetBytes(Name), IdOf(Name), Encoding.UTF8.GetBytes(Value), onTrue, onFalse));
+            tests.Add(
+                new FilterTest(
+                    Operator,
+                    Encoding.UTF8.GetBytes(Name),
+                    IdOf(Name),
+                    Encoding.UTF8.GetBytes(Value),
+                    onTrue,
+                    onFalse
+                )
+            );
             return tests.Count - 1;
         }
 
@@ -39,12 +48,14 @@ internal abstract record FilterNode
     /// <summary>Both.</summary>
     public sealed record And(FilterNode Left, FilterNode Right) : FilterNode
     {
-        public override int Emit(List<FilterTest> tests, int onTrue, int onFalse) => Left.Emit(tests, Right.Emit(tests, onTrue, onFalse), onFalse);
+        public override int Emit(List<FilterTest> tests, int onTrue, int onFalse) =>
+            Left.Emit(tests, Right.Emit(tests, onTrue, onFalse), onFalse);
     }
 
     /// <summary>One of them at least.</summary>
     public sealed record Or(FilterNode Left, FilterNode Right) : FilterNode
     {
-        public override int Emit(List<FilterTest> tests, int onTrue, int onFalse) => Left.Emit(tests, onTrue, Right.Emit(tests, onTrue, onFalse));
+        public override int Emit(List<FilterTest> tests, int onTrue, int onFalse) =>
+            Left.Emit(tests, onTrue, Right.Emit(tests, onTrue, onFalse));
     }
 }

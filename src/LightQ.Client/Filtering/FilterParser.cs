@@ -19,7 +19,9 @@ internal ref struct FilterParser(string text)
     private const int MaxTests = 256;
     private const int MaxDepth = 64;
 
-    private static readonly SearchValues<char> NameChars = SearchValues.Create("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+    private static readonly SearchValues<char> NameChars = SearchValues.Create(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+    );
     private int _at;
     private int _tests;
     private int _depth;
@@ -110,7 +112,10 @@ internal ref struct FilterParser(string text)
         }
         return name.Length > 0 && Encoding.UTF8.GetByteCount(name) <= byte.MaxValue
             ? name
-            : throw Wrong(start, $"names a header with {Encoding.UTF8.GetByteCount(name)} bytes; a name has 1 to {byte.MaxValue}");
+            : throw Wrong(
+                start,
+                $"names a header with {Encoding.UTF8.GetByteCount(name)} bytes; a name has 1 to {byte.MaxValue}"
+            );
     }
 
     private string TakeValue()
@@ -175,7 +180,10 @@ internal ref struct FilterParser(string text)
     }
 
     private readonly LightQException Expected(string what) =>
-        Wrong(_at, _at == text.Length ? $"ends where {what} is expected" : $"has '{text[_at]}' where {what} is expected");
+        Wrong(
+            _at,
+            _at == text.Length ? $"ends where {what} is expected" : $"has '{text[_at]}' where {what} is expected"
+        );
 
     private static LightQException Wrong(int position, string problem) =>
         new(ErrorCode.InvalidArgument, $"The filter {problem}, at position {position + 1}.");

@@ -7,9 +7,17 @@ namespace LightQ.Client.Filtering;
 /// <param name="Value">What is compared; empty for presence.</param>
 /// <param name="OnTrue">The next test if so, or <see cref="Accept"/> or <see cref="Refuse"/>.</param>
 /// <param name="OnFalse">The next test if not.</param>
-internal sealed record FilterTest(FilterOperator Operator, byte[] Name, byte WellKnownId, byte[] Value, int OnTrue, int OnFalse)
+internal sealed record FilterTest(
+    FilterOperator Operator,
+    byte[] Name,
+    byte WellKnownId,
+    byte[] Value,
+    int OnTrue,
+    int OnFalse
+)
 {
-    public const int Accept = -1, Refuse = -2;
+    public const int Accept = -1,
+        Refuse = -2;
 
     public bool Holds(ReadOnlySpan<byte> headers)
     {

@@ -3,12 +3,17 @@ using Microsoft.Extensions.Configuration;
 
 namespace LightQ.Client.Hosting;
 
-/// <summary>Reads a client's options from a configuration section: key by key, so that it needs no reflection and every error names its key.</summary>
+/// <summary>
+/// Reads a client's options from a configuration section: key by key, so that it needs no reflection and every error
+/// names its key.
+/// </summary>
 internal static class ClientSection
 {
     private const string ConnectionStringKey = "ConnectionString";
 
-    private static readonly SortedDictionary<string, Func<LightQClientOptions, string, LightQClientOptions>> Keys = new(StringComparer.OrdinalIgnoreCase)
+    private static readonly SortedDictionary<string, Func<LightQClientOptions, string, LightQClientOptions>> Keys = new(
+        StringComparer.OrdinalIgnoreCase
+    )
     {
         [nameof(LightQClientOptions.Host)] = (options, value) => options with { Host = value },
         [nameof(LightQClientOptions.DataPort)] = (options, value) => options with { DataPort = Number(value) },
@@ -18,38 +23,87 @@ internal static class ClientSection
         [nameof(LightQClientOptions.Token)] = (options, value) => options with { Token = value },
         [nameof(LightQClientOptions.Tls)] = (options, value) => options with { Tls = YesOrNo(value) },
         [nameof(LightQClientOptions.Insecure)] = (options, value) => options with { Insecure = YesOrNo(value) },
-        [nameof(LightQClientOptions.CertificateAuthorityFile)] = (options, value) => options with { CertificateAuthorityFile = value },
-        [nameof(LightQClientOptions.ClientCertificateFile)] = (options, value) => options with { ClientCertificateFile = value },
+        [nameof(LightQClientOptions.CertificateAuthorityFile)] = (options, value) =>
+            options with
+            {
+                CertificateAuthorityFile = value,
+            },
+        [nameof(LightQClientOptions.ClientCertificateFile)] = (options, value) =>
+            options with
+            {
+                ClientCertificateFile = value,
+            },
         [nameof(LightQClientOptions.ClientKeyFile)] = (options, value) => options with { ClientKeyFile = value },
         [nameof(LightQClientOptions.ClientName)] = (options, value) => options with { ClientName = value },
-        [nameof(LightQClientOptions.ConnectTimeout)] = (options, value) => options with { ConnectTimeout = Time(value) },
-        [nameof(LightQClientOptions.WaitForBroker)] = (options, value) => options with { WaitForBroker = YesOrNo(value) },
-        [nameof(LightQClientOptions.ReconnectDelay)] = (options, value) => options with { ReconnectDelay = Time(value) },
-        [nameof(LightQClientOptions.MaxReconnectDelay)] = (options, value) => options with { MaxReconnectDelay = Time(value) },
+        [nameof(LightQClientOptions.ConnectTimeout)] = (options, value) =>
+            options with
+            {
+                ConnectTimeout = Time(value),
+            },
+        [nameof(LightQClientOptions.WaitForBroker)] = (options, value) =>
+            options with
+            {
+                WaitForBroker = YesOrNo(value),
+            },
+        [nameof(LightQClientOptions.ReconnectDelay)] = (options, value) =>
+            options with
+            {
+                ReconnectDelay = Time(value),
+            },
+        [nameof(LightQClientOptions.MaxReconnectDelay)] = (options, value) =>
+            options with
+            {
+                MaxReconnectDelay = Time(value),
+            },
         [nameof(LightQClientOptions.ReceiveMode)] = (options, value) => options with { ReceiveMode = Mode(value) },
     };
 
-    /// <summary>Reads a section: a connection string, or keys named like the options, with or without one beside them, which they override.</summary>
-    /// <exception cref="ArgumentException">There is nothing in it, a key is unknown, or a value is not allowed.</exception>
+    /// <summary>
+    /// Reads a section: a connection string, or keys named like the options, with or without one beside them, which
+    /// they override.
+    /// </summary>
+    /// <exception cref="ArgumentException">
+    /// There is nothing in it, a key is unknown, or a value is not allowed.
+    /// </exception>
     public static LightQClientOptions Read(IConfigurationSection section)
     {
         if (section.Value is { } connectionString)
             return Apply(section, connectionString, default, (_, value) => LightQClientOptions.Parse(value));
         IConfigurationSection[] entries = [.. section.GetChildren()];
         if (entries.Length == 0)
-            throw new ArgumentException($"There is nothing at '{section.Path}' in the configuration; it is a connection string, or has keys of {Known()}.", nameof(section));
+        {
+            throw new ArgumentException(
+                $"There is nothing at '{section.Path}' in the configuration; it is a connection string, or has keys "
+                    + $"of {Known()}.",
+                nameof(section)
+            );
+        }
+
         IConfigurationSection? whole = entries.FirstOrDefault(entry => Is(entry, ConnectionStringKey));
-        LightQClientOptions options = whole is null ? new LightQClientOptions() : Apply(whole, whole.Value ?? "", default, (_, value) => LightQClientOptions.Parse(value));
+        LightQClientOptions options = whole is null
+            ? new LightQClientOptions()
+            : Apply(whole, whole.Value ?? "", default, (_, value) => LightQClientOptions.Parse(value));
         foreach (IConfigurationSection entry in entries.Where(entry => !Is(entry, ConnectionStringKey)))
         {
             if (!Keys.TryGetValue(entry.Key, out Func<LightQClientOptions, string, LightQClientOptions>? set))
-                throw new ArgumentException($"'{entry.Path}' is no setting of a client; those are {Known()}.", nameof(section));
+            {
+                throw new ArgumentException(
+                    $"'{entry.Path}' is no setting of a client; those are {Known()}.",
+                    nameof(section)
+                );
+            }
+
             options = Apply(entry, entry.Value ?? "", options, set);
         }
         return options;
     }
 
-    private static LightQClientOptions Apply(IConfigurationSection entry, string value, LightQClientOptions? options, Func<LightQClientOptions, string, LightQClientOptions> set)
+    private static LightQClientOptions Apply(
+        IConfigurationSection entry,
+        string value,
+        LightQClientOptions? options,
+        Func<LightQClientOptions, string, LightQClientOptions> set
+    )
     {
         try
         {
@@ -58,29 +112,43 @@ internal static class ClientSection
         catch (Exception e) when (e is ArgumentException or FormatException or OverflowException)
         {
             // What may hold a password is not shown.
-            bool isSecret = options is null || Is(entry, nameof(LightQClientOptions.Password)) || Is(entry, nameof(LightQClientOptions.Token));
-            throw new ArgumentException($"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {Reason(e)}", nameof(entry), e);
+            bool isSecret =
+                options is null
+                || Is(entry, nameof(LightQClientOptions.Password))
+                || Is(entry, nameof(LightQClientOptions.Token));
+            throw new ArgumentException(
+                $"'{entry.Path}' is {(isSecret ? "wrong" : $"'{value}'")}: {Reason(e)}",
+                nameof(entry),
+                e
+            );
         }
     }
 
     // Without what the framework appends of parameters, which are not the user's.
-    private static string Reason(Exception e) => e is ArgumentException { ParamName: { } name } ? e.Message.Split($" (Parameter '{name}')")[0] : e.Message;
+    private static string Reason(Exception e) =>
+        e is ArgumentException { ParamName: { } name } ? e.Message.Split($" (Parameter '{name}')")[0] : e.Message;
 
-    private static bool Is(IConfigurationSection entry, string key) => string.Equals(entry.Key, key, StringComparison.OrdinalIgnoreCase);
+    private static bool Is(IConfigurationSection entry, string key) =>
+        string.Equals(entry.Key, key, StringComparison.OrdinalIgnoreCase);
 
     private static string Known() => string.Join(", ", Keys.Keys.Prepend(ConnectionStringKey));
 
-    private static int Number(string value) => int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
-        ? number
-        : throw new FormatException("A whole number is wanted.");
+    private static int Number(string value) =>
+        int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
+            ? number
+            : throw new FormatException("A whole number is wanted.");
 
-    private static bool YesOrNo(string value) => bool.TryParse(value, out bool yes) ? yes : throw new FormatException("True or false is wanted.");
+    private static bool YesOrNo(string value) =>
+        bool.TryParse(value, out bool yes) ? yes : throw new FormatException("True or false is wanted.");
 
-    private static TimeSpan Time(string value) => value.Contains(':', StringComparison.Ordinal) && TimeSpan.TryParse(value, CultureInfo.InvariantCulture, out TimeSpan time)
-        ? time
-        : throw new FormatException("A time like 00:00:05 is wanted: hours, minutes and seconds.");
+    private static TimeSpan Time(string value) =>
+        value.Contains(':', StringComparison.Ordinal)
+        && TimeSpan.TryParse(value, CultureInfo.InvariantCulture, out TimeSpan time)
+            ? time
+            : throw new FormatException("A time like 00:00:05 is wanted: hours, minutes and seconds.");
 
-    private static ReceiveMode Mode(string value) => Enum.TryParse(value, ignoreCase: true, out ReceiveMode mode) && Enum.IsDefined(mode)
-        ? mode
-        : throw new FormatException($"One of {string.Join(", ", Enum.GetNames<ReceiveMode>())} is wanted.");
+    private static ReceiveMode Mode(string value) =>
+        Enum.TryParse(value, ignoreCase: true, out ReceiveMode mode) && Enum.IsDefined(mode)
+            ? mode
+            : throw new FormatException($"One of {string.Join(", ", Enum.GetNames<ReceiveMode>())} is wanted.");
 }

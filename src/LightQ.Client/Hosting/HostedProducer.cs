@@ -2,7 +2,13 @@ namespace LightQ.Client.Hosting;
 
 /// <summary>The producer of a host: one after the other, if it takes over from those that fence it.</summary>
 /// <typeparam name="T">What is published.</typeparam>
-internal sealed class HostedProducer<T>(LightQClient client, string topic, IMessageSerializer<T> serializer, ProducerOptions? options, FencedAction whenFenced) : IProducer<T>, IHostedProducer
+internal sealed class HostedProducer<T>(
+    LightQClient client,
+    string topic,
+    IMessageSerializer<T> serializer,
+    ProducerOptions? options,
+    FencedAction whenFenced
+) : IProducer<T>, IHostedProducer
 {
     private readonly Lock _gate = new();
     private TaskCompletionSource<Producer<T>> _current = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -17,13 +23,21 @@ internal sealed class HostedProducer<T>(LightQClient client, string topic, IMess
         get
         {
             Task<Producer<T>> current = Current();
-            return current.IsCompletedSuccessfully ? current.Result.Raw.Failure : current.Exception?.InnerException as LightQException;
+            return current.IsCompletedSuccessfully
+                ? current.Result.Raw.Failure
+                : current.Exception?.InnerException as LightQException;
         }
     }
 
     private TimeProvider Time => client.Options.ConnectionTime;
 
-    public ValueTask<PublishAck> PublishAsync(T value, MessageKey key = default, MessageHeaders? headers = null, PublishOptions options = default, CancellationToken cancellationToken = default)
+    public ValueTask<PublishAck> PublishAsync(
+        T value,
+        MessageKey key = default,
+        MessageHeaders? headers = null,
+        PublishOptions options = default,
+        CancellationToken cancellationToken = default
+    )
     {
         Task<Producer<T>> current = Current();
         return current.IsCompletedSuccessfully
@@ -48,7 +62,9 @@ internal sealed class HostedProducer<T>(LightQClient client, string topic, IMess
         TaskCompletionSource<Producer<T>> current = Volatile.Read(ref _current);
         if (current.Task.IsCompleted)
             return;
-        Producer<T> producer = await client.CreateProducerAsync(topic, serializer, options, cancellationToken).ConfigureAwait(false);
+        Producer<T> producer = await client
+            .CreateProducerAsync(topic, serializer, options, cancellationToken)
+            .ConfigureAwait(false);
         if (!current.TrySetResult(producer))
             await producer.DisposeAsync().ConfigureAwait(false);
     }
@@ -59,7 +75,13 @@ internal sealed class HostedProducer<T>(LightQClient client, string topic, IMess
     {
         Task<Producer<T>> current = Volatile.Read(ref _current).Task;
         if (current.IsCompletedSuccessfully)
-            await current.Result.DisposeAsync().AsTask().WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        {
+            await current
+                .Result.DisposeAsync()
+                .AsTask()
+                .WaitAsync(cancellationToken)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
     }
 
     private static void Fail(TaskCompletionSource<Producer<T>> producer, Exception reason)
@@ -70,7 +92,13 @@ internal sealed class HostedProducer<T>(LightQClient client, string topic, IMess
     }
 
     private static async ValueTask<PublishAck> PublishLaterAsync(
-        Task<Producer<T>> current, T value, MessageKey key, MessageHeaders? headers, PublishOptions options, CancellationToken cancellationToken)
+        Task<Producer<T>> current,
+        T value,
+        MessageKey key,
+        MessageHeaders? headers,
+        PublishOptions options,
+        CancellationToken cancellationToken
+    )
     {
         Producer<T> producer;
         try
@@ -84,11 +112,16 @@ internal sealed class HostedProducer<T>(LightQClient client, string topic, IMess
         return await producer.PublishAsync(value, key, headers, options, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>The producer that is open or being opened. If it was fenced and is to take over, the next one.</summary>
+    /// <summary>
+    /// The producer that is open or being opened. If it was fenced and is to take over, the next one.
+    /// </summary>
     private Task<Producer<T>> Current()
     {
         TaskCompletionSource<Producer<T>> current = Volatile.Read(ref _current);
-        return whenFenced == FencedAction.TakeOver && current.Task.IsCompletedSuccessfully && current.Task.Result.Raw.Failure is { Code: ErrorCode.Fenced }
+        return
+            whenFenced == FencedAction.TakeOver
+            && current.Task.IsCompletedSuccessfully
+            && current.Task.Result.Raw.Failure is { Code: ErrorCode.Fenced }
             ? TakeOver(current)
             : current.Task;
     }

@@ -13,4 +13,5 @@ internal sealed record ProcessorRegistration(
     ProcessorOptions? Options,
     Func<IServiceProvider, ProcessMessageEventArgs, Task> Handle,
     Action<IServiceProvider, LightQProcessor>? Configure,
-    object? ClientKey);
+    object? ClientKey
+);

@@ -3,7 +3,10 @@ using Microsoft.Extensions.Hosting;
 
 namespace LightQ.Client.Hosting;
 
-/// <summary>A processor that begins and ends with its host; in the background, if its client waits for a broker that is not there.</summary>
+/// <summary>
+/// A processor that begins and ends with its host; in the background, if its client waits for a broker that is not
+/// there.
+/// </summary>
 internal sealed class ProcessorService : BackgroundService
 {
     private readonly LightQProcessor _processor;
@@ -14,7 +17,9 @@ internal sealed class ProcessorService : BackgroundService
     public ProcessorService(IServiceProvider services, ProcessorRegistration registration)
     {
         _start = services.Of<StartService>(registration.ClientKey);
-        _processor = services.Of<LightQClient>(registration.ClientKey).CreateProcessor(registration.Topic, registration.Group, registration.Options);
+        _processor = services
+            .Of<LightQClient>(registration.ClientKey)
+            .CreateProcessor(registration.Topic, registration.Group, registration.Options);
         var scopes = services.GetRequiredService<IServiceScopeFactory>();
         _processor.ProcessMessageAsync += async args =>
         {
@@ -27,8 +32,13 @@ internal sealed class ProcessorService : BackgroundService
 
     public override async Task StartAsync(CancellationToken cancellationToken)
     {
-        if (!_start.Ready.IsCompletedSuccessfully || !await _start.TryAsync(_processor.StartAsync, cancellationToken).ConfigureAwait(false))
+        if (
+            !_start.Ready.IsCompletedSuccessfully
+            || !await _start.TryAsync(_processor.StartAsync, cancellationToken).ConfigureAwait(false)
+        )
+        {
             await base.StartAsync(cancellationToken).ConfigureAwait(false);
+        }
     }
 
     public override async Task StopAsync(CancellationToken cancellationToken)

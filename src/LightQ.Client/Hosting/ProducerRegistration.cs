@@ -14,7 +14,8 @@ internal sealed record ProducerRegistration<T>(
     IMessageSerializer<T>? Serializer,
     ProducerOptions? Options,
     FencedAction WhenFenced,
-    object? ClientKey)
+    object? ClientKey
+)
 {
     /// <exception cref="InvalidOperationException">There is one already.</exception>
     public static ProducerRegistration<T> Of(
@@ -24,19 +25,28 @@ internal sealed record ProducerRegistration<T>(
         IMessageSerializer<T>? serializer,
         ProducerOptions? options,
         FencedAction whenFenced,
-        object? clientKey)
+        object? clientKey
+    )
     {
         ArgumentNullException.ThrowIfNull(services);
         AddressArgument.Parse(topic, options?.Partition);
         if (!Enum.IsDefined(whenFenced))
             throw new ArgumentOutOfRangeException(nameof(whenFenced), whenFenced, "Fail or TakeOver.");
         if (whenFenced == FencedAction.TakeOver && options?.Name is null)
-            throw new ArgumentException("A producer without a name is never fenced, so it takes nothing over: give its options a name.", nameof(whenFenced));
+        {
+            throw new ArgumentException(
+                "A producer without a name is never fenced, so it takes nothing over: give its options a name.",
+                nameof(whenFenced)
+            );
+        }
+
         if (services.Any(s => s.ServiceType == typeof(IProducer<T>) && Equals(s.ServiceKey, key)))
         {
-            throw new InvalidOperationException(key is null
-                ? $"There is a producer of {typeof(T).Name} already; give each a key with AddKeyedLightQProducer."
-                : $"There is a producer of {typeof(T).Name} with the key '{key}' already.");
+            throw new InvalidOperationException(
+                key is null
+                    ? $"There is a producer of {typeof(T).Name} already; give each a key with AddKeyedLightQProducer."
+                    : $"There is a producer of {typeof(T).Name} with the key '{key}' already."
+            );
         }
         return new ProducerRegistration<T>(topic, serializer, options, whenFenced, clientKey);
     }
@@ -46,10 +56,15 @@ internal sealed record ProducerRegistration<T>(
         new(
             services.Of<LightQClient>(ClientKey),
             Topic,
-            Serializer ?? services.GetService<IMessageSerializer<T>>()
-                ?? throw new InvalidOperationException($"The producer of {Topic} has no serializer: give one to AddLightQProducer, or register an IMessageSerializer<{typeof(T).Name}>."),
+            Serializer
+                ?? services.GetService<IMessageSerializer<T>>()
+                ?? throw new InvalidOperationException(
+                    $"The producer of {Topic} has no serializer: give one to AddLightQProducer, or register an "
+                        + $"IMessageSerializer<{typeof(T).Name}>."
+                ),
             Options,
-            WhenFenced)
+            WhenFenced
+        )
         {
             ClientKey = ClientKey,
         };

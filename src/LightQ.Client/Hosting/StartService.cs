@@ -3,14 +3,23 @@ using Microsoft.Extensions.Hosting;
 
 namespace LightQ.Client.Hosting;
 
-/// <summary>Sees to what a host needs of its broker before anything of the host begins that may use it: its topics, then its producers.</summary>
+/// <summary>
+/// Sees to what a host needs of its broker before anything of the host begins that may use it: its topics, then its
+/// producers.
+/// </summary>
 /// <remarks>
-/// A client that waits for its broker does not keep the host from starting: what an absent broker leaves undone is done in the background, and the log says at once, and then
-/// from time to time, what for. What fails there is any background service's failure: it is logged, and the host stops unless it is told otherwise.
+/// A client that waits for its broker does not keep the host from starting: what an absent broker leaves undone is done
+/// in the background, and the log says at once, and then from time to time, what for. What fails there is any
+/// background service's failure: it is logged, and the host stops unless it is told otherwise.
 /// </remarks>
-internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistration> topics, IEnumerable<IHostedProducer> producers) : BackgroundService, IHostedLifecycleService
+internal sealed class StartService(
+    LightQClient client,
+    IEnumerable<TopicRegistration> topics,
+    IEnumerable<IHostedProducer> producers
+) : BackgroundService, IHostedLifecycleService
 {
-    private static readonly TimeSpan FirstSilence = TimeSpan.FromSeconds(5), LongestSilence = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan FirstSilence = TimeSpan.FromSeconds(5),
+        LongestSilence = TimeSpan.FromMinutes(5);
 
     private readonly IHostedProducer[] _producers = [.. producers];
     private readonly TaskCompletionSource _ready = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -29,7 +38,9 @@ internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistr
     private TimeProvider Time => client.Options.ConnectionTime;
 
     /// <summary>Begins what needs the broker while the host starts.</summary>
-    /// <returns>False: the broker is not there, the client waits for it, and this is to be begun in the background.</returns>
+    /// <returns>
+    /// False: the broker is not there, the client waits for it, and this is to be begun in the background.
+    /// </returns>
     public async Task<bool> TryAsync(Func<CancellationToken, Task> begin, CancellationToken cancellationToken)
     {
         if (!client.Options.WaitForBroker)
@@ -126,7 +137,12 @@ internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistr
     {
         LightQException? absence = Absence;
         ClientLog.WaitingForBroker(
-            client.Logger, client.Options.ToString(), absence?.Code ?? ErrorCode.TimedOut, absence?.Message ?? "it has not answered yet", silence.TotalSeconds);
+            client.Logger,
+            client.Options.ToString(),
+            absence?.Code ?? ErrorCode.TimedOut,
+            absence?.Message ?? "it has not answered yet",
+            silence.TotalSeconds
+        );
     }
 
     private async Task PrepareAsync(CancellationToken cancellationToken)
@@ -134,7 +150,11 @@ internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistr
         if (client.Options.WaitForBroker)
             await client.ConnectAsync(cancellationToken).ConfigureAwait(false);
         foreach (TopicRegistration topic in topics)
-            await InsistAsync(cancelled => client.Topics.EnsureAsync(topic.Spec, cancelled), cancellationToken).ConfigureAwait(false);
+        {
+            await InsistAsync(cancelled => client.Topics.EnsureAsync(topic.Spec, cancelled), cancellationToken)
+                .ConfigureAwait(false);
+        }
+
         foreach (IHostedProducer producer in _producers)
             await InsistAsync(producer.OpenAsync, cancellationToken).ConfigureAwait(false);
     }
@@ -150,10 +170,16 @@ internal sealed class StartService(LightQClient client, IEnumerable<TopicRegistr
                 Volatile.Write(ref _unanswered, null);
                 return;
             }
-            catch (LightQException e) when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown && client.Options.WaitForBroker)
+            catch (LightQException e)
+                when (e.Code is ErrorCode.Unavailable or ErrorCode.ShuttingDown && client.Options.WaitForBroker)
             {
                 Volatile.Write(ref _unanswered, e);
-                await Task.Delay(BrokerLink.Delay(client.Options, attempt, Random.Shared.NextDouble()), Time, cancellationToken).ConfigureAwait(false);
+                await Task.Delay(
+                        BrokerLink.Delay(client.Options, attempt, Random.Shared.NextDouble()),
+                        Time,
+                        cancellationToken
+                    )
+                    .ConfigureAwait(false);
             }
         }
     }

@@ -16,6 +16,11 @@ internal readonly record struct FailureKind(string What, Type? Error, string? Me
     {
         StackFrame? frame = new StackTrace(exception).GetFrame(0);
         DiagnosticMethodInfo? method = frame is null ? null : DiagnosticMethodInfo.Create(frame);
-        return new FailureKind(what, exception.GetType(), method is null ? null : $"{method.DeclaringTypeName}.{method.Name}", frame?.GetILOffset() ?? 0);
+        return new FailureKind(
+            what,
+            exception.GetType(),
+            method is null ? null : $"{method.DeclaringTypeName}.{method.Name}",
+            frame?.GetILOffset() ?? 0
+        );
     }
 }

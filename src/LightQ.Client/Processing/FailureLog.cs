@@ -4,12 +4,14 @@ namespace LightQ.Client.Processing;
 
 /// <summary>Logs what fails in a processor so that messages which fail again and again do not fill the log.</summary>
 /// <remarks>
-/// The first failure of a kind is logged with its stack, the others with a line each, up to ten in ten seconds; how many were left out is said when these are over. Kinds are
-/// told apart by what threw what. So many are remembered; all that come later count as one.
+/// The first failure of a kind is logged with its stack, the others with a line each, up to ten in ten seconds; how
+/// many were left out is said when these are over. Kinds are told apart by what threw what. So many are remembered; all
+/// that come later count as one.
 /// </remarks>
 internal sealed class FailureLog : IDisposable
 {
-    private const int MostKinds = 32, MostLines = 10;
+    private const int MostKinds = 32,
+        MostLines = 10;
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(10);
 
     private readonly ILogger _logger;
@@ -27,7 +29,12 @@ internal sealed class FailureLog : IDisposable
     public FailureLog(ILogger logger, TimeProvider time, string topic, string group)
     {
         (_logger, _topic, _group) = (logger, topic, group);
-        _timer = time.CreateTimer(static log => ((FailureLog)log!).EndPeriod(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = time.CreateTimer(
+            static log => ((FailureLog)log!).EndPeriod(),
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan
+        );
     }
 
     /// <summary>Something of the processor itself failed.</summary>
@@ -36,10 +43,26 @@ internal sealed class FailureLog : IDisposable
         switch (Count(FailureKind.Of(exception, source.ToString()), exception))
         {
             case Turn.First:
-                ClientLog.ProcessingFailed(_logger, exception, source, _topic, _group, message?.Partition, message?.Offset);
+                ClientLog.ProcessingFailed(
+                    _logger,
+                    exception,
+                    source,
+                    _topic,
+                    _group,
+                    message?.Partition,
+                    message?.Offset
+                );
                 break;
             case Turn.Again:
-                ClientLog.ProcessingFailedAgain(_logger, source, _topic, _group, message?.Partition, message?.Offset, Line(exception));
+                ClientLog.ProcessingFailedAgain(
+                    _logger,
+                    source,
+                    _topic,
+                    _group,
+                    message?.Partition,
+                    message?.Offset,
+                    Line(exception)
+                );
                 break;
         }
     }

@@ -2,9 +2,10 @@ namespace LightQ.Client.Processing;
 
 /// <summary>A message from its delivery until it is settled: renews its lock and says when the lock is lost.</summary>
 /// <remarks>
-/// A lock is renewed at half of its time. Its end by this program's clock counts from before a renewal was asked for, so it is never after the broker's, and
-/// stands armed while the answer is awaited: a broker that does not answer cannot keep a handler going. The handler's token outlives this object: a cancellation may
-/// be under way on another thread when the handler returns, and its source, without a timer or a wait handle, holds nothing but memory.
+/// A lock is renewed at half of its time. Its end by this program's clock counts from before a renewal was asked for,
+/// so it is never after the broker's, and stands armed while the answer is awaited: a broker that does not answer
+/// cannot keep a handler going. The handler's token outlives this object: a cancellation may be under way on another
+/// thread when the handler returns, and its source, without a timer or a wait handle, holds nothing but memory.
 /// </remarks>
 internal sealed class HeldMessage : IDisposable
 {
@@ -35,7 +36,12 @@ internal sealed class HeldMessage : IDisposable
         _lockedUntil = message.LockedUntil;
         _lockDuration = message.LockDuration;
         _renewUntil = now + maxRenewal;
-        _timer = time.CreateTimer(static held => ((HeldMessage)held!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = time.CreateTimer(
+            static held => ((HeldMessage)held!).OnTimer(),
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan
+        );
         // What it waited for before it came here is gone from its lock.
         Arm(_lockedUntil - (_lockDuration / 2));
         _connectionEnd = message.DeliveryEnded.UnsafeRegister(static held => ((HeldMessage)held!).Lose(), this);

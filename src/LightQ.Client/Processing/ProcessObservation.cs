@@ -1,5 +1,5 @@
-using LightQ.Client.Telemetry;
 using System.Diagnostics;
+using LightQ.Client.Telemetry;
 
 namespace LightQ.Client.Processing;
 
@@ -17,6 +17,10 @@ internal readonly struct ProcessObservation(Operation operation, Activity? span,
             span?.End();
         else
             span?.Fail(error);
-        operation.Record(Instruments.ProcessDuration, time.GetElapsedTime(_startedAt), error is null ? null : Spans.ErrorTypeOf(error));
+        operation.Record(
+            Instruments.ProcessDuration,
+            time.GetElapsedTime(_startedAt),
+            error is null ? null : Spans.ErrorTypeOf(error)
+        );
     }
 }

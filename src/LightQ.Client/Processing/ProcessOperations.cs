@@ -1,6 +1,6 @@
-using LightQ.Client.Telemetry;
 using System.Collections.Concurrent;
 using System.Diagnostics;
+using LightQ.Client.Telemetry;
 
 namespace LightQ.Client.Processing;
 
@@ -20,7 +20,10 @@ internal sealed class ProcessOperations(LightQClientOptions broker, string topic
         if (Instruments.Source.HasListeners())
         {
             bool isLinked = message.TryGetTraceContext(out ActivityContext context);
-            span = operation.StartSpan(Activity.Current is null ? context : default, isLinked ? [new ActivityLink(context)] : null);
+            span = operation.StartSpan(
+                Activity.Current is null ? context : default,
+                isLinked ? [new ActivityLink(context)] : null
+            );
             span?.SetTag(Attributes.MessageId, Spans.MessageId(message.Partition, message.Offset));
         }
         if (span is not null)
@@ -28,5 +31,6 @@ internal sealed class ProcessOperations(LightQClientOptions broker, string topic
         return new ProcessObservation(operation, span, broker.TimeProvider);
     }
 
-    private Operation OperationOf(int partition) => new("process", "process", ActivityKind.Consumer, new OperationPlace(broker, topic, partition, group));
+    private Operation OperationOf(int partition) =>
+        new("process", "process", ActivityKind.Consumer, new OperationPlace(broker, topic, partition, group));
 }

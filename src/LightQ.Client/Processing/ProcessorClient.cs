@@ -11,4 +11,5 @@ internal sealed record ProcessorClient(
     LightQClientOptions Options,
     ILogger Logger,
     Func<string, ConsumeOptions, IAsyncEnumerable<Message>> Consume,
-    Func<bool> IsClosed);
+    Func<bool> IsClosed
+);

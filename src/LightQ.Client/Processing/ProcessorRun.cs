@@ -4,10 +4,14 @@ using LightQ.Protocol;
 
 namespace LightQ.Client.Processing;
 
-/// <summary>One run of a processor, from start to stop: one loop that receives, and as many that handle as may run at the same time.</summary>
+/// <summary>
+/// One run of a processor, from start to stop: one loop that receives, and as many that handle as may run at the same
+/// time.
+/// </summary>
 /// <remarks>
-/// Everything delivered is taken at once, so that its lock is renewed also while it waits for a handler; the broker bounds how much that is. A message is settled
-/// while its loop's next handler runs already: waiting for the answer would leave the handler idle for a round trip.
+/// Everything delivered is taken at once, so that its lock is renewed also while it waits for a handler; the broker
+/// bounds how much that is. A message is settled while its loop's next handler runs already: waiting for the answer
+/// would leave the handler idle for a round trip.
 /// </remarks>
 internal sealed class ProcessorRun(
     ProcessorClient client,
@@ -15,9 +19,11 @@ internal sealed class ProcessorRun(
     string group,
     ProcessorOptions options,
     Func<ProcessMessageEventArgs, Task> handle,
-    Func<ProcessErrorEventArgs, Task>? onError) : IDisposable
+    Func<ProcessErrorEventArgs, Task>? onError
+) : IDisposable
 {
-    private static readonly TimeSpan FirstDelay = TimeSpan.FromSeconds(1), MaxDelay = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan FirstDelay = TimeSpan.FromSeconds(1),
+        MaxDelay = TimeSpan.FromSeconds(30);
 
     /// <summary>What handlers get to give up in once their tokens are cancelled.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
@@ -27,7 +33,11 @@ internal sealed class ProcessorRun(
     private readonly ReadyMessages _ready = new(options.Ordering);
     private readonly ConcurrentDictionary<HeldMessage, bool> _running = new();
     private readonly FailureLog _failures = new(client.Logger, client.Options.TimeProvider, topic, group);
-    private readonly ProcessOperations _operations = new(client.Options, AddressArgument.Parse(topic, null).Topic, group);
+    private readonly ProcessOperations _operations = new(
+        client.Options,
+        AddressArgument.Parse(topic, null).Topic,
+        group
+    );
     private IAsyncEnumerator<Message>? _messages;
     private Task _ended = Task.CompletedTask;
     private volatile bool _givesUp;
@@ -38,7 +48,10 @@ internal sealed class ProcessorRun(
     /// <exception cref="LightQException">The broker refused the subscription or cannot be reached.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        _ended = Task.WhenAll([Task.Run(ReceiveAsync, CancellationToken.None), .. Enumerable.Range(0, options.MaxConcurrency).Select(_ => Task.Run(HandleAllAsync))]);
+        _ended = Task.WhenAll([
+            Task.Run(ReceiveAsync, CancellationToken.None),
+            .. Enumerable.Range(0, options.MaxConcurrency).Select(_ => Task.Run(HandleAllAsync)),
+        ]);
         await _subscribed.Task.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
@@ -97,7 +110,9 @@ internal sealed class ProcessorRun(
             {
                 while (await messages.MoveNextAsync().ConfigureAwait(false))
                 {
-                    _ready.Add(new HeldMessage(messages.Current.ToOwned(), Time, options.MaxLockRenewal, OnCancelFailed));
+                    _ready.Add(
+                        new HeldMessage(messages.Current.ToOwned(), Time, options.MaxLockRenewal, OnCancelFailed)
+                    );
                     delay = FirstDelay;
                 }
             }
@@ -122,16 +137,17 @@ internal sealed class ProcessorRun(
         }
     }
 
-    private ConsumeOptions ToConsumeOptions() => new()
-    {
-        Group = group,
-        SettleMode = SettleMode.Explicit,
-        MaxInFlight = options.EffectiveMaxInFlight,
-        LockDuration = options.LockDuration,
-        Start = options.Start,
-        Filter = options.Filter,
-        OnSubscribed = _ => _subscribed.TrySetResult(),
-    };
+    private ConsumeOptions ToConsumeOptions() =>
+        new()
+        {
+            Group = group,
+            SettleMode = SettleMode.Explicit,
+            MaxInFlight = options.EffectiveMaxInFlight,
+            LockDuration = options.LockDuration,
+            Start = options.Start,
+            Filter = options.Filter,
+            OnSubscribed = _ => _subscribed.TrySetResult(),
+        };
 
     private async Task<bool> WaitAsync(TimeSpan delay, CancellationToken stopping)
     {
@@ -198,7 +214,8 @@ internal sealed class ProcessorRun(
                 await CompleteAsync(held).ConfigureAwait(false);
             else if (error is not OperationCanceledException || !held.Token.IsCancellationRequested)
                 await AbandonAsync(held, error).ConfigureAwait(false);
-            // A handler that was told to give up and did has lost its message, or goes with the subscription: that delivery does not count.
+            // A handler that was told to give up and did has lost its message, or goes with the subscription: that
+            // delivery does not count.
         }
         catch (Exception e)
         {
@@ -214,7 +231,13 @@ internal sealed class ProcessorRun(
             return;
         // Unknown: the handler has settled it by itself.
         if (await held.Message.CompleteAsync().ConfigureAwait(false) == SettleOutcome.LockExpired)
-            throw new LightQException(ErrorCode.TimedOut, $"Message {held.Message.Offset} of {topic} was handled, but its lock was lost before it could be completed: it comes again.");
+        {
+            throw new LightQException(
+                ErrorCode.TimedOut,
+                $"Message {held.Message.Offset} of {topic} was handled, but its lock was lost before it could be "
+                    + $"completed: it comes again."
+            );
+        }
     }
 
     private async Task AbandonAsync(HeldMessage held, Exception error)
@@ -222,7 +245,11 @@ internal sealed class ProcessorRun(
         await ReportAsync(ProcessErrorSource.Handler, error, held.Message).ConfigureAwait(false);
         // Whatever the outcome: done; settled by the handler before; or the lock is lost, and it comes again as well.
         string reason = $"{error.GetType().Name}: {error.Message}";
-        await held.Message.AbandonAsync(reason: reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength]).ConfigureAwait(false);
+        await held
+            .Message.AbandonAsync(
+                reason: reason.Length <= ProtocolLimits.ReasonLength ? reason : reason[..ProtocolLimits.ReasonLength]
+            )
+            .ConfigureAwait(false);
     }
 
     private void Release(HeldMessage held)

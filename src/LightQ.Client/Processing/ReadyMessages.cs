@@ -3,7 +3,10 @@ using System.Threading.Channels;
 namespace LightQ.Client.Processing;
 
 /// <summary>The messages that wait for a handler, in the order wanted: one whose lane is busy is not ready.</summary>
-/// <remarks>Thread-safe. Bounded by what the broker delivers, which is no more than the processor's most in flight for each partition.</remarks>
+/// <remarks>
+/// Thread-safe. Bounded by what the broker delivers, which is no more than the processor's most in flight for each
+/// partition.
+/// </remarks>
 internal sealed class ReadyMessages(ProcessingOrder ordering)
 {
     private readonly Channel<HeldMessage> _ready = Channel.CreateUnbounded<HeldMessage>();
@@ -86,7 +89,10 @@ internal sealed class ReadyMessages(ProcessingOrder ordering)
 
     private bool TryGetKey(in Message message, out LaneKey key)
     {
-        key = ordering == ProcessingOrder.Partition ? new LaneKey(message.Partition, default) : new LaneKey(message.Partition, message.Key);
+        key =
+            ordering == ProcessingOrder.Partition
+                ? new LaneKey(message.Partition, default)
+                : new LaneKey(message.Partition, message.Key);
         return ordering == ProcessingOrder.Partition || (ordering == ProcessingOrder.Key && message.HasKey);
     }
 }

@@ -1,6 +1,9 @@
 namespace LightQ.Client.Publishing;
 
-/// <summary>Counts what a producer accepted and what became of it, and knows who waits for how much. Guarded by its producer's gate.</summary>
+/// <summary>
+/// Counts what a producer accepted and what became of it, and knows who waits for how much. Guarded by its producer's
+/// gate.
+/// </summary>
 internal sealed class FlushWaiters
 {
     private readonly Queue<(long Target, TaskCompletionSource Done)> _waiters = new();
@@ -42,7 +45,9 @@ internal sealed class FlushWaiters
         throw error.Copy();
     }
 
-    /// <summary>Completes when everything accepted so far is settled; fails with the first error since the last time.</summary>
+    /// <summary>
+    /// Completes when everything accepted so far is settled; fails with the first error since the last time.
+    /// </summary>
     public Task WaitAsync()
     {
         if (_settled == _accepted && _waiters.Count == 0)

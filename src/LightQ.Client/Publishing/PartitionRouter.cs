@@ -2,8 +2,14 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>Chooses the partition of each message of a producer on a topic with several: by its key, or any that is being filled or has room.</summary>
-/// <remarks>Thread-safe. Remembers a little without locks: a race costs a smaller batch or a wait for another partition, never an order.</remarks>
+/// <summary>
+/// Chooses the partition of each message of a producer on a topic with several: by its key, or any that is being filled
+/// or has room.
+/// </summary>
+/// <remarks>
+/// Thread-safe. Remembers a little without locks: a race costs a smaller batch or a wait for another partition, never
+/// an order.
+/// </remarks>
 internal sealed class PartitionRouter
 {
     private readonly ProducerStream[] _streams;
@@ -26,7 +32,10 @@ internal sealed class PartitionRouter
     /// <summary>The partition of a key.</summary>
     public int PartitionOf(in MessageKey key) => key.PartitionOf(_streams.Length);
 
-    /// <summary>The stream of a key; without one, of the message's id; without either, of the partition that takes messages without a key at the moment.</summary>
+    /// <summary>
+    /// The stream of a key; without one, of the message's id; without either, of the partition that takes messages
+    /// without a key at the moment.
+    /// </summary>
     /// <param name="key">The key.</param>
     /// <param name="recordLength">How long the message is as a record.</param>
     /// <param name="properties">When it is due and when it expires, and its id.</param>
@@ -46,7 +55,8 @@ internal sealed class PartitionRouter
     }
 
     /// <summary>Waits for the partition that refused last.</summary>
-    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) => ServedOr(Volatile.Read(ref _refused)).WaitForRoomAsync(cancellationToken);
+    public ValueTask WaitForRoomAsync(CancellationToken cancellationToken) =>
+        ServedOr(Volatile.Read(ref _refused)).WaitForRoomAsync(cancellationToken);
 
     public Task FlushAsync() => Task.WhenAll(_streams.Select(s => s.FlushAsync()));
 
@@ -56,17 +66,25 @@ internal sealed class PartitionRouter
             stream.Close();
     }
 
-    /// <summary>What ended one partition's stream ends all of them: the name was taken over, or the topic is gone. Does not wait: the caller holds that stream's gate.</summary>
-    public void FaultAll(LightQException reason) => ThreadPool.QueueUserWorkItem(
-        static state =>
-        {
-            foreach (ProducerStream stream in state.Router._streams)
-                stream.FaultWith(state.Reason);
-        },
-        (Router: this, Reason: reason),
-        preferLocal: false);
+    /// <summary>
+    /// What ended one partition's stream ends all of them: the name was taken over, or the topic is gone. Does not
+    /// wait: the caller holds that stream's gate.
+    /// </summary>
+    public void FaultAll(LightQException reason) =>
+        ThreadPool.QueueUserWorkItem(
+            static state =>
+            {
+                foreach (ProducerStream stream in state.Router._streams)
+                    stream.FaultWith(state.Reason);
+            },
+            (Router: this, Reason: reason),
+            preferLocal: false
+        );
 
-    /// <summary>Stays with a partition until the batch that is being filled there is full or sent, then goes to the next one with room.</summary>
+    /// <summary>
+    /// Stays with a partition until the batch that is being filled there is full or sent, then goes to the next one
+    /// with room.
+    /// </summary>
     private ProducerStream ChooseAny(int recordLength, in BatchProperties properties)
     {
         int current = Volatile.Read(ref _current);

@@ -3,7 +3,9 @@ using LightQ.Protocol;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>Opens a producer: one stream, which says how many partitions there are, and then one for each of the others.</summary>
+/// <summary>
+/// Opens a producer: one stream, which says how many partitions there are, and then one for each of the others.
+/// </summary>
 internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOptions options)
 {
     private readonly List<ProducerStream> _opened = [];
@@ -15,9 +17,10 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
         {
             ProducerStream first = Attach(Make(options.Partition));
             await first.FirstAnswer.WaitAsync(cancellationToken).ConfigureAwait(false);
-            PartitionRouter? router = options.Partition is null && first.PartitionCount != 1
-                ? await OpenOthersAsync(first, cancellationToken).ConfigureAwait(false)
-                : null;
+            PartitionRouter? router =
+                options.Partition is null && first.PartitionCount != 1
+                    ? await OpenOthersAsync(first, cancellationToken).ConfigureAwait(false)
+                    : null;
             return new Producer(first, router, options, link.Options.TimeProvider);
         }
         catch
@@ -28,13 +31,30 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
         }
     }
 
-    /// <summary>A partition that the broker refuses is one that messages cannot be published to; the others are opened all the same.</summary>
+    /// <summary>
+    /// A partition that the broker refuses is one that messages cannot be published to; the others are opened all the
+    /// same.
+    /// </summary>
     private async Task<PartitionRouter> OpenOthersAsync(ProducerStream first, CancellationToken cancellationToken)
     {
         if (first.KeyHashVersion != KeyRouting.Version)
-            throw new LightQException(ErrorCode.NotSupported, $"{topic} routes keys by rule {first.KeyHashVersion}, which this version of the client does not know: it knows {KeyRouting.Version}.");
+        {
+            throw new LightQException(
+                ErrorCode.NotSupported,
+                $"{topic} routes keys by rule {first.KeyHashVersion}, which this version of the client does not know: "
+                    + $"it knows {KeyRouting.Version}."
+            );
+        }
+
         if (first.PartitionCount is < 1 or > ProtocolLimits.MaxPartitions)
-            throw new LightQException(ErrorCode.NotSupported, $"{topic} has {(uint)first.PartitionCount} partitions; this version of the client knows up to {ProtocolLimits.MaxPartitions}.");
+        {
+            throw new LightQException(
+                ErrorCode.NotSupported,
+                $"{topic} has {(uint)first.PartitionCount} partitions; this version of the client knows up to "
+                    + $"{ProtocolLimits.MaxPartitions}."
+            );
+        }
+
         var streams = new ProducerStream[first.PartitionCount];
         for (int partition = 0; partition < streams.Length; partition++)
             streams[partition] = partition == first.Partition ? first : Make(partition);
@@ -47,7 +67,8 @@ internal sealed class ProducerOpener(BrokerLink link, string topic, ProducerOpti
         return router;
     }
 
-    private ProducerStream Make(int? partition) => new(link, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
+    private ProducerStream Make(int? partition) =>
+        new(link, topic, partition, options, _instance, isReturning: _opened.Count != 0 && options.Name is not null);
 
     private ProducerStream Attach(ProducerStream stream)
     {

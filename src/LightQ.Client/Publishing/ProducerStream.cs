@@ -8,11 +8,15 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>A producer's engine: fills batches, keeps to the window, numbers and sends batches, matches acks, survives reconnects.</summary>
+/// <summary>
+/// A producer's engine: fills batches, keeps to the window, numbers and sends batches, matches acks, survives
+/// reconnects.
+/// </summary>
 /// <remarks>
-/// Thread-safe. A batch goes open (being filled) - sealed (complete, waits for the sender) - in flight (sent, waits for its ack).
-/// There is no linger: the sender takes the open batch whenever no sealed one is left, so batches grow by themselves while a
-/// send is under way. Sequences are given when a batch is first sent, because an anonymous producer's start anew on each stream.
+/// Thread-safe. A batch goes open (being filled) - sealed (complete, waits for the sender) - in flight (sent, waits for
+/// its ack). There is no linger: the sender takes the open batch whenever no sealed one is left, so batches grow by
+/// themselves while a send is under way. Sequences are given when a batch is first sent, because an anonymous
+/// producer's start anew on each stream.
 /// </remarks>
 internal sealed class ProducerStream : ClientStream, IOutgoing
 {
@@ -25,11 +29,14 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private readonly Compressor? _compressor;
     private readonly WaitingPublishes _waiting;
     private readonly PublishOutcomes _outcomes;
-    private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<LightQException?> _firstAnswer = new(
+        TaskCreationOptions.RunContinuationsAsynchronously
+    );
     private LightQException? _fault;
     private LightQException? _refusal; // Of one of several partitions, until a later connection opens it.
     private Connection? _connection;
-    private bool _isOpened, _wasOpened;
+    private bool _isOpened,
+        _wasOpened;
     private bool _isScheduled;
     private ProducerOpenedFrame _opened;
     private readonly ulong _instance;
@@ -37,13 +44,27 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private uint _partition;
     private uint _stream;
 
-    /// <summary>Makes a stream to one partition; null has the broker choose it. What <paramref name="instance"/> and <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says.</summary>
-    public ProducerStream(BrokerLink link, string topic, int? partition, ProducerOptions options, ulong instance, bool isReturning)
+    /// <summary>
+    /// Makes a stream to one partition; null has the broker choose it. What <paramref name="instance"/> and
+    /// <paramref name="isReturning"/> are, <see cref="OpenProducerFrame"/> says.
+    /// </summary>
+    public ProducerStream(
+        BrokerLink link,
+        string topic,
+        int? partition,
+        ProducerOptions options,
+        ulong instance,
+        bool isReturning
+    )
     {
         (_link, _options, _instance, _isReturning) = (link, options, instance, isReturning);
         _compressor = Compressor.Create(options);
         _partition = partition is { } wanted ? (uint)wanted : OpenProducerFrame.AnyPartition;
-        _queue = new PublishQueue(options.BatchBytes, isRepeatable: options.Name is not null, link.Options.TimeProvider);
+        _queue = new PublishQueue(
+            options.BatchBytes,
+            isRepeatable: options.Name is not null,
+            link.Options.TimeProvider
+        );
         _waiting = new WaitingPublishes(_queue, _flushes);
         Operations = new PublishOperations(link.Options, topic);
         _outcomes = new PublishOutcomes(_queue, _waiting, _flushes, Operations);
@@ -63,13 +84,22 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     /// <summary>How the topic's keys map to partitions.</summary>
     public byte KeyHashVersion => _opened.KeyHashVersion;
 
-    /// <summary>The router that this stream is one partition of; null when it is all of its producer, bound to a partition or not.</summary>
+    /// <summary>
+    /// The router that this stream is one partition of; null when it is all of its producer, bound to a partition or
+    /// not.
+    /// </summary>
     public PartitionRouter? Router { get; set; }
 
-    /// <summary>Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one of several partitions.</summary>
+    /// <summary>
+    /// Completes when the broker has answered for the first time: with nothing, or with why it does not serve this one
+    /// of several partitions.
+    /// </summary>
     public Task<LightQException?> FirstAnswer => _firstAnswer.Task;
 
-    /// <summary>Why it takes no messages, as far as is known: for good, or, of one of several partitions, until a later connection opens it.</summary>
+    /// <summary>
+    /// Why it takes no messages, as far as is known: for good, or, of one of several partitions, until a later
+    /// connection opens it.
+    /// </summary>
     public LightQException? Failure => Volatile.Read(ref _fault) ?? Volatile.Read(ref _refusal);
 
     /// <summary>Whether it takes no messages for good.</summary>
@@ -91,8 +121,14 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         Connection? schedule;
         lock (_gate)
         {
-            if ((!_waiting.IsEmpty || body.Length > _opened.MaxMessageBytes || !_queue.TryAddToOpen(body)) && !TryPublishSlowly(body, default, null, default))
+            if (
+                (!_waiting.IsEmpty || body.Length > _opened.MaxMessageBytes || !_queue.TryAddToOpen(body))
+                && !TryPublishSlowly(body, default, null, default)
+            )
+            {
                 return false;
+            }
+
             _flushes.Accept(1);
             schedule = TakeSchedule();
         }
@@ -100,7 +136,12 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         return true;
     }
 
-    public bool TryPublish(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
+    public bool TryPublish(
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties
+    )
     {
         Connection? schedule;
         lock (_gate)
@@ -114,7 +155,13 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         return true;
     }
 
-    public ValueTask<PublishAck> PublishAsync(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties, CancellationToken cancellationToken)
+    public ValueTask<PublishAck> PublishAsync(
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties,
+        CancellationToken cancellationToken
+    )
     {
         if (cancellationToken.IsCancellationRequested)
             return ValueTask.FromCanceled<PublishAck>(cancellationToken);
@@ -202,7 +249,8 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     {
         if (_opened.MaxBatchBytes == 0)
             ThrowIfFaulted();
-        return recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes && recordLength + properties.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
+        return recordLength - RecordLayout.FixedSize <= _opened.MaxMessageBytes
+            && recordLength + properties.HeaderLength + BatchLayout.Alignment <= _opened.MaxBatchBytes;
     }
 
     /// <summary>Whether an ordinary batch can be begun.</summary>
@@ -253,7 +301,10 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             if (_fault is not null)
                 return;
             Leave();
-            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+            _outcomes.RejectUnanswered(
+                ErrorCode.OutcomeUnknown,
+                $"The producer ended before the ack: {reason.Message}"
+            );
             Fault(reason, reason.Code);
         }
     }
@@ -262,15 +313,22 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     public bool TakeForSend(List<ArraySegment<byte>> segments, List<SendBatch> held, int maxSegments)
     {
         int first = held.Count;
-        uint stream, epoch;
+        uint stream,
+            epoch;
         ulong producerId;
         bool more;
         lock (_gate)
         {
             _isScheduled = false;
             (stream, epoch, producerId) = (_stream, _opened.ProducerEpoch, _opened.ProducerId);
-            while (segments.Count + held.Count - first < (_queue.IsNextSmall ? PublishFrames.MostSegments : maxSegments) && CanSend(mayTakeOpen: held.Count == first))
+            while (
+                segments.Count + held.Count - first < (_queue.IsNextSmall ? PublishFrames.MostSegments : maxSegments)
+                && CanSend(mayTakeOpen: held.Count == first)
+            )
+            {
                 held.Add(_queue.Send());
+            }
+
             more = CanSend(mayTakeOpen: true);
             _isScheduled = more;
         }
@@ -288,7 +346,18 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
                 return;
             (_connection, _isOpened) = (connection, false);
             _stream = connection.Register(this);
-            connection.Outbox.Write(new OpenProducerFrame(Topic, _partition, _options.AckLevel, _options.Name ?? "", _instance, _isReturning), _stream, _stream);
+            connection.Outbox.Write(
+                new OpenProducerFrame(
+                    Topic,
+                    _partition,
+                    _options.AckLevel,
+                    _options.Name ?? "",
+                    _instance,
+                    _isReturning
+                ),
+                _stream,
+                _stream
+            );
         }
     }
 
@@ -314,7 +383,10 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
                     OnStreamClosed(FrameCodec.Read<ClosedFrame>(body));
                     break;
                 default:
-                    throw new ProtocolException(ErrorCode.UnexpectedFrame, $"A producer stream does not get {header.Type}.");
+                    throw new ProtocolException(
+                        ErrorCode.UnexpectedFrame,
+                        $"A producer stream does not get {header.Type}."
+                    );
             }
             _waiting.Admit();
             schedule = TakeSchedule();
@@ -329,7 +401,10 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             (_connection, _isOpened, _isScheduled) = (null, false, false);
             if (IsNamed)
                 return;
-            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The connection was lost before the ack: {reason.Message}");
+            _outcomes.RejectUnanswered(
+                ErrorCode.OutcomeUnknown,
+                $"The connection was lost before the ack: {reason.Message}"
+            );
             _waiting.Admit();
         }
     }
@@ -343,7 +418,10 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         }
     }
 
-    /// <summary>Counts batches at the length that compression gave them, which makes room for more; on another stream they wait to be sent again, and are counted then.</summary>
+    /// <summary>
+    /// Counts batches at the length that compression gave them, which makes room for more; on another stream they wait
+    /// to be sent again, and are counted then.
+    /// </summary>
     private bool Shrink(List<SendBatch> held, int first, uint stream, bool isScheduled)
     {
         lock (_gate)
@@ -357,7 +435,12 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         }
     }
 
-    private bool TryPublishSlowly(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
+    private bool TryPublishSlowly(
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties
+    )
     {
         ThrowIfFaulted();
         _flushes.ThrowUnreported();
@@ -368,8 +451,13 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
     private int CheckSize(int bodyLength, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
     {
         int length = SendBatch.RecordLength(bodyLength, key, headers);
-        return Fits(length, properties) ? length : throw new LightQException(
-            ErrorCode.MessageTooLarge, $"The message has {length - RecordLayout.FixedSize} bytes of key, headers and body; {Topic} takes {_opened.MaxMessageBytes}.");
+        return Fits(length, properties)
+            ? length
+            : throw new LightQException(
+                ErrorCode.MessageTooLarge,
+                $"The message has {length - RecordLayout.FixedSize} bytes of key, headers and body; {Topic} takes "
+                    + $"{_opened.MaxMessageBytes}."
+            );
     }
 
     private void ThrowIfFaulted()
@@ -401,11 +489,16 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         {
             Leave();
             _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The topic was deleted before the ack.");
-            var reason = new LightQException(ErrorCode.TopicDeleted, $"{Topic} was deleted and made again with {opened.PartitionCount} partitions, not {_opened.PartitionCount}: open another producer.");
+            var reason = new LightQException(
+                ErrorCode.TopicDeleted,
+                $"{Topic} was deleted and made again with {opened.PartitionCount} partitions, not "
+                    + $"{_opened.PartitionCount}: open another producer."
+            );
             FaultProducer(reason, reason.Code);
             return;
         }
-        bool sameLog = !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
+        bool sameLog =
+            !IsNamed || (opened.ProducerId == _opened.ProducerId && opened.Incarnation == _opened.Incarnation);
         (_opened, _partition, Operations.Partition) = (opened, opened.Partition, (int)opened.Partition);
         _queue.Open((int)Math.Min(opened.WindowBytes, int.MaxValue), opened.MaxBatchBytes, opened.BatchWindow);
         if (_wasOpened)
@@ -417,27 +510,43 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         _firstAnswer.TrySetResult(null);
     }
 
-    /// <summary>After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything else.</summary>
+    /// <summary>
+    /// After a reconnect: a named producer sends again what has no ack, with its old numbers, in front of everything
+    /// else.
+    /// </summary>
     private void Resume(ulong expected, bool sameLog)
     {
         if (IsNamed && sameLog && _queue.TryResend(expected))
             return;
-        _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, "The broker lost its memory of this producer before the ack.");
+        _outcomes.RejectUnanswered(
+            ErrorCode.OutcomeUnknown,
+            "The broker lost its memory of this producer before the ack."
+        );
         _queue.Begin(expected);
     }
 
     private void OnStreamClosed(in ClosedFrame closed)
     {
-        var reason = new LightQException(closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code, closed.Message);
+        var reason = new LightQException(
+            closed.Code == ErrorCode.None ? ErrorCode.Closed : closed.Code,
+            closed.Message
+        );
         (bool wasOpened, _isOpened) = (_isOpened, false);
         _connection!.Unregister(_stream);
         ClientLog.ProducerFailed(_link.Logger, Topic, reason.Code, reason.Message);
         bool isRefused = !wasOpened && Router is not null && PartitionRefusal.Is(reason.Code);
         if (isRefused || _firstAnswer.TrySetException(reason) || !reason.IsTransient)
         {
-            // What was sent before a lost connection may be stored; of an open stream the broker's reason is the outcome.
+            // What was sent before a lost connection may be stored; of an open stream the broker's reason is the
+            // outcome.
             if (!wasOpened && reason.Code is not (ErrorCode.TopicDeleted or ErrorCode.UnknownTopic))
-                _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The producer ended before the ack: {reason.Message}");
+            {
+                _outcomes.RejectUnanswered(
+                    ErrorCode.OutcomeUnknown,
+                    $"The producer ended before the ack: {reason.Message}"
+                );
+            }
+
             if (isRefused)
             {
                 // The other partitions go on, and every connection asks for this one again.
@@ -449,7 +558,13 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
             return;
         }
         if (wasOpened && !IsNamed)
-            _outcomes.RejectUnanswered(ErrorCode.OutcomeUnknown, $"The broker closed the stream before the ack: {reason.Message}");
+        {
+            _outcomes.RejectUnanswered(
+                ErrorCode.OutcomeUnknown,
+                $"The broker closed the stream before the ack: {reason.Message}"
+            );
+        }
+
         _link.ReopenLater(this, _connection);
     }
 
@@ -460,7 +575,14 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         Leave();
         _outcomes.Reject(first, code, message);
         string behind = $"An earlier message of this producer was refused, so this one was not stored: {message}";
-        if (code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied or ErrorCode.NotSupported)
+        if (
+            code
+            is ErrorCode.Fenced
+                or ErrorCode.TopicDeleted
+                or ErrorCode.UnknownTopic
+                or ErrorCode.PermissionDenied
+                or ErrorCode.NotSupported
+        )
         {
             FaultProducer(new LightQException(code, message), ErrorCode.StreamBroken);
             return;
@@ -469,12 +591,22 @@ internal sealed class ProducerStream : ClientStream, IOutgoing
         Open(_connection!);
     }
 
-    /// <summary>As <see cref="Fault"/>; what holds for the name or the topic ends the producer's other partitions, too.</summary>
+    /// <summary>
+    /// As <see cref="Fault"/>; what holds for the name or the topic ends the producer's other partitions, too.
+    /// </summary>
     private void FaultProducer(LightQException reason, ErrorCode code)
     {
         Fault(reason, code);
-        if (reason.Code is ErrorCode.Fenced or ErrorCode.TopicDeleted or ErrorCode.UnknownTopic or ErrorCode.PermissionDenied)
+        if (
+            reason.Code
+            is ErrorCode.Fenced
+                or ErrorCode.TopicDeleted
+                or ErrorCode.UnknownTopic
+                or ErrorCode.PermissionDenied
+        )
+        {
             Router?.FaultAll(reason);
+        }
     }
 
     /// <summary>Tells the broker, if it is there, that the stream ends.</summary>

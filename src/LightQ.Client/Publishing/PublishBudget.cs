@@ -2,7 +2,10 @@ using LightQ.Protocol;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>The bytes a producer may have under way: what waits here, what the broker has not appended, what it has not acknowledged.</summary>
+/// <summary>
+/// The bytes a producer may have under way: what waits here, what the broker has not appended, what it has not
+/// acknowledged.
+/// </summary>
 /// <remarks>A mutable struct; guarded by its producer's gate.</remarks>
 internal struct PublishBudget
 {
@@ -14,12 +17,15 @@ internal struct PublishBudget
     /// <summary>Whether a batch of so many bytes may be accepted. One may always be when there is no other.</summary>
     public readonly bool HasRoom(int bytes)
     {
-        long inWindow = _sent + _queued, inAll = _unacknowledged + _queued;
+        long inWindow = _sent + _queued,
+            inAll = _unacknowledged + _queued;
         return (inWindow == 0 || inWindow + bytes <= _window)
             && (inAll == 0 || inAll + bytes <= ProtocolLimits.UnacknowledgedBytes);
     }
 
-    /// <summary>Whether at least half of the window is free, so that someone who waits for room can write more than one batch.</summary>
+    /// <summary>
+    /// Whether at least half of the window is free, so that someone who waits for room can write more than one batch.
+    /// </summary>
     public readonly bool IsHalfFree => _sent + _queued <= _window / 2 && HasRoom(0);
 
     /// <summary>Whether the broker's window takes a batch of so many bytes now.</summary>

@@ -1,5 +1,5 @@
-using LightQ.Client.Telemetry;
 using System.Diagnostics;
+using LightQ.Client.Telemetry;
 
 namespace LightQ.Client.Publishing;
 

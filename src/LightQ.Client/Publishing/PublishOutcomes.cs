@@ -5,8 +5,15 @@ using LightQ.Protocol.Frames;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>Tells publishers what became of their messages, and whoever measures. Guarded by their producer's gate.</summary>
-internal sealed class PublishOutcomes(PublishQueue queue, WaitingPublishes waiting, FlushWaiters flushes, PublishOperations operations)
+/// <summary>
+/// Tells publishers what became of their messages, and whoever measures. Guarded by their producer's gate.
+/// </summary>
+internal sealed class PublishOutcomes(
+    PublishQueue queue,
+    WaitingPublishes waiting,
+    FlushWaiters flushes,
+    PublishOperations operations
+)
 {
     /// <summary>Takes what an ack says of the batches in flight, up to the first that was refused.</summary>
     /// <returns>That one, which has no outcome yet; null when all of them are stored.</returns>
@@ -22,7 +29,10 @@ internal sealed class PublishOutcomes(PublishQueue queue, WaitingPublishes waiti
                 if (batch.BaseSequence < range.FirstSequence || batch.BaseSequence + (ulong)batch.Count > end)
                 {
                     Reject(batch, ErrorCode.OutcomeUnknown, "The broker's ack does not match what was sent.");
-                    throw new ProtocolException(ErrorCode.OutOfOrder, $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent.");
+                    throw new ProtocolException(
+                        ErrorCode.OutOfOrder,
+                        $"Messages {range.FirstSequence} to {end - 1} were acknowledged, which is not what was sent."
+                    );
                 }
                 if (range.Error != ErrorCode.None)
                 {
@@ -32,7 +42,10 @@ internal sealed class PublishOutcomes(PublishQueue queue, WaitingPublishes waiti
                 long offset = range.BaseOffset + (long)(batch.BaseSequence - range.FirstSequence);
                 if (!range.IsDuplicate)
                     queue.OnStored(batch.BaseSequence + (ulong)batch.Count);
-                Accept(batch, new PublishAck(offset, batch.Count, frame.Durability, partition) { IsDuplicate = range.IsDuplicate });
+                Accept(
+                    batch,
+                    new PublishAck(offset, batch.Count, frame.Durability, partition) { IsDuplicate = range.IsDuplicate }
+                );
             }
         }
         return null;

@@ -5,15 +5,20 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>A producer's batches: the open one, the sealed ones that wait for the sender, and those in flight, all within its budget.</summary>
+/// <summary>
+/// A producer's batches: the open one, the sealed ones that wait for the sender, and those in flight, all within its
+/// budget.
+/// </summary>
 /// <remarks>Guarded by its producer's gate. Batches leave in the order they were filled.</remarks>
 internal sealed class PublishQueue
 {
     // Each sealed batch holds a buffer, however little is in it.
     private const int MaxSealed = 128;
+
     // Those of messages with an id hold little ones.
     private const int MaxSmallSealed = 1024;
     private const int MaxUnrepeatableInFlight = 4096;
+
     // Twice a window, however small the batches: what comes back above it would be allocated anew for ever.
     private const int SpareBytes = 2 * ProtocolLimits.DefaultPublishWindowBytes;
 
@@ -27,12 +32,16 @@ internal sealed class PublishQueue
     private PublishBudget _budget;
     private ulong _storedEnd;
     private SendBatch? _open;
-    // The open batch, if its messages are delivered at once and never expire: so messages that do the same ask nothing more.
+
+    // The open batch, if its messages are delivered at once and never expire: so messages that do the same ask nothing
+    // more.
     private SendBatch? _plain;
 
     /// <summary>Makes an empty queue.</summary>
     /// <param name="batchBytes">The size of ordinary batches.</param>
-    /// <param name="isRepeatable">Whether batches may have to be sent again, so that their memory is kept until the ack.</param>
+    /// <param name="isRepeatable">
+    /// Whether batches may have to be sent again, so that their memory is kept until the ack.
+    /// </param>
     /// <param name="time">The clock of the batches' timestamps.</param>
     public PublishQueue(int batchBytes, bool isRepeatable, TimeProvider time)
     {
@@ -47,8 +56,11 @@ internal sealed class PublishQueue
     /// <summary>The number of the next record that is sent for the first time.</summary>
     public ulong NextSequence { get; set; }
 
-    /// <summary>The number of the oldest record that was sent, if only on an earlier connection, and has no ack.</summary>
-    public ulong OldestSequence => _inFlight.TryPeek(out SendBatch? batch) || TryPeekAgain(out batch) ? batch!.BaseSequence : NextSequence;
+    /// <summary>
+    /// The number of the oldest record that was sent, if only on an earlier connection, and has no ack.
+    /// </summary>
+    public ulong OldestSequence =>
+        _inFlight.TryPeek(out SendBatch? batch) || TryPeekAgain(out batch) ? batch!.BaseSequence : NextSequence;
 
     /// <summary>Whether something was sent, if only on an earlier connection, and has no ack.</summary>
     public bool HasUnanswered => OldestSequence != NextSequence;
@@ -57,14 +69,18 @@ internal sealed class PublishQueue
     public bool HasRoomForBatch => HasRoom(_batches.BatchBytes);
 
     /// <summary>Whether a record of so many bytes and these times goes into the open batch.</summary>
-    public bool FitsOpen(int recordLength, in BatchProperties properties) => IsOpenFor(properties) && _open!.Fits(recordLength);
+    public bool FitsOpen(int recordLength, in BatchProperties properties) =>
+        IsOpenFor(properties) && _open!.Fits(recordLength);
 
     /// <summary>Whether half of the window is free.</summary>
     public bool IsHalfFree => _budget.IsHalfFree;
 
     public SendBatch Rent(in BatchProperties properties) => _batches.Rent(0, properties);
 
-    /// <summary>The broker opened a stream with these windows, of bytes and of batches, on which nothing is sent yet; 0 batches for any number.</summary>
+    /// <summary>
+    /// The broker opened a stream with these windows, of bytes and of batches, on which nothing is sent yet; 0 batches
+    /// for any number.
+    /// </summary>
     public void Open(int window, long maxBatchBytes, uint batchWindow)
     {
         _budget.Open(window);
@@ -78,7 +94,13 @@ internal sealed class PublishQueue
 
     public bool TryAddToOpen(ReadOnlySpan<byte> body) => _plain is { } open && open.TryAdd(body);
 
-    public bool TryAdd(ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, int recordLength, in BatchProperties properties) =>
+    public bool TryAdd(
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        int recordLength,
+        in BatchProperties properties
+    ) =>
         (IsOpenFor(properties) && _open!.TryAdd(body, key, headers))
         || (TryOpenBatch(recordLength, properties) && _open!.TryAdd(body, key, headers));
 
@@ -116,7 +138,10 @@ internal sealed class PublishQueue
     }
 
     /// <summary>Whether the next batch is the short one of a message with an id.</summary>
-    public bool IsNextSmall => _sealed.TryPeek(out SendBatch? next) && next.Properties.MessageId is not null && next.Length <= SendBatchPool.SmallBatchBytes;
+    public bool IsNextSmall =>
+        _sealed.TryPeek(out SendBatch? next)
+        && next.Properties.MessageId is not null
+        && next.Length <= SendBatchPool.SmallBatchBytes;
 
     /// <summary>Takes the next batch for sending, numbers it, and holds its memory.</summary>
     public SendBatch Send()
@@ -181,7 +206,10 @@ internal sealed class PublishQueue
         return true;
     }
 
-    /// <summary>The broker stored so much: the batches up to a number. What it dropped as duplicates lies in front of it or behind it.</summary>
+    /// <summary>
+    /// The broker stored so much: the batches up to a number. What it dropped as duplicates lies in front of it or
+    /// behind it.
+    /// </summary>
     public void OnStored(ulong endSequence) => _storedEnd = endSequence;
 
     /// <summary>The numbers begin here: nothing that was sent counts any more.</summary>
@@ -189,8 +217,8 @@ internal sealed class PublishQueue
 
     /// <summary>Sends again what has no ack, if the broker expects a number that it can have come to.</summary>
     /// <remarks>
-    /// Behind a kill the broker does not know of duplicates that it dropped behind the last batch it stored, and expects their numbers again. What was sent behind them it
-    /// cannot have stored, so that gets these numbers.
+    /// Behind a kill the broker does not know of duplicates that it dropped behind the last batch it stored, and
+    /// expects their numbers again. What was sent behind them it cannot have stored, so that gets these numbers.
     /// </remarks>
     /// <returns>False when it has lost its memory of the producer.</returns>
     public bool TryResend(ulong expected)
@@ -229,14 +257,17 @@ internal sealed class PublishQueue
     /// <summary>The oldest batch that waits to be sent again.</summary>
     private bool TryPeekAgain(out SendBatch? batch) => _sealed.TryPeek(out batch) && batch.IsCompleted;
 
-    private SendBatchPool MakePool(int batchBytes) => new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _mostInFlight : 0), _time);
+    private SendBatchPool MakePool(int batchBytes) =>
+        new(batchBytes, (SpareBytes / batchBytes) + 2 + (_isRepeatable ? _mostInFlight : 0), _time);
 
     private long StampForMeasuring() => Instruments.OperationDuration.Enabled ? _time.GetTimestamp() : 0;
 
-    private bool HasRoom(int bytes) => _sealed.Count < (bytes <= SendBatchPool.SmallBatchBytes ? MaxSmallSealed : MaxSealed) && _budget.HasRoom(bytes);
+    private bool HasRoom(int bytes) =>
+        _sealed.Count < (bytes <= SendBatchPool.SmallBatchBytes ? MaxSmallSealed : MaxSealed) && _budget.HasRoom(bytes);
 
     // A message with an id has a batch of its own.
-    private bool IsOpenFor(in BatchProperties properties) => _open is not null && properties.MessageId is null && _open.Properties == properties;
+    private bool IsOpenFor(in BatchProperties properties) =>
+        _open is not null && properties.MessageId is null && _open.Properties == properties;
 
     private bool TryOpenBatch(int recordLength, in BatchProperties properties)
     {

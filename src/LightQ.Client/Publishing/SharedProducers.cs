@@ -29,7 +29,8 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         MessageKey key,
         MessageHeaders? headers,
         in PublishOptions options,
-        CancellationToken cancellationToken)
+        CancellationToken cancellationToken
+    )
     {
         ArgumentNullException.ThrowIfNull(topic);
         SharedProducer shared = Get(topic);
@@ -69,7 +70,8 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         MessageKey key,
         MessageHeaders? headers,
         PublishOptions options,
-        CancellationToken cancellationToken)
+        CancellationToken cancellationToken
+    )
     {
         Producer producer;
         try
@@ -84,7 +86,8 @@ internal sealed class SharedProducers(Func<string, CancellationToken, Task<Produ
         {
             throw new LightQException(ErrorCode.Closed, "The client was disposed before the producer was open.", e);
         }
-        return await producer.PublishAsync(body.AsMemory(), options, key, headers, cancellationToken)
+        return await producer
+            .PublishAsync(body.AsMemory(), options, key, headers, cancellationToken)
             .ConfigureAwait(false);
     }
 

@@ -5,12 +5,21 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>Publishing while somebody listens to spans: each message carries the context of the one that published it, or of what is current where that is not sampled.</summary>
+/// <summary>
+/// Publishing while somebody listens to spans: each message carries the context of the one that published it, or of
+/// what is current where that is not sampled.
+/// </summary>
 /// <remarks>A context never makes a publish fail: a message that would be too large with it goes without.</remarks>
 internal static class TracedPublishing
 {
     public static ValueTask<PublishAck> PublishAsync(
-        ProducerStream stream, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties, CancellationToken cancellationToken)
+        ProducerStream stream,
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties,
+        CancellationToken cancellationToken
+    )
     {
         Activity? span = Start(stream, body.Length, key, ref headers, properties);
         try
@@ -25,7 +34,13 @@ internal static class TracedPublishing
         }
     }
 
-    public static bool TryPublish(ProducerStream stream, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers, in BatchProperties properties)
+    public static bool TryPublish(
+        ProducerStream stream,
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers,
+        in BatchProperties properties
+    )
     {
         Activity? span = Start(stream, body.Length, key, ref headers, properties);
         try
@@ -39,7 +54,11 @@ internal static class TracedPublishing
         }
     }
 
-    public static ValueTask<PublishAck> PublishAsync(ProducerStream stream, SendBatch batch, CancellationToken cancellationToken)
+    public static ValueTask<PublishAck> PublishAsync(
+        ProducerStream stream,
+        SendBatch batch,
+        CancellationToken cancellationToken
+    )
     {
         Activity? span = Start(stream, batch);
         try
@@ -69,7 +88,13 @@ internal static class TracedPublishing
     }
 
     /// <summary>Adds a message to a batch: its creation, since all of the batch is published by one span.</summary>
-    public static bool TryAdd(ProducerStream stream, SendBatch batch, ReadOnlySpan<byte> body, in MessageKey key, MessageHeaders? headers)
+    public static bool TryAdd(
+        ProducerStream stream,
+        SendBatch batch,
+        ReadOnlySpan<byte> body,
+        in MessageKey key,
+        MessageHeaders? headers
+    )
     {
         if (TryGetOwnContext(headers, out ActivityContext own))
         {
@@ -80,15 +105,24 @@ internal static class TracedPublishing
         }
         Activity? span = stream.Operations.Create.StartSpan();
         MessageHeaders? withContext = TraceContext.AddTo(headers, span ?? Activity.Current);
-        bool isAdded = (stream.Fits(SendBatch.RecordLength(body.Length, key, withContext), batch.Properties) && batch.TryAdd(body, key, withContext))
-            || (batch.Count == 0 && batch.TryAdd(body, key, headers));
+        bool isAdded =
+            (
+                stream.Fits(SendBatch.RecordLength(body.Length, key, withContext), batch.Properties)
+                && batch.TryAdd(body, key, withContext)
+            ) || (batch.Count == 0 && batch.TryAdd(body, key, headers));
         if (isAdded && span is not null)
             batch.Link(span.Context);
         return Ended(span, isAdded);
     }
 
     /// <summary>Begins to publish a message, which gets the context unless it brings one.</summary>
-    private static Activity? Start(ProducerStream stream, int bodyLength, in MessageKey key, ref MessageHeaders? headers, in BatchProperties properties)
+    private static Activity? Start(
+        ProducerStream stream,
+        int bodyLength,
+        in MessageKey key,
+        ref MessageHeaders? headers,
+        in BatchProperties properties
+    )
     {
         if (TryGetOwnContext(headers, out ActivityContext own))
             return stream.Operations.SendCreated.StartSpan(links: [new ActivityLink(own)]);

@@ -4,13 +4,21 @@ using LightQ.Protocol.Batches;
 
 namespace LightQ.Client.Publishing;
 
-/// <summary>A publish that found no room: an encoded record, a whole batch, or neither for someone who only waits for room.</summary>
+/// <summary>
+/// A publish that found no room: an encoded record, a whole batch, or neither for someone who only waits for room.
+/// </summary>
 /// <param name="Record">A rented array with the record, or null.</param>
 /// <param name="RecordLength">The record's bytes.</param>
 /// <param name="Batch">The batch, or null.</param>
 /// <param name="Completion">Who waits.</param>
 /// <param name="Properties">When the record is due and when it expires, and its id.</param>
-internal readonly record struct WaitingPublish(byte[]? Record, int RecordLength, SendBatch? Batch, PublishCompletion Completion, BatchProperties Properties = default)
+internal readonly record struct WaitingPublish(
+    byte[]? Record,
+    int RecordLength,
+    SendBatch? Batch,
+    PublishCompletion Completion,
+    BatchProperties Properties = default
+)
 {
     /// <summary>How many messages it brings.</summary>
     public int Count => Batch?.Count ?? (Record is null ? 0 : 1);

@@ -4,7 +4,9 @@ using System.Globalization;
 
 namespace LightQ.Client.Telemetry;
 
-/// <summary>One operation on one partition of a topic: the attributes that all its spans and measurements have, made once.</summary>
+/// <summary>
+/// One operation on one partition of a topic: the attributes that all its spans and measurements have, made once.
+/// </summary>
 internal sealed class Operation
 {
     private readonly KeyValuePair<string, object?>[] _attributes;
@@ -39,7 +41,11 @@ internal sealed class Operation
     /// <param name="parent">Its parent; the default for what is current, if anything is.</param>
     /// <param name="links">What it belongs to besides.</param>
     /// <param name="start">When it began; the default for now.</param>
-    public Activity? StartSpan(ActivityContext parent = default, IEnumerable<ActivityLink>? links = null, DateTimeOffset start = default)
+    public Activity? StartSpan(
+        ActivityContext parent = default,
+        IEnumerable<ActivityLink>? links = null,
+        DateTimeOffset start = default
+    )
     {
         Activity? current = Activity.Current;
         Activity? span = Instruments.Source.StartActivity(_spanName, _kind, parent, _attributes, links, start);
@@ -52,7 +58,8 @@ internal sealed class Operation
     public void Count(Counter<long> counter, int messages, string? error = null) => counter.Add(messages, With(error));
 
     /// <summary>Records how long something took.</summary>
-    public void Record(Histogram<double> histogram, TimeSpan duration, string? error = null) => histogram.Record(duration.TotalSeconds, With(error));
+    public void Record(Histogram<double> histogram, TimeSpan duration, string? error = null) =>
+        histogram.Record(duration.TotalSeconds, With(error));
 
     private ReadOnlySpan<KeyValuePair<string, object?>> With(string? error) =>
         error is null ? _attributes : [.. _attributes, new(Attributes.ErrorType, error)];

@@ -5,4 +5,9 @@ namespace LightQ.Client.Telemetry;
 /// <param name="Topic">The topic's name.</param>
 /// <param name="Partition">The partition.</param>
 /// <param name="Group">The consumer's group; null for none, and for producers.</param>
-internal readonly record struct OperationPlace(LightQClientOptions Broker, string Topic, int Partition, string? Group = null);
+internal readonly record struct OperationPlace(
+    LightQClientOptions Broker,
+    string Topic,
+    int Partition,
+    string? Group = null
+);

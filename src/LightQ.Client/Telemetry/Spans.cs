@@ -35,8 +35,10 @@ internal static class Spans
     }
 
     /// <summary>The kind of a failure: an error code where there is one, else the exception's type.</summary>
-    public static string ErrorTypeOf(Exception reason) => reason is LightQException known ? known.Code.ToString() : reason.GetType().FullName!;
+    public static string ErrorTypeOf(Exception reason) =>
+        reason is LightQException known ? known.Code.ToString() : reason.GetType().FullName!;
 
     /// <summary>What identifies a message of a topic.</summary>
-    public static string MessageId(int partition, long offset) => string.Create(CultureInfo.InvariantCulture, $"{partition}/{offset}");
+    public static string MessageId(int partition, long offset) =>
+        string.Create(CultureInfo.InvariantCulture, $"{partition}/{offset}");
 }

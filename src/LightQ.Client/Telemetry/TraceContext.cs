@@ -5,7 +5,10 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Client.Telemetry;
 
-/// <summary>A W3C trace context in a message's headers: <c>traceparent</c> and <c>tracestate</c>, by their well-known ids or by name.</summary>
+/// <summary>
+/// A W3C trace context in a message's headers: <c>traceparent</c> and <c>tracestate</c>, by their well-known ids or by
+/// name.
+/// </summary>
 internal static class TraceContext
 {
     /// <summary>Most links of one span: OpenTelemetry's default limit.</summary>
@@ -17,7 +20,8 @@ internal static class TraceContext
     /// <summary>Reads the context that a message carries.</summary>
     public static bool TryRead(HeaderEnumerator headers, out ActivityContext context)
     {
-        string? parent = null, state = null;
+        string? parent = null,
+            state = null;
         try
         {
             foreach (HeaderView header in headers)
@@ -43,19 +47,35 @@ internal static class TraceContext
     {
         if (source is not { IdFormat: ActivityIdFormat.W3C, Id: { } parent })
             return headers;
-        string state = source.TraceStateString is { Length: <= MaxStateLength } given && Ascii.IsValid(given) ? given : "";
+        string state =
+            source.TraceStateString is { Length: <= MaxStateLength } given && Ascii.IsValid(given) ? given : "";
         ReadOnlySpan<byte> own = headers is null ? default : headers.Encoded;
-        int length = own.Length + RecordWriter.SizeOfWellKnownHeader(parent.Length) + (state.Length == 0 ? 0 : RecordWriter.SizeOfWellKnownHeader(state.Length));
+        int length =
+            own.Length
+            + RecordWriter.SizeOfWellKnownHeader(parent.Length)
+            + (state.Length == 0 ? 0 : RecordWriter.SizeOfWellKnownHeader(state.Length));
         if (length > RecordLayout.MaxHeadersLength)
             return headers;
         byte[] encoded = new byte[length];
         own.CopyTo(encoded);
         int at = own.Length;
-        at += RecordWriter.WriteWellKnownHeader(encoded.AsSpan(at), WellKnownHeader.TraceParent, Encoding.ASCII.GetBytes(parent));
+        at += RecordWriter.WriteWellKnownHeader(
+            encoded.AsSpan(at),
+            WellKnownHeader.TraceParent,
+            Encoding.ASCII.GetBytes(parent)
+        );
         if (state.Length != 0)
-            RecordWriter.WriteWellKnownHeader(encoded.AsSpan(at), WellKnownHeader.TraceState, Encoding.ASCII.GetBytes(state));
+        {
+            RecordWriter.WriteWellKnownHeader(
+                encoded.AsSpan(at),
+                WellKnownHeader.TraceState,
+                Encoding.ASCII.GetBytes(state)
+            );
+        }
+
         return new MessageHeaders(encoded, (headers?.Count ?? 0) + (state.Length == 0 ? 1 : 2));
     }
 
-    private static bool Is(in HeaderView header, byte id, ReadOnlySpan<byte> name) => header.WellKnownId == id || header.Name.SequenceEqual(name);
+    private static bool Is(in HeaderView header, byte id, ReadOnlySpan<byte> name) =>
+        header.WellKnownId == id || header.Name.SequenceEqual(name);
 }

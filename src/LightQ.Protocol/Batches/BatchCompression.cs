@@ -5,7 +5,10 @@ using System.Numerics;
 namespace LightQ.Protocol.Batches;
 
 /// <summary>Compresses the records of a batch and inflates them again. Thread-safe.</summary>
-/// <remarks>Brotli allocates nothing that the garbage collector knows of, Deflate a few hundred bytes a batch, for the framework's stream.</remarks>
+/// <remarks>
+/// Brotli allocates nothing that the garbage collector knows of, Deflate a few hundred bytes a batch, for the
+/// framework's stream.
+/// </remarks>
 public static class BatchCompression
 {
     // What Deflate makes of bytes that do not compress: 5 more for every block of 16 KiB or so.
@@ -13,21 +16,35 @@ public static class BatchCompression
     private const int MinBrotliWindow = 10;
     private const int MaxBrotliWindow = 22;
 
-    /// <summary>Compresses records into a payload, padded so that it keeps to <see cref="ProtocolLimits.InflationRatio"/>.</summary>
+    /// <summary>
+    /// Compresses records into a payload, padded so that it keeps to <see cref="ProtocolLimits.InflationRatio"/>.
+    /// </summary>
     /// <param name="codec">How.</param>
     /// <param name="level">How hard.</param>
     /// <param name="records">The records.</param>
     /// <param name="payload">Where they go; a payload that does not fit is not wanted.</param>
     /// <param name="written">The payload's length.</param>
     /// <returns>False when it does not fit, or has more records than a compressed batch may have.</returns>
-    public static bool TryCompress(BatchCodec codec, CompressionLevel level, ReadOnlySpan<byte> records, Span<byte> payload, out int written)
+    public static bool TryCompress(
+        BatchCodec codec,
+        CompressionLevel level,
+        ReadOnlySpan<byte> records,
+        Span<byte> payload,
+        out int written
+    )
     {
         written = 0;
         if (records.Length > ProtocolLimits.InflatedBatchBytes)
             return false;
         bool fits = codec switch
         {
-            BatchCodec.Brotli => BrotliEncoder.TryCompress(records, payload, out written, QualityOf(level), WindowFor(records.Length)),
+            BatchCodec.Brotli => BrotliEncoder.TryCompress(
+                records,
+                payload,
+                out written,
+                QualityOf(level),
+                WindowFor(records.Length)
+            ),
             BatchCodec.Deflate => TryDeflate(level, records, payload, out written),
             _ => throw new ArgumentOutOfRangeException(nameof(codec), codec, "Brotli or Deflate."),
         };
@@ -47,24 +64,33 @@ public static class BatchCompression
     /// <param name="payload">The payload, padding included.</param>
     /// <param name="records">As many bytes as the header says.</param>
     /// <returns>False when the codec is unknown, or the payload does not inflate to exactly that many bytes.</returns>
-    public static bool TryInflate(BatchCodec codec, ReadOnlySpan<byte> payload, Span<byte> records) => codec switch
-    {
-        BatchCodec.Brotli => BrotliDecoder.TryDecompress(payload, records, out int written) && written == records.Length,
-        BatchCodec.Deflate => TryInflate(payload, records),
-        _ => false,
-    };
+    public static bool TryInflate(BatchCodec codec, ReadOnlySpan<byte> payload, Span<byte> records) =>
+        codec switch
+        {
+            BatchCodec.Brotli => BrotliDecoder.TryDecompress(payload, records, out int written)
+                && written == records.Length,
+            BatchCodec.Deflate => TryInflate(payload, records),
+            _ => false,
+        };
 
-    private static int QualityOf(CompressionLevel level) => level switch
-    {
-        CompressionLevel.NoCompression => 0,
-        CompressionLevel.Fastest => 1,
-        CompressionLevel.SmallestSize => 11,
-        _ => 4,
-    };
+    private static int QualityOf(CompressionLevel level) =>
+        level switch
+        {
+            CompressionLevel.NoCompression => 0,
+            CompressionLevel.Fastest => 1,
+            CompressionLevel.SmallestSize => 11,
+            _ => 4,
+        };
 
-    private static int WindowFor(int length) => Math.Clamp(BitOperations.Log2((uint)length) + 1, MinBrotliWindow, MaxBrotliWindow);
+    private static int WindowFor(int length) =>
+        Math.Clamp(BitOperations.Log2((uint)length) + 1, MinBrotliWindow, MaxBrotliWindow);
 
-    private static bool TryDeflate(CompressionLevel level, ReadOnlySpan<byte> records, Span<byte> payload, out int written)
+    private static bool TryDeflate(
+        CompressionLevel level,
+        ReadOnlySpan<byte> records,
+        Span<byte> payload,
+        out int written
+    )
     {
         byte[] buffer = ArrayPool<byte>.Shared.Rent(records.Length + (records.Length / DeflateSlack) + DeflateSlack);
         try
@@ -90,7 +116,8 @@ public static class BatchCompression
             using var source = new MemoryStream(buffer, 0, payload.Length, writable: false);
             using var inflate = new DeflateStream(source, CompressionMode.Decompress);
             Span<byte> more = stackalloc byte[1];
-            return inflate.ReadAtLeast(records, records.Length, throwOnEndOfStream: false) == records.Length && inflate.Read(more) == 0;
+            return inflate.ReadAtLeast(records, records.Length, throwOnEndOfStream: false) == records.Length
+                && inflate.Read(more) == 0;
         }
         catch (InvalidDataException)
         {

@@ -25,7 +25,9 @@ public static class BatchExtension
     /// <summary>Where the delayed batch was published of which this is the delivery.</summary>
     public const byte OriginOffset = 3;
 
-    /// <summary>The id of the batch's only message, by which a topic with a window knows a message that comes again.</summary>
+    /// <summary>
+    /// The id of the batch's only message, by which a topic with a window knows a message that comes again.
+    /// </summary>
     public const byte MessageId = 4;
 
     /// <summary>Bytes of an extension's id and length.</summary>

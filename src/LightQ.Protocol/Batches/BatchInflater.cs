@@ -3,7 +3,10 @@ using System.Buffers.Binary;
 
 namespace LightQ.Protocol.Batches;
 
-/// <summary>Inflates one compressed batch at a time into pooled memory, as the batch it would be without compression. Not thread-safe.</summary>
+/// <summary>
+/// Inflates one compressed batch at a time into pooled memory, as the batch it would be without compression. Not
+/// thread-safe.
+/// </summary>
 /// <param name="maxBytes">Most bytes that the records of a batch may have.</param>
 public sealed class BatchInflater(int maxBytes)
 {
@@ -19,7 +22,8 @@ public sealed class BatchInflater(int maxBytes)
     public bool TryInflate(in BatchView batch)
     {
         Return();
-        int headerLength = batch.HeaderLength, bytes = batch.UncompressedLength;
+        int headerLength = batch.HeaderLength,
+            bytes = batch.UncompressedLength;
         if (headerLength < BatchLayout.HeaderSize || headerLength > batch.Length)
             return false;
         ReadOnlySpan<byte> payload = batch.Payload;

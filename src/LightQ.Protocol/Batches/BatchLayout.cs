@@ -45,7 +45,10 @@ public static class BatchLayout
     /// <summary>The flag of a batch with an expiry.</summary>
     public const uint HasExpiry = 1 << 9;
 
-    /// <summary>The flag of what the broker has made of a delayed batch: its delivery, or with <see cref="HasDueTime"/> a copy that takes its place. Only the broker sets it.</summary>
+    /// <summary>
+    /// The flag of what the broker has made of a delayed batch: its delivery, or with <see cref="HasDueTime"/> a copy
+    /// that takes its place. Only the broker sets it.
+    /// </summary>
     public const uint HasOrigin = 1 << 10;
 
     /// <summary>The flag of a batch whose only message has an id.</summary>

@@ -6,12 +6,15 @@ using System.Text.Unicode;
 namespace LightQ.Protocol.Batches;
 
 /// <summary>
-/// What a producer says of a batch in its header's extensions: when its messages are delivered and when they are of no use any more, in unix microseconds, and the id of
-/// its only message. <c>default</c>: at once, never, and none.
+/// What a producer says of a batch in its header's extensions: when its messages are delivered and when they are of no
+/// use any more, in unix microseconds, and the id of its only message. <c>default</c>: at once, never, and none.
 /// </summary>
 /// <param name="DueAt">When they are due; 0 for at once.</param>
 /// <param name="ExpiresAt">When they expire; 0 for never.</param>
-/// <param name="MessageId">The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with one has one message.</param>
+/// <param name="MessageId">
+/// The id, 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8; null for none. A batch with one has one
+/// message.
+/// </param>
 public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string? MessageId = null)
 {
     // A 64th: with a time to live of 10 s a new batch begins every 156 ms for its sake.
@@ -19,30 +22,45 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
     private const long ShortestStep = 1000;
     private const long DueStep = 10_000;
 
-    /// <summary>The times of a message, rounded up so that messages meet in a batch: a due time to 10 ms, an expiry to a 64th of the time to live, 1 ms at least.</summary>
+    /// <summary>
+    /// The times of a message, rounded up so that messages meet in a batch: a due time to 10 ms, an expiry to a 64th of
+    /// the time to live, 1 ms at least.
+    /// </summary>
     /// <param name="now">Now.</param>
     /// <param name="dueAt">When it is to be delivered; not after <paramref name="now"/> for at once.</param>
     /// <param name="timeToLive">How long it is of use, from then; null for ever.</param>
     public static BatchProperties Round(long now, long dueAt, TimeSpan? timeToLive)
     {
         long due = dueAt > now ? RoundUp(dueAt, DueStep) : 0;
-        return new BatchProperties(due, timeToLive is { } life ? Expiry(Math.Max(now, due), life.Ticks / TimeSpan.TicksPerMicrosecond) : 0);
+        return new BatchProperties(
+            due,
+            timeToLive is { } life ? Expiry(Math.Max(now, due), life.Ticks / TimeSpan.TicksPerMicrosecond) : 0
+        );
     }
 
     /// <summary>Bytes of a header that says so.</summary>
-    public int HeaderLength => BatchLayout.HeaderSize + (DueAt != 0 ? BatchExtension.Size : 0) + (ExpiresAt != 0 ? BatchExtension.Size : 0)
+    public int HeaderLength =>
+        BatchLayout.HeaderSize
+        + (DueAt != 0 ? BatchExtension.Size : 0)
+        + (ExpiresAt != 0 ? BatchExtension.Size : 0)
         + (MessageId is { } id ? BatchExtension.HeadSize + Encoding.UTF8.GetByteCount(id) : 0);
 
-    /// <summary>Whether an id is one: valid text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.</summary>
+    /// <summary>
+    /// Whether an id is one: valid text of 1 to <see cref="ProtocolLimits.MaxMessageIdBytes"/> bytes in UTF-8.
+    /// </summary>
     /// <param name="id">The id.</param>
     public static bool IsMessageId(string id)
     {
         ArgumentNullException.ThrowIfNull(id);
         Span<byte> bytes = stackalloc byte[ProtocolLimits.MaxMessageIdBytes];
-        return id.Length != 0 && Utf8.FromUtf16(id, bytes, out _, out _, replaceInvalidSequences: false) == OperationStatus.Done;
+        return id.Length != 0
+            && Utf8.FromUtf16(id, bytes, out _, out _, replaceInvalidSequences: false) == OperationStatus.Done;
     }
 
-    internal uint Flags => (DueAt != 0 ? BatchLayout.HasDueTime : 0) | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0) | (MessageId is not null ? BatchLayout.HasMessageId : 0);
+    internal uint Flags =>
+        (DueAt != 0 ? BatchLayout.HasDueTime : 0)
+        | (ExpiresAt != 0 ? BatchLayout.HasExpiry : 0)
+        | (MessageId is not null ? BatchLayout.HasMessageId : 0);
 
     internal void Write(Span<byte> extensions)
     {
@@ -57,7 +75,12 @@ public readonly record struct BatchProperties(long DueAt, long ExpiresAt, string
             extensions = extensions[BatchExtension.Size..];
         }
         if (MessageId is { } id)
-            (extensions[0], extensions[1]) = (BatchExtension.MessageId, (byte)Encoding.UTF8.GetBytes(id, extensions[BatchExtension.HeadSize..]));
+        {
+            (extensions[0], extensions[1]) = (
+                BatchExtension.MessageId,
+                (byte)Encoding.UTF8.GetBytes(id, extensions[BatchExtension.HeadSize..])
+            );
+        }
     }
 
     internal static void Write(Span<byte> extension, byte id, long value)

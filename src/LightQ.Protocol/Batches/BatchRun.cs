@@ -1,7 +1,11 @@
 namespace LightQ.Protocol.Batches;
 
-/// <summary>Enumerates the batches of a run: the body of Publish and Deliver, a piece of a ring or of a segment.</summary>
-/// <remarks>Stops at the first impossible length; <see cref="Remaining"/> is then not empty. Allocates nothing.</remarks>
+/// <summary>
+/// Enumerates the batches of a run: the body of Publish and Deliver, a piece of a ring or of a segment.
+/// </summary>
+/// <remarks>
+/// Stops at the first impossible length; <see cref="Remaining"/> is then not empty. Allocates nothing.
+/// </remarks>
 public ref struct BatchRun
 {
     private BatchView _current;

@@ -3,19 +3,31 @@ using System.Text.Unicode;
 
 namespace LightQ.Protocol.Batches;
 
-/// <summary>What a broker checks of a producer's batch before it appends it: first the header, here, and then what <see cref="BatchView.VerifyPayload"/> says.</summary>
+/// <summary>
+/// What a broker checks of a producer's batch before it appends it: first the header, here, and then what
+/// <see cref="BatchView.VerifyPayload"/> says.
+/// </summary>
 public static class BatchValidator
 {
     private const int SmallestRecord = 8;
-    private static readonly string MessageIdRule = $"a message id is not 1 to {ProtocolLimits.MaxMessageIdBytes} bytes of UTF-8";
+    private static readonly string MessageIdRule =
+        $"a message id is not 1 to {ProtocolLimits.MaxMessageIdBytes} bytes of UTF-8";
 
     /// <summary>Checks the header of the first batch of a run that a producer sent.</summary>
     /// <param name="run">The rest of a Publish body.</param>
     /// <param name="maxBatchBytes">The topic's limit.</param>
     /// <param name="batch">The batch, when the result is <see cref="ErrorCode.None"/>.</param>
     /// <param name="reason">What is wrong, for people; empty when nothing is.</param>
-    /// <returns><see cref="ErrorCode.None"/>, <see cref="ErrorCode.MalformedBatch"/>, <see cref="ErrorCode.MessageTooLarge"/> or <see cref="ErrorCode.NotSupported"/>.</returns>
-    public static ErrorCode CheckPublished(ReadOnlySpan<byte> run, int maxBatchBytes, out BatchView batch, out string reason)
+    /// <returns>
+    /// <see cref="ErrorCode.None"/>, <see cref="ErrorCode.MalformedBatch"/>, <see cref="ErrorCode.MessageTooLarge"/> or
+    /// <see cref="ErrorCode.NotSupported"/>.
+    /// </returns>
+    public static ErrorCode CheckPublished(
+        ReadOnlySpan<byte> run,
+        int maxBatchBytes,
+        out BatchView batch,
+        out string reason
+    )
     {
         if (!BatchView.TryRead(run, out batch))
         {
@@ -43,11 +55,14 @@ public static class BatchValidator
         return reason.Length == 0 ? ErrorCode.None : ErrorCode.MalformedBatch;
     }
 
-    /// <summary>Whether compressed records may be so long: what a reader checks before it reserves memory for them.</summary>
+    /// <summary>
+    /// Whether compressed records may be so long: what a reader checks before it reserves memory for them.
+    /// </summary>
     /// <param name="payloadBytes">Bytes of the payload, padding included.</param>
     /// <param name="uncompressedLength">What the header says of the records.</param>
     public static bool IsInflatable(int payloadBytes, int uncompressedLength) =>
-        uncompressedLength is >= 0 and <= ProtocolLimits.InflatedBatchBytes && uncompressedLength <= (long)payloadBytes * ProtocolLimits.InflationRatio;
+        uncompressedLength is >= 0 and <= ProtocolLimits.InflatedBatchBytes
+        && uncompressedLength <= (long)payloadBytes * ProtocolLimits.InflationRatio;
 
     private static ErrorCode CheckExtensions(in BatchView batch, out string reason)
     {
@@ -72,14 +87,22 @@ public static class BatchValidator
             };
             if (flag == 0)
             {
-                reason = $"the batch's header has an extension ({left[0]}) that this broker does not know or only it may write";
+                reason =
+                    $"the batch's header has an extension ({left[0]}) that this broker does not know or only it may "
+                    + $"write";
                 return ErrorCode.NotSupported;
             }
             ReadOnlySpan<byte> value = left.Slice(BatchExtension.HeadSize, left[1]);
             if ((found & flag) != 0)
                 return Malformed("an extension of the batch's header is there twice", out reason);
-            if (flag != BatchLayout.HasMessageId && (value.Length != sizeof(long) || BinaryPrimitives.ReadInt64LittleEndian(value) <= 0))
+            if (
+                flag != BatchLayout.HasMessageId
+                && (value.Length != sizeof(long) || BinaryPrimitives.ReadInt64LittleEndian(value) <= 0)
+            )
+            {
                 return Malformed("a time in the batch's header is not an i64, or lies before 1970", out reason);
+            }
+
             if (flag == BatchLayout.HasMessageId && MessageIdProblem(batch, value) is { } problem)
                 return Malformed(problem, out reason);
             found |= flag;
@@ -106,7 +129,8 @@ public static class BatchValidator
 
     private static string CountsProblem(in BatchView batch)
     {
-        int records = batch.RecordCount, bytes = batch.UncompressedLength;
+        int records = batch.RecordCount,
+            bytes = batch.UncompressedLength;
         if (records <= 0 || batch.OffsetSpan != (uint)records)
             return "the batch's offset span is not its record count, or it has no record";
         if ((long)records * SmallestRecord > bytes)
@@ -114,15 +138,22 @@ public static class BatchValidator
         int payload = batch.Length - batch.HeaderLength;
         if (batch.Codec == BatchCodec.None)
         {
-            if (((long)batch.HeaderLength + bytes + BatchLayout.Alignment - 1) / BatchLayout.Alignment != batch.Length / BatchLayout.Alignment)
+            if (
+                ((long)batch.HeaderLength + bytes + BatchLayout.Alignment - 1) / BatchLayout.Alignment
+                != batch.Length / BatchLayout.Alignment
+            )
+            {
                 return "the batch's record bytes do not fill it";
+            }
         }
         else if (!IsInflatable(payload, bytes))
         {
-            return $"the batch's records would have more than {ProtocolLimits.InflatedBatchBytes} bytes, or more than {ProtocolLimits.InflationRatio} for each that was sent";
+            return $"the batch's records would have more than {ProtocolLimits.InflatedBatchBytes} bytes, or more than "
+                + $"{ProtocolLimits.InflationRatio} for each that was sent";
         }
         ReadOnlySpan<byte> header = batch.Bytes;
-        bool stamped = (batch.BaseOffset | batch.AppendTime) != 0
+        bool stamped =
+            (batch.BaseOffset | batch.AppendTime) != 0
             || (batch.LeaderEpoch | batch.PreviousCrc | batch.DurableBack) != 0
             || BinaryPrimitives.ReadUInt64LittleEndian(header[BatchLayout.Mac..]) != 0;
         return stamped ? "the batch has fields set that only the broker may set" : "";

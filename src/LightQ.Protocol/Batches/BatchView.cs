@@ -8,8 +8,9 @@ namespace LightQ.Protocol.Batches;
 
 /// <summary>Reads the fields of one batch in place.</summary>
 /// <remarks>
-/// The span must hold at least a whole header; a view made by <see cref="TryRead"/> or <see cref="BatchRun"/> does, and holds the whole
-/// batch. <c>default</c> holds nothing and may not be asked anything. Nothing here verifies a checksum unless its name says so. Valid as long as the memory behind it.
+/// The span must hold at least a whole header; a view made by <see cref="TryRead"/> or <see cref="BatchRun"/> does, and
+/// holds the whole batch. <c>default</c> holds nothing and may not be asked anything. Nothing here verifies a checksum
+/// unless its name says so. Valid as long as the memory behind it.
 /// </remarks>
 public readonly ref struct BatchView
 {
@@ -48,38 +49,49 @@ public readonly ref struct BatchView
     /// <summary>When its messages are due, in unix microseconds; 0 for at once. Needs the whole header.</summary>
     public long DueAt => (Flags & BatchLayout.HasDueTime) == 0 ? 0 : ReadExtension(BatchExtension.DueTime, 0);
 
-    /// <summary>From when on its messages are of no use, in unix microseconds; <see cref="long.MaxValue"/> for never. Needs the whole header.</summary>
-    public long ExpiresAt => (Flags & BatchLayout.HasExpiry) == 0 ? long.MaxValue : ReadExtension(BatchExtension.Expiry, long.MaxValue);
+    /// <summary>
+    /// From when on its messages are of no use, in unix microseconds; <see cref="long.MaxValue"/> for never. Needs the
+    /// whole header.
+    /// </summary>
+    public long ExpiresAt =>
+        (Flags & BatchLayout.HasExpiry) == 0 ? long.MaxValue : ReadExtension(BatchExtension.Expiry, long.MaxValue);
 
     /// <summary>
-    /// Where the delayed batch was published of which this is the delivery or, with a due time, a copy that takes its place; -1 when it is neither. Needs the whole header.
+    /// Where the delayed batch was published of which this is the delivery or, with a due time, a copy that takes its
+    /// place; -1 when it is neither. Needs the whole header.
     /// </summary>
-    public long OriginOffset => (Flags & (BatchLayout.HasOrigin | BatchLayout.HasDueTime)) switch
-    {
-        BatchLayout.HasOrigin => ReadExtension(BatchExtension.OriginOffset, -1),
-        BatchLayout.HasOrigin | BatchLayout.HasDueTime => (long)BaseSequence,
-        _ => -1,
-    };
+    public long OriginOffset =>
+        (Flags & (BatchLayout.HasOrigin | BatchLayout.HasDueTime)) switch
+        {
+            BatchLayout.HasOrigin => ReadExtension(BatchExtension.OriginOffset, -1),
+            BatchLayout.HasOrigin | BatchLayout.HasDueTime => (long)BaseSequence,
+            _ => -1,
+        };
 
     /// <summary>The id of its only message, in UTF-8; empty when it has none. Needs the whole header.</summary>
-    public ReadOnlySpan<byte> MessageId => (Flags & BatchLayout.HasMessageId) == 0 ? default : FindExtension(BatchExtension.MessageId);
+    public ReadOnlySpan<byte> MessageId =>
+        (Flags & BatchLayout.HasMessageId) == 0 ? default : FindExtension(BatchExtension.MessageId);
 
     /// <summary>The header's extensions.</summary>
-    public ReadOnlySpan<byte> Extensions => _bytes[BatchLayout.HeaderSize..Math.Clamp(HeaderLength, BatchLayout.HeaderSize, _bytes.Length)];
+    public ReadOnlySpan<byte> Extensions =>
+        _bytes[BatchLayout.HeaderSize..Math.Clamp(HeaderLength, BatchLayout.HeaderSize, _bytes.Length)];
 
     /// <summary>What the batch holds.</summary>
     public BatchKind Kind => (BatchKind)((Flags >> 4) & 7);
 
-    /// <summary>What becomes of the batch when a consumer gets to it. Needs the whole header; says nothing of damage.</summary>
+    /// <summary>
+    /// What becomes of the batch when a consumer gets to it. Needs the whole header; says nothing of damage.
+    /// </summary>
     /// <param name="now">The consumer's time, in unix microseconds.</param>
-    public BatchFate FateAt(long now) => Kind switch
-    {
-        BatchKind.Gap => BatchFate.Lost,
-        not BatchKind.Data => BatchFate.Skip,
-        _ when DueAt != 0 => BatchFate.Later,
-        _ when ExpiresAt <= now => BatchFate.Expired,
-        _ => BatchFate.Deliver,
-    };
+    public BatchFate FateAt(long now) =>
+        Kind switch
+        {
+            BatchKind.Gap => BatchFate.Lost,
+            not BatchKind.Data => BatchFate.Skip,
+            _ when DueAt != 0 => BatchFate.Later,
+            _ when ExpiresAt <= now => BatchFate.Expired,
+            _ => BatchFate.Deliver,
+        };
 
     /// <summary>How many records.</summary>
     public int RecordCount => BinaryPrimitives.ReadInt32LittleEndian(_bytes[BatchLayout.RecordCount..]);
@@ -124,12 +136,15 @@ public readonly ref struct BatchView
     public ulong Mac => BinaryPrimitives.ReadUInt64LittleEndian(_bytes[BatchLayout.Mac..]);
 
     /// <summary>The bytes behind the header, padding included.</summary>
-    /// <exception cref="ProtocolException">The header's lengths contradict each other, or the view holds less than the batch.</exception>
+    /// <exception cref="ProtocolException">
+    /// The header's lengths contradict each other, or the view holds less than the batch.
+    /// </exception>
     public ReadOnlySpan<byte> Payload
     {
         get
         {
-            int headerLength = HeaderLength, length = Length;
+            int headerLength = HeaderLength,
+                length = Length;
             return headerLength >= BatchLayout.HeaderSize && headerLength <= length && length <= _bytes.Length
                 ? _bytes[headerLength..length]
                 : throw Contradiction();
@@ -137,15 +152,24 @@ public readonly ref struct BatchView
     }
 
     /// <summary>The records, checked one by one as they are enumerated.</summary>
-    /// <exception cref="ProtocolException">The header's lengths contradict each other, or the records are compressed.</exception>
+    /// <exception cref="ProtocolException">
+    /// The header's lengths contradict each other, or the records are compressed.
+    /// </exception>
     public RecordEnumerator Records
     {
         get
         {
             ReadOnlySpan<byte> payload = Payload;
-            int bytes = UncompressedLength, count = RecordCount;
+            int bytes = UncompressedLength,
+                count = RecordCount;
             if ((Flags & BatchLayout.CodecMask) != 0)
-                throw new ProtocolException(ErrorCode.NotSupported, "The batch's records are compressed; they have to be inflated first.");
+            {
+                throw new ProtocolException(
+                    ErrorCode.NotSupported,
+                    "The batch's records are compressed; they have to be inflated first."
+                );
+            }
+
             return (uint)bytes <= (uint)payload.Length && count >= 0
                 ? new RecordEnumerator(payload[..bytes], count, BaseOffset)
                 : throw Contradiction();
@@ -168,7 +192,9 @@ public readonly ref struct BatchView
         return true;
     }
 
-    /// <summary>Whether magic, version and header length are right and the header's checksum holds. Needs the whole header.</summary>
+    /// <summary>
+    /// Whether magic, version and header length are right and the header's checksum holds. Needs the whole header.
+    /// </summary>
     public bool VerifyHeader()
     {
         int headerLength = HeaderLength;
@@ -183,7 +209,8 @@ public readonly ref struct BatchView
     /// <summary>Whether the payload's checksum holds. Needs the whole batch and a header that holds.</summary>
     public bool VerifyPayload()
     {
-        int headerLength = HeaderLength, length = Length;
+        int headerLength = HeaderLength,
+            length = Length;
         return headerLength >= BatchLayout.HeaderSize
             && headerLength <= length
             && length <= _bytes.Length

@@ -6,7 +6,9 @@ namespace LightQ.Protocol.Batches;
 /// <summary>Writes batch headers: a producer's, and the broker's stamp on top of it.</summary>
 public static class BatchWriter
 {
-    /// <summary>Writes the header in front of records that are already in place, pads behind them, and computes both checksums.</summary>
+    /// <summary>
+    /// Writes the header in front of records that are already in place, pads behind them, and computes both checksums.
+    /// </summary>
     /// <param name="batch">96 bytes for the header, then the records, then at least 7 bytes for padding.</param>
     /// <param name="recordBytes">Bytes of the records.</param>
     /// <param name="recordCount">How many records.</param>
@@ -22,7 +24,8 @@ public static class BatchWriter
         in BatchOrigin origin,
         long timestamp,
         BatchKind kind = BatchKind.Data,
-        uint? offsetSpan = null)
+        uint? offsetSpan = null
+    )
     {
         Span<byte> header = Begin(batch, BatchLayout.HeaderSize, recordBytes, recordCount, origin, timestamp);
         BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)kind << 4);
@@ -33,8 +36,14 @@ public static class BatchWriter
         return new BatchView(batch).Length;
     }
 
-    /// <summary>Writes a producer's header in front of a payload that is already in place, pads behind it, and computes both checksums.</summary>
-    /// <param name="batch"><see cref="BatchProperties.HeaderLength"/> bytes for the header, then the payload, then at least 7 bytes for padding.</param>
+    /// <summary>
+    /// Writes a producer's header in front of a payload that is already in place, pads behind it, and computes both
+    /// checksums.
+    /// </summary>
+    /// <param name="batch">
+    /// <see cref="BatchProperties.HeaderLength"/> bytes for the header, then the payload, then at least 7 bytes for
+    /// padding.
+    /// </param>
     /// <param name="payloadBytes">Bytes of the payload: of the records, or of what the codec made of them.</param>
     /// <param name="recordCount">How many records.</param>
     /// <param name="uncompressedLength">Bytes of the records.</param>
@@ -51,7 +60,8 @@ public static class BatchWriter
         BatchCodec codec,
         in BatchProperties properties,
         in BatchOrigin origin,
-        long timestamp)
+        long timestamp
+    )
     {
         Span<byte> header = Begin(batch, properties.HeaderLength, payloadBytes, recordCount, origin, timestamp);
         BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.Flags..], (uint)codec | properties.Flags);
@@ -61,7 +71,9 @@ public static class BatchWriter
         return new BatchView(batch).Length;
     }
 
-    /// <summary>Fills in the broker's fields and recomputes the header's checksum; the payload stays as it is.</summary>
+    /// <summary>
+    /// Fills in the broker's fields and recomputes the header's checksum; the payload stays as it is.
+    /// </summary>
     /// <param name="batch">A whole batch whose header is valid.</param>
     /// <param name="stamp">The broker's fields.</param>
     /// <returns>The new header checksum, which the next batch refers to.</returns>
@@ -77,8 +89,9 @@ public static class BatchWriter
     }
 
     /// <summary>
-    /// Makes of a delayed batch the delivery of it: no due time but the offset at which it was published, and no producer, because no producer
-    /// sends it. The payload and everything else stay as they are; the checksum of the header comes with the stamp.
+    /// Makes of a delayed batch the delivery of it: no due time but the offset at which it was published, and no
+    /// producer, because no producer sends it. The payload and everything else stay as they are; the checksum of the
+    /// header comes with the stamp.
     /// </summary>
     /// <param name="batch">A whole delayed batch, as it was stamped, or a copy of it.</param>
     /// <param name="originOffset">The base offset at which it was published.</param>
@@ -90,14 +103,18 @@ public static class BatchWriter
         for (; left[0] != BatchExtension.DueTime; left = batch[at..view.HeaderLength])
             at += 2 + left[1];
         BatchProperties.Write(batch[at..], BatchExtension.OriginOffset, originOffset);
-        BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.Flags..], (view.Flags & ~BatchLayout.HasDueTime) | BatchLayout.HasOrigin);
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            batch[BatchLayout.Flags..],
+            (view.Flags & ~BatchLayout.HasDueTime) | BatchLayout.HasOrigin
+        );
         BinaryPrimitives.WriteUInt64LittleEndian(batch[BatchLayout.ProducerId..], 0);
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);
     }
 
     /// <summary>
-    /// Makes of a delayed batch a copy that takes its place in the log, due at the same time: no producer sends it, and the field of its number holds the offset at
-    /// which it was published, so that it is as long as it was. The checksum of the header comes with the stamp.
+    /// Makes of a delayed batch a copy that takes its place in the log, due at the same time: no producer sends it, and
+    /// the field of its number holds the offset at which it was published, so that it is as long as it was. The
+    /// checksum of the header comes with the stamp.
     /// </summary>
     /// <param name="batch">A whole delayed batch, as it was stamped, or a copy of it.</param>
     /// <param name="originOffset">The base offset at which it was published.</param>
@@ -110,7 +127,14 @@ public static class BatchWriter
         BinaryPrimitives.WriteUInt32LittleEndian(batch[BatchLayout.ProducerEpoch..], 0);
     }
 
-    private static Span<byte> Begin(Span<byte> batch, int headerLength, int payloadBytes, int recordCount, in BatchOrigin origin, long timestamp)
+    private static Span<byte> Begin(
+        Span<byte> batch,
+        int headerLength,
+        int payloadBytes,
+        int recordCount,
+        in BatchOrigin origin,
+        long timestamp
+    )
     {
         int end = headerLength + payloadBytes;
         int length = BatchLayout.Align(end);
@@ -118,7 +142,10 @@ public static class BatchWriter
         Span<byte> header = batch[..headerLength];
         header.Clear();
         BinaryPrimitives.WriteInt32LittleEndian(header, length);
-        BinaryPrimitives.WriteUInt32LittleEndian(header[BatchLayout.PayloadCrc..], Crc32C.Compute(batch[headerLength..length]));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            header[BatchLayout.PayloadCrc..],
+            Crc32C.Compute(batch[headerLength..length])
+        );
         header[BatchLayout.MagicAndVersion] = BatchLayout.Magic;
         header[BatchLayout.MagicAndVersion + 1] = BatchLayout.Version;
         BinaryPrimitives.WriteUInt16LittleEndian(header[BatchLayout.HeaderLength..], (ushort)headerLength);

@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>How safe a batch is; higher values are safer. As a request it is the ack level, in an ack the level reached.</summary>
+/// <summary>
+/// How safe a batch is; higher values are safer. As a request it is the ack level, in an ack the level reached.
+/// </summary>
 public enum Durability : byte
 {
     /// <summary>In a request: the topic's default ack level. Never in an answer.</summary>

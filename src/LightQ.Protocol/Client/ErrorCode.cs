@@ -2,7 +2,8 @@ namespace LightQ.Client;
 
 /// <summary>
 /// Why a request was refused. The same numbers travel in data-plane frames, in the <c>lightq-error-code</c> trailer of
-/// the control plane, and in the SDK's exception. A number is never used for anything else, even after its code is gone.
+/// the control plane, and in the SDK's exception. A number is never used for anything else, even after its code is
+/// gone.
 /// </summary>
 public enum ErrorCode : ushort
 {
@@ -12,13 +13,17 @@ public enum ErrorCode : ushort
     /// <summary>Something inside the broker failed; its log says what. Retrying may help.</summary>
     Internal = 1,
 
-    /// <summary>The bytes do not follow the frame layout, or a field has a value outside its range. The connection closes.</summary>
+    /// <summary>
+    /// The bytes do not follow the frame layout, or a field has a value outside its range. The connection closes.
+    /// </summary>
     MalformedFrame = 2,
 
     /// <summary>A batch is damaged or contradicts itself. The producer stream breaks.</summary>
     MalformedBatch = 3,
 
-    /// <summary>The peer speaks no common version, or requires a feature this side lacks. The connection closes.</summary>
+    /// <summary>
+    /// The peer speaks no common version, or requires a feature this side lacks. The connection closes.
+    /// </summary>
     UnsupportedVersion = 4,
 
     /// <summary>A frame arrived that the connection's state does not allow. The connection closes.</summary>
@@ -54,7 +59,10 @@ public enum ErrorCode : ushort
     /// <summary>A limit on resources is reached; the message names it.</summary>
     ResourceExhausted = 15,
 
-    /// <summary>The producer sent more than its publish window, and the connection closes; or more unacknowledged batches than it may have, and the producer stream breaks.</summary>
+    /// <summary>
+    /// The producer sent more than its publish window, and the connection closes; or more unacknowledged batches than
+    /// it may have, and the producer stream breaks.
+    /// </summary>
     WindowExceeded = 16,
 
     /// <summary>This broker does not lead the partition.</summary>
@@ -63,7 +71,9 @@ public enum ErrorCode : ushort
     /// <summary>The peer's view of the log is older than the log's epoch.</summary>
     StaleEpoch = 18,
 
-    /// <summary>An earlier error broke this producer stream: nothing behind it was stored. Reopen it to go on.</summary>
+    /// <summary>
+    /// An earlier error broke this producer stream: nothing behind it was stored. Reopen it to go on.
+    /// </summary>
     StreamBroken = 19,
 
     /// <summary>A batch of a named producer overlaps what is stored without being equal to it.</summary>
@@ -75,13 +85,17 @@ public enum ErrorCode : ushort
     /// <summary>A newer producer of the same name has taken over.</summary>
     Fenced = 22,
 
-    /// <summary>The broker no longer remembers this producer; whether its unacknowledged batches were stored is unknown.</summary>
+    /// <summary>
+    /// The broker no longer remembers this producer; whether its unacknowledged batches were stored is unknown.
+    /// </summary>
     UnknownProducer = 23,
 
     /// <summary>The disk is full: nothing is appended until space returns. Reads go on.</summary>
     DiskFull = 24,
 
-    /// <summary>The subscription was slower than its policy allows; the message says what it has not been sent.</summary>
+    /// <summary>
+    /// The subscription was slower than its policy allows; the message says what it has not been sent.
+    /// </summary>
     SlowConsumer = 25,
 
     /// <summary>The topic's journal failed: nothing is appended until a restart with recovery. Reads go on.</summary>
@@ -99,13 +113,18 @@ public enum ErrorCode : ushort
     /// <summary>The stream id is already in use on this connection, or names no open stream.</summary>
     InvalidStream = 30,
 
-    /// <summary>The peer was silent for longer than the heartbeat allows, did not finish the handshake in time, or sends a frame too slowly.</summary>
+    /// <summary>
+    /// The peer was silent for longer than the heartbeat allows, did not finish the handshake in time, or sends a frame
+    /// too slowly.
+    /// </summary>
     TimedOut = 31,
 
     /// <summary>SDK only: the broker cannot be reached.</summary>
     Unavailable = 32,
 
-    /// <summary>SDK only: the connection was lost before the answer; the broker may or may not have stored the messages.</summary>
+    /// <summary>
+    /// SDK only: the connection was lost before the answer; the broker may or may not have stored the messages.
+    /// </summary>
     OutcomeUnknown = 33,
 
     /// <summary>SDK only: the object was closed.</summary>
@@ -117,7 +136,10 @@ public enum ErrorCode : ushort
     /// <summary>The group has members.</summary>
     GroupInUse = 36,
 
-    /// <summary>There is no TLS between the two sides: one does not speak it, or does not accept the other's certificate. The connection closes.</summary>
+    /// <summary>
+    /// There is no TLS between the two sides: one does not speak it, or does not accept the other's certificate. The
+    /// connection closes.
+    /// </summary>
     TlsFailed = 37,
 
     /// <summary>No user has that name.</summary>
@@ -132,6 +154,8 @@ public enum ErrorCode : ushort
     /// <summary>SDK only: the log no longer holds the messages; retention or a truncation has removed them.</summary>
     OffsetOutOfRange = 41,
 
-    /// <summary>SDK only: a password or a token would be sent beyond this machine without TLS. Nothing was sent.</summary>
+    /// <summary>
+    /// SDK only: a password or a token would be sent beyond this machine without TLS. Nothing was sent.
+    /// </summary>
     TlsRequired = 42,
 }

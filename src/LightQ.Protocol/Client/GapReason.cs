@@ -9,7 +9,10 @@ public enum GapReason : byte
     /// <summary>The log no longer holds them.</summary>
     Retention = 2,
 
-    /// <summary>The client had seen them, and they are no longer what they were: an unclean stop cut them, or the topic was made anew. Their offsets come again from the first on.</summary>
+    /// <summary>
+    /// The client had seen them, and they are no longer what they were: an unclean stop cut them, or the topic was made
+    /// anew. Their offsets come again from the first on.
+    /// </summary>
     Truncated = 3,
 
     /// <summary>Their stored bytes fail the checksum.</summary>

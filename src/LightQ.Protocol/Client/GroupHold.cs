@@ -1,6 +1,8 @@
 namespace LightQ.Client;
 
-/// <summary>What keeps a group, or one of its members, from getting messages. The numbers are those of the control plane.</summary>
+/// <summary>
+/// What keeps a group, or one of its members, from getting messages. The numbers are those of the control plane.
+/// </summary>
 public enum GroupHold
 {
     /// <summary>The group has no members.</summary>

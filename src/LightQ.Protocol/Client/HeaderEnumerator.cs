@@ -16,7 +16,9 @@ public ref struct HeaderEnumerator
     public readonly HeaderView Current => _current;
 
     /// <summary>Goes to the next header.</summary>
-    /// <exception cref="ProtocolException">A length reaches beyond the record, or a header has neither name nor id.</exception>
+    /// <exception cref="ProtocolException">
+    /// A length reaches beyond the record, or a header has neither name nor id.
+    /// </exception>
     public bool MoveNext()
     {
         if (_left.IsEmpty)

@@ -3,7 +3,14 @@ namespace LightQ.Client;
 /// <summary>One record, in place. Valid as long as the batch's memory.</summary>
 public readonly ref struct RecordView
 {
-    internal RecordView(long offset, ReadOnlySpan<byte> body, ReadOnlySpan<byte> key, ReadOnlySpan<byte> headers, bool hasKey, bool isTombstone)
+    internal RecordView(
+        long offset,
+        ReadOnlySpan<byte> body,
+        ReadOnlySpan<byte> key,
+        ReadOnlySpan<byte> headers,
+        bool hasKey,
+        bool isTombstone
+    )
     {
         Offset = offset;
         Body = body;

@@ -9,6 +9,9 @@ public enum Retention : byte
     /// <summary>Until a limit by age or size says otherwise, and without one for ever.</summary>
     Keep = 1,
 
-    /// <summary>Until all groups of the topic have settled them, or a limit by age or size says so earlier. Whole segments go; without a group nothing does.</summary>
+    /// <summary>
+    /// Until all groups of the topic have settled them, or a limit by age or size says so earlier. Whole segments go;
+    /// without a group nothing does.
+    /// </summary>
     Settled = 2,
 }

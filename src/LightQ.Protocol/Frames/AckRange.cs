@@ -5,10 +5,17 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Count">How many messages.</param>
 /// <param name="Error"><see cref="ErrorCode.None"/> when they are stored.</param>
 /// <param name="BaseOffset">
-/// Offset of the first message, the others follow densely; of a duplicate that of the message which is stored. -1 on an error, or when nobody knows any more where that is.
+/// Offset of the first message, the others follow densely; of a duplicate that of the message which is stored. -1 on an
+/// error, or when nobody knows any more where that is.
 /// </param>
 /// <param name="IsDuplicate">Whether they were not stored, because messages with the same ids are.</param>
-public readonly record struct AckRange(ulong FirstSequence, uint Count, ErrorCode Error, long BaseOffset, bool IsDuplicate = false)
+public readonly record struct AckRange(
+    ulong FirstSequence,
+    uint Count,
+    ErrorCode Error,
+    long BaseOffset,
+    bool IsDuplicate = false
+)
 {
     /// <summary>Bytes of an entry.</summary>
     public const int Size = 24;

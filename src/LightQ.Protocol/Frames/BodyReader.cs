@@ -4,10 +4,15 @@ using System.Text;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Reads a frame body's fields one after the other; a field that is cut off is a <see cref="ProtocolException"/>.</summary>
+/// <summary>
+/// Reads a frame body's fields one after the other; a field that is cut off is a <see cref="ProtocolException"/>.
+/// </summary>
 public ref struct BodyReader
 {
-    private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+    private static readonly UTF8Encoding StrictUtf8 = new(
+        encoderShouldEmitUTF8Identifier: false,
+        throwOnInvalidBytes: true
+    );
     private ReadOnlySpan<byte> _left;
 
     /// <summary>Starts at the beginning of <paramref name="body"/>.</summary>
@@ -51,7 +56,9 @@ public ref struct BodyReader
         }
     }
 
-    /// <summary>Reads a byte that must be a defined value of <typeparamref name="T"/>, an enum of underlying type byte.</summary>
+    /// <summary>
+    /// Reads a byte that must be a defined value of <typeparamref name="T"/>, an enum of underlying type byte.
+    /// </summary>
     public T ReadEnum<T>()
         where T : struct, Enum
     {
@@ -65,7 +72,13 @@ public ref struct BodyReader
     private ReadOnlySpan<byte> Take(int count)
     {
         if ((uint)count > (uint)_left.Length)
-            throw new ProtocolException(ErrorCode.MalformedFrame, $"A frame body ends {count - _left.Length} bytes short.");
+        {
+            throw new ProtocolException(
+                ErrorCode.MalformedFrame,
+                $"A frame body ends {count - _left.Length} bytes short."
+            );
+        }
+
         ReadOnlySpan<byte> taken = _left[..count];
         _left = _left[count..];
         return taken;

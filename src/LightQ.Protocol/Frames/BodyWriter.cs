@@ -3,7 +3,9 @@ using System.Text;
 
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Writes a frame body's fields, little-endian, one after the other into a span that is large enough.</summary>
+/// <summary>
+/// Writes a frame body's fields, little-endian, one after the other into a span that is large enough.
+/// </summary>
 public ref struct BodyWriter
 {
     private readonly Span<byte> _span;
@@ -61,7 +63,13 @@ public ref struct BodyWriter
     {
         int bytes = Encoding.UTF8.GetByteCount(value);
         if (bytes > ProtocolLimits.StringBytes)
-            throw new ArgumentException($"A string in a frame has at most {ProtocolLimits.StringBytes} bytes, not {bytes}.", nameof(value));
+        {
+            throw new ArgumentException(
+                $"A string in a frame has at most {ProtocolLimits.StringBytes} bytes, not {bytes}.",
+                nameof(value)
+            );
+        }
+
         WriteUInt16((ushort)bytes);
         Written += Encoding.UTF8.GetBytes(value, _span[Written..]);
     }

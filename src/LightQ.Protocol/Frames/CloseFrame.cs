@@ -3,9 +3,7 @@ namespace LightQ.Protocol.Frames;
 /// <summary>Asks the peer to end a stream.</summary>
 /// <param name="Code"><see cref="ErrorCode.None"/> for an ordinary end.</param>
 /// <param name="Message">For people; may be empty.</param>
-public readonly record struct CloseFrame(
-    ErrorCode Code,
-    string Message) : IFrameBody<CloseFrame>
+public readonly record struct CloseFrame(ErrorCode Code, string Message) : IFrameBody<CloseFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Close;
@@ -21,7 +19,5 @@ public readonly record struct CloseFrame(
     }
 
     /// <inheritdoc/>
-    public static CloseFrame Read(ref BodyReader reader) => new(
-        (ErrorCode)reader.ReadUInt16(),
-        reader.ReadString());
+    public static CloseFrame Read(ref BodyReader reader) => new((ErrorCode)reader.ReadUInt16(), reader.ReadString());
 }

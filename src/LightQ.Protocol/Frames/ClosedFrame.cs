@@ -1,11 +1,11 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>A stream has ended; also the answer to a refused OpenProducer or Subscribe, with the request's tag.</summary>
+/// <summary>
+/// A stream has ended; also the answer to a refused OpenProducer or Subscribe, with the request's tag.
+/// </summary>
 /// <param name="Code"><see cref="ErrorCode.None"/> for an ordinary end.</param>
 /// <param name="Message">For people; may be empty.</param>
-public readonly record struct ClosedFrame(
-    ErrorCode Code,
-    string Message) : IFrameBody<ClosedFrame>
+public readonly record struct ClosedFrame(ErrorCode Code, string Message) : IFrameBody<ClosedFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Closed;
@@ -21,7 +21,5 @@ public readonly record struct ClosedFrame(
     }
 
     /// <inheritdoc/>
-    public static ClosedFrame Read(ref BodyReader reader) => new(
-        (ErrorCode)reader.ReadUInt16(),
-        reader.ReadString());
+    public static ClosedFrame Read(ref BodyReader reader) => new((ErrorCode)reader.ReadUInt16(), reader.ReadString());
 }

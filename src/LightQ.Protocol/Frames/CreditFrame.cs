@@ -1,9 +1,10 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Client: bytes granted to a subscription. Server: bytes of the publish window given back to a producer.</summary>
+/// <summary>
+/// Client: bytes granted to a subscription. Server: bytes of the publish window given back to a producer.
+/// </summary>
 /// <param name="Bytes">How many.</param>
-public readonly record struct CreditFrame(
-    uint Bytes) : IFrameBody<CreditFrame>
+public readonly record struct CreditFrame(uint Bytes) : IFrameBody<CreditFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Credit;
@@ -18,6 +19,5 @@ public readonly record struct CreditFrame(
     }
 
     /// <inheritdoc/>
-    public static CreditFrame Read(ref BodyReader reader) => new(
-        reader.ReadUInt32());
+    public static CreditFrame Read(ref BodyReader reader) => new(reader.ReadUInt32());
 }

@@ -3,9 +3,7 @@ namespace LightQ.Protocol.Frames;
 /// <summary>Server: the reason the connection closes.</summary>
 /// <param name="Code"><see cref="ErrorCode.None"/> for an ordinary end.</param>
 /// <param name="Message">For people; may be empty.</param>
-public readonly record struct ErrorFrame(
-    ErrorCode Code,
-    string Message) : IFrameBody<ErrorFrame>
+public readonly record struct ErrorFrame(ErrorCode Code, string Message) : IFrameBody<ErrorFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Error;
@@ -21,7 +19,5 @@ public readonly record struct ErrorFrame(
     }
 
     /// <inheritdoc/>
-    public static ErrorFrame Read(ref BodyReader reader) => new(
-        (ErrorCode)reader.ReadUInt16(),
-        reader.ReadString());
+    public static ErrorFrame Read(ref BodyReader reader) => new((ErrorCode)reader.ReadUInt16(), reader.ReadString());
 }

@@ -20,7 +20,10 @@ public static class FrameCodec
         return length;
     }
 
-    /// <summary>Writes one frame into <paramref name="destination"/>, which holds at least 16 + <see cref="IFrameBody{TSelf}.MaxSize"/> bytes.</summary>
+    /// <summary>
+    /// Writes one frame into <paramref name="destination"/>, which holds at least 16 +
+    /// <see cref="IFrameBody{TSelf}.MaxSize"/> bytes.
+    /// </summary>
     /// <returns>The frame's length in bytes.</returns>
     public static int Write<TBody>(Span<byte> destination, scoped in TBody body, uint stream = 0, uint tag = 0)
         where TBody : IFrameBody<TBody>, allows ref struct

@@ -15,7 +15,9 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Length">The whole frame, header included, in bytes.</param>
 /// <param name="Type">What the frame is.</param>
 /// <param name="Flags">Type-specific bits; 0 when the type defines none.</param>
-/// <param name="Stream">Producer or subscription id within the connection, chosen by the client; 0 is the connection itself.</param>
+/// <param name="Stream">
+/// Producer or subscription id within the connection, chosen by the client; 0 is the connection itself.
+/// </param>
 /// <param name="Tag">Echoed by the answer to a request; 0 is none.</param>
 public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags, uint Stream, uint Tag)
 {
@@ -47,7 +49,9 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
     /// <param name="maxFrameBytes">The limit in force for <see cref="Length"/>.</param>
     /// <param name="header">The header; its body may not have arrived yet.</param>
     /// <returns>False when more bytes are needed.</returns>
-    /// <exception cref="ProtocolException">The length is below the header's own or above the limit, the type is unknown, or reserved bytes are set.</exception>
+    /// <exception cref="ProtocolException">
+    /// The length is below the header's own or above the limit, the type is unknown, or reserved bytes are set.
+    /// </exception>
     public static bool TryRead(ReadOnlySpan<byte> source, int maxFrameBytes, out FrameHeader header)
     {
         if (source.Length < Size)
@@ -57,24 +61,45 @@ public readonly record struct FrameHeader(int Length, FrameType Type, byte Flags
         }
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(source);
         byte type = source[TypeOffset];
-        if (type is < (byte)FrameType.Hello or > (byte)FrameType.Settled || BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) != 0 || length < Size)
+        if (
+            type is < (byte)FrameType.Hello or > (byte)FrameType.Settled
+            || BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) != 0
+            || length < Size
+        )
+        {
             throw Malformed(source, length, type);
+        }
+
         if (length > Math.Max(maxFrameBytes, 0))
-            throw new ProtocolException(ErrorCode.FrameTooLarge, $"A frame of {length} bytes is above the limit of {maxFrameBytes}.");
+        {
+            throw new ProtocolException(
+                ErrorCode.FrameTooLarge,
+                $"A frame of {length} bytes is above the limit of {maxFrameBytes}."
+            );
+        }
+
         header = new FrameHeader(
             (int)length,
             (FrameType)type,
             source[FlagsOffset],
             BinaryPrimitives.ReadUInt32LittleEndian(source[StreamOffset..]),
-            BinaryPrimitives.ReadUInt32LittleEndian(source[TagOffset..]));
+            BinaryPrimitives.ReadUInt32LittleEndian(source[TagOffset..])
+        );
         return true;
     }
 
-    /// <summary>The other protocols that come to a wrong port are told by their first bytes: HTTP by a word in capitals, TLS by its record header.</summary>
+    /// <summary>
+    /// The other protocols that come to a wrong port are told by their first bytes: HTTP by a word in capitals, TLS by
+    /// its record header.
+    /// </summary>
     private static ProtocolException Malformed(ReadOnlySpan<byte> source, uint length, byte type)
     {
-        bool isText = !source[..3].ContainsAnyExceptInRange((byte)'A', (byte)'Z'), isTls = source is [0x16, 0x03, ..];
-        string what = isText ? "What looks like HTTP is" : isTls ? "What looks like TLS is" : $"Length {length} and type {type} are";
+        bool isText = !source[..3].ContainsAnyExceptInRange((byte)'A', (byte)'Z'),
+            isTls = source is [0x16, 0x03, ..];
+        string what =
+            isText ? "What looks like HTTP is"
+            : isTls ? "What looks like TLS is"
+            : $"Length {length} and type {type} are";
         return new ProtocolException(ErrorCode.MalformedFrame, $"{what} not the header of a LightQ frame.");
     }
 }

@@ -4,15 +4,17 @@ namespace LightQ.Protocol.Frames;
 
 /// <summary>Takes whole frames off the front of received bytes.</summary>
 /// <remarks>
-/// A frame inside one segment is handed out in place; only one that straddles segments is copied, into a pooled buffer that
-/// the next call gives back, so a connection at rest holds none. Memory is taken only once the whole frame has arrived.
-/// The body is valid until the next call, and never after it. One thread at a time.
+/// A frame inside one segment is handed out in place; only one that straddles segments is copied, into a pooled buffer
+/// that the next call gives back, so a connection at rest holds none. Memory is taken only once the whole frame has
+/// arrived. The body is valid until the next call, and never after it. One thread at a time.
 /// </remarks>
 public sealed class FrameReader
 {
     private byte[]? _straddling;
 
-    /// <summary>The largest frame accepted, header included, in bytes; at least 16. Raise it once the handshake is done.</summary>
+    /// <summary>
+    /// The largest frame accepted, header included, in bytes; at least 16. Raise it once the handshake is done.
+    /// </summary>
     public int MaxFrameBytes
     {
         get;
@@ -23,7 +25,9 @@ public sealed class FrameReader
         }
     } = ProtocolLimits.HandshakeFrameBytes;
 
-    /// <summary>Takes the next frame, if all of it has arrived, and moves <paramref name="buffer"/> behind it.</summary>
+    /// <summary>
+    /// Takes the next frame, if all of it has arrived, and moves <paramref name="buffer"/> behind it.
+    /// </summary>
     /// <param name="buffer">What was received and not yet consumed.</param>
     /// <param name="header">The frame's header.</param>
     /// <param name="body">The frame's body.</param>
@@ -51,7 +55,9 @@ public sealed class FrameReader
         return true;
     }
 
-    /// <summary>Reads the header of the next frame without taking it: how long it will be, before it has all arrived.</summary>
+    /// <summary>
+    /// Reads the header of the next frame without taking it: how long it will be, before it has all arrived.
+    /// </summary>
     /// <returns>False when fewer than 16 bytes have arrived.</returns>
     /// <exception cref="ProtocolException">The header is not one, or the frame is too long.</exception>
     public bool TryReadHeader(in ReadOnlySequence<byte> buffer, out FrameHeader header)

@@ -4,10 +4,7 @@ namespace LightQ.Protocol.Frames;
 /// <param name="FirstOffset">The first of them; 0 or above.</param>
 /// <param name="LastOffset">The last of them; <paramref name="FirstOffset"/> or above.</param>
 /// <param name="Reason">Why.</param>
-public readonly record struct GapFrame(
-    long FirstOffset,
-    long LastOffset,
-    GapReason Reason) : IFrameBody<GapFrame>
+public readonly record struct GapFrame(long FirstOffset, long LastOffset, GapReason Reason) : IFrameBody<GapFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Gap;

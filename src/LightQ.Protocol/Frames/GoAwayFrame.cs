@@ -4,10 +4,8 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Code">Why.</param>
 /// <param name="TimeLeftMilliseconds">After that the connection closes.</param>
 /// <param name="Message">For people; may be empty.</param>
-public readonly record struct GoAwayFrame(
-    ErrorCode Code,
-    uint TimeLeftMilliseconds,
-    string Message) : IFrameBody<GoAwayFrame>
+public readonly record struct GoAwayFrame(ErrorCode Code, uint TimeLeftMilliseconds, string Message)
+    : IFrameBody<GoAwayFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.GoAway;
@@ -24,8 +22,6 @@ public readonly record struct GoAwayFrame(
     }
 
     /// <inheritdoc/>
-    public static GoAwayFrame Read(ref BodyReader reader) => new(
-        (ErrorCode)reader.ReadUInt16(),
-        reader.ReadUInt32(),
-        reader.ReadString());
+    public static GoAwayFrame Read(ref BodyReader reader) =>
+        new((ErrorCode)reader.ReadUInt16(), reader.ReadUInt32(), reader.ReadString());
 }

@@ -23,37 +23,56 @@ public readonly ref struct GroupDeliverFrame
     /// <summary>Reads a body.</summary>
     /// <param name="flags">The frame header's flags.</param>
     /// <param name="body">The body.</param>
-    /// <exception cref="ProtocolException">The body or its batch is cut off, a field is outside its range, or the range is not within the batch.</exception>
+    /// <exception cref="ProtocolException">
+    /// The body or its batch is cut off, a field is outside its range, or the range is not within the batch.
+    /// </exception>
     public GroupDeliverFrame(byte flags, ReadOnlySpan<byte> body)
     {
         var reader = new BodyReader(body);
         long firstOffset = reader.ReadInt64();
-        uint count = reader.ReadUInt32(), deliveryId = reader.ReadUInt32();
+        uint count = reader.ReadUInt32(),
+            deliveryId = reader.ReadUInt32();
         ushort deliveryCount = reader.ReadUInt16();
         reader.ReadUInt16();
         Delivery = new GroupDelivery(firstOffset, count, deliveryId, deliveryCount, reader.ReadUInt32());
         HasBatch = (flags & SameBatch) == 0;
         if (firstOffset < 0 || count == 0 || deliveryId == 0 || deliveryCount == 0)
-            throw new ProtocolException(ErrorCode.MalformedFrame, $"A GroupDeliver frame's fields are out of range: {Delivery}.");
+        {
+            throw new ProtocolException(
+                ErrorCode.MalformedFrame,
+                $"A GroupDeliver frame's fields are out of range: {Delivery}."
+            );
+        }
+
         if (!HasBatch)
             return;
         if (!BatchView.TryRead(reader.ReadBytes(reader.Remaining), out _batch))
             throw new ProtocolException(ErrorCode.MalformedFrame, "A GroupDeliver frame's batch is cut off.");
         if (!IsWithin(_batch))
-            throw new ProtocolException(ErrorCode.MalformedFrame, $"A GroupDeliver frame's range is not within its batch: {Delivery}.");
+        {
+            throw new ProtocolException(
+                ErrorCode.MalformedFrame,
+                $"A GroupDeliver frame's range is not within its batch: {Delivery}."
+            );
+        }
     }
 
     /// <summary>The range, and how it is locked.</summary>
     public GroupDelivery Delivery { get; }
 
-    /// <summary>Whether the frame brings its batch; if not, it speaks of the batch last brought on this subscription.</summary>
+    /// <summary>
+    /// Whether the frame brings its batch; if not, it speaks of the batch last brought on this subscription.
+    /// </summary>
     public bool HasBatch { get; }
 
     /// <summary>The batch. Neither of its checksums has been verified.</summary>
     /// <exception cref="InvalidOperationException">The frame brings none.</exception>
     public BatchView Batch => HasBatch ? _batch : throw new InvalidOperationException("This frame left its batch out.");
 
-    /// <summary>Whether <paramref name="batch"/> holds the whole range; to be asked of the earlier batch when the frame brings none.</summary>
+    /// <summary>
+    /// Whether <paramref name="batch"/> holds the whole range; to be asked of the earlier batch when the frame brings
+    /// none.
+    /// </summary>
     public bool IsWithin(scoped in BatchView batch)
     {
         long skipped = Delivery.FirstOffset - batch.BaseOffset;
@@ -63,11 +82,15 @@ public readonly ref struct GroupDeliverFrame
     /// <summary>Bytes in front of the batch: the frame's header and the delivery.</summary>
     public const int HeadSize = FrameHeader.Size + GroupDelivery.Size;
 
-    /// <summary>Writes all of a frame but the batch itself, which the caller sends behind it as it lies in ring or segment.</summary>
+    /// <summary>
+    /// Writes all of a frame but the batch itself, which the caller sends behind it as it lies in ring or segment.
+    /// </summary>
     /// <param name="destination">At least <see cref="HeadSize"/> bytes.</param>
     /// <param name="stream">The subscription.</param>
     /// <param name="delivery">The range, and how it is locked.</param>
-    /// <param name="batchLength">Bytes of the batch that follows; 0 when it is the one last sent on this subscription and is left out.</param>
+    /// <param name="batchLength">
+    /// Bytes of the batch that follows; 0 when it is the one last sent on this subscription and is left out.
+    /// </param>
     /// <returns>Bytes written, <see cref="HeadSize"/>.</returns>
     public static int WriteHead(Span<byte> destination, uint stream, in GroupDelivery delivery, int batchLength)
     {

@@ -4,9 +4,17 @@ namespace LightQ.Protocol.Frames;
 /// <param name="FirstOffset">The first message; 0 or above.</param>
 /// <param name="Count">How many messages; 1 or above.</param>
 /// <param name="DeliveryId">Names this delivery in settlements; unique within the subscription, never 0.</param>
-/// <param name="DeliveryCount">How often these messages have been delivered, this time included; 1 the first time; saturates.</param>
+/// <param name="DeliveryCount">
+/// How often these messages have been delivered, this time included; 1 the first time; saturates.
+/// </param>
 /// <param name="LockMilliseconds">How long the messages are this member's, from when the broker sent them.</param>
-public readonly record struct GroupDelivery(long FirstOffset, uint Count, uint DeliveryId, ushort DeliveryCount, uint LockMilliseconds)
+public readonly record struct GroupDelivery(
+    long FirstOffset,
+    uint Count,
+    uint DeliveryId,
+    ushort DeliveryCount,
+    uint LockMilliseconds
+)
 {
     /// <summary>Bytes of it at the front of a GroupDeliver's body.</summary>
     public const int Size = 24;

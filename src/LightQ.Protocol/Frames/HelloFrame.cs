@@ -1,19 +1,24 @@
 namespace LightQ.Protocol.Frames;
 
-/// <summary>Client: opens the connection. The magic "LTQ1" comes first, so that bytes of another protocol are known at once.</summary>
+/// <summary>
+/// Client: opens the connection. The magic "LTQ1" comes first, so that bytes of another protocol are known at once.
+/// </summary>
 /// <param name="MinVersion">Oldest protocol version the client speaks.</param>
 /// <param name="MaxVersion">Newest protocol version the client speaks.</param>
 /// <param name="Features">Feature bits the client wants; bits above 31 are required.</param>
 /// <param name="ClientName">For the broker's log and statistics; may be empty.</param>
 /// <param name="Mechanism"><c>anonymous</c>, <c>plain</c>, <c>token</c> or <c>external</c>.</param>
-/// <param name="Credentials">For <c>plain</c>, user and password joined by a NUL; for <c>token</c>, the token; else empty.</param>
+/// <param name="Credentials">
+/// For <c>plain</c>, user and password joined by a NUL; for <c>token</c>, the token; else empty.
+/// </param>
 public readonly record struct HelloFrame(
     ushort MinVersion,
     ushort MaxVersion,
     ulong Features,
     string ClientName,
     string Mechanism,
-    string Credentials) : IFrameBody<HelloFrame>
+    string Credentials
+) : IFrameBody<HelloFrame>
 {
     /// <summary>The first four bytes of the body: "LTQ1".</summary>
     public const uint Magic = 0x3151_544C;
@@ -30,15 +35,17 @@ public readonly record struct HelloFrame(
     /// <summary>Mechanism without credentials: the client's certificate says who it is.</summary>
     public const string External = "external";
 
-    private static ushort ReadVersion(ref BodyReader reader) => reader.ReadUInt32() == Magic
-        ? reader.ReadUInt16()
-        : throw new ProtocolException(ErrorCode.MalformedFrame, "The Hello frame does not start with LTQ1.");
+    private static ushort ReadVersion(ref BodyReader reader) =>
+        reader.ReadUInt32() == Magic
+            ? reader.ReadUInt16()
+            : throw new ProtocolException(ErrorCode.MalformedFrame, "The Hello frame does not start with LTQ1.");
 
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Hello;
 
     /// <inheritdoc/>
-    public int MaxSize => 4 + 2 + 2 + 8 + BodyWriter.SizeOf(ClientName) + BodyWriter.SizeOf(Mechanism) + BodyWriter.SizeOf(Credentials);
+    public int MaxSize =>
+        4 + 2 + 2 + 8 + BodyWriter.SizeOf(ClientName) + BodyWriter.SizeOf(Mechanism) + BodyWriter.SizeOf(Credentials);
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -53,14 +60,17 @@ public readonly record struct HelloFrame(
     }
 
     /// <inheritdoc/>
-    public static HelloFrame Read(ref BodyReader reader) => new(
-        ReadVersion(ref reader),
-        reader.ReadUInt16(),
-        reader.ReadUInt64(),
-        reader.ReadString(),
-        reader.ReadString(),
-        reader.ReadString());
+    public static HelloFrame Read(ref BodyReader reader) =>
+        new(
+            ReadVersion(ref reader),
+            reader.ReadUInt16(),
+            reader.ReadUInt64(),
+            reader.ReadString(),
+            reader.ReadString(),
+            reader.ReadString()
+        );
 
     /// <summary>Names the client and the mechanism; never the credentials.</summary>
-    public override string ToString() => $"Hello from '{ClientName}', versions {MinVersion} to {MaxVersion}, {Mechanism}";
+    public override string ToString() =>
+        $"Hello from '{ClientName}', versions {MinVersion} to {MaxVersion}, {Mechanism}";
 }

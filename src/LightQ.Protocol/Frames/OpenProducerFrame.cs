@@ -5,15 +5,22 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Partition">The partition, or <see cref="AnyPartition"/>.</param>
 /// <param name="AckLevel">The durability that acks should wait for.</param>
 /// <param name="ProducerName">Makes the producer idempotent across reconnects; empty for an anonymous one.</param>
-/// <param name="Instance">Random, the same for all streams of one producer object: tells it from another one of its name; 0 for a client that does not say.</param>
-/// <param name="IsReturning">Whether this instance has had the name before, on another connection or partition: it is refused when another one has taken it over.</param>
+/// <param name="Instance">
+/// Random, the same for all streams of one producer object: tells it from another one of its name; 0 for a client that
+/// does not say.
+/// </param>
+/// <param name="IsReturning">
+/// Whether this instance has had the name before, on another connection or partition: it is refused when another one
+/// has taken it over.
+/// </param>
 public readonly record struct OpenProducerFrame(
     string Topic,
     uint Partition,
     Durability AckLevel,
     string ProducerName,
     ulong Instance = 0,
-    bool IsReturning = false) : IFrameBody<OpenProducerFrame>
+    bool IsReturning = false
+) : IFrameBody<OpenProducerFrame>
 {
     /// <summary>Lets the broker choose the partition.</summary>
     public const uint AnyPartition = uint.MaxValue;
@@ -22,7 +29,8 @@ public readonly record struct OpenProducerFrame(
     public static FrameType Type => FrameType.OpenProducer;
 
     /// <inheritdoc/>
-    public int MaxSize => BodyWriter.SizeOf(Topic) + sizeof(uint) + 1 + BodyWriter.SizeOf(ProducerName) + sizeof(ulong) + 1;
+    public int MaxSize =>
+        BodyWriter.SizeOf(Topic) + sizeof(uint) + 1 + BodyWriter.SizeOf(ProducerName) + sizeof(ulong) + 1;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -36,11 +44,13 @@ public readonly record struct OpenProducerFrame(
     }
 
     /// <inheritdoc/>
-    public static OpenProducerFrame Read(ref BodyReader reader) => new(
-        reader.ReadString(),
-        reader.ReadUInt32(),
-        reader.ReadEnum<Durability>(),
-        reader.ReadString(),
-        reader.Remaining == 0 ? 0 : reader.ReadUInt64(),
-        reader.Remaining != 0 && reader.ReadByte() != 0);
+    public static OpenProducerFrame Read(ref BodyReader reader) =>
+        new(
+            reader.ReadString(),
+            reader.ReadUInt32(),
+            reader.ReadEnum<Durability>(),
+            reader.ReadString(),
+            reader.Remaining == 0 ? 0 : reader.ReadUInt64(),
+            reader.Remaining != 0 && reader.ReadByte() != 0
+        );
 }

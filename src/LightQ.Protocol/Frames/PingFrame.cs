@@ -2,8 +2,7 @@ namespace LightQ.Protocol.Frames;
 
 /// <summary>Asks for a Pong with the same eight bytes.</summary>
 /// <param name="Payload">Opaque.</param>
-public readonly record struct PingFrame(
-    ulong Payload) : IFrameBody<PingFrame>
+public readonly record struct PingFrame(ulong Payload) : IFrameBody<PingFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Ping;
@@ -18,6 +17,5 @@ public readonly record struct PingFrame(
     }
 
     /// <inheritdoc/>
-    public static PingFrame Read(ref BodyReader reader) => new(
-        reader.ReadUInt64());
+    public static PingFrame Read(ref BodyReader reader) => new(reader.ReadUInt64());
 }

@@ -2,8 +2,7 @@ namespace LightQ.Protocol.Frames;
 
 /// <summary>Answers a Ping with its eight bytes.</summary>
 /// <param name="Payload">Opaque.</param>
-public readonly record struct PongFrame(
-    ulong Payload) : IFrameBody<PongFrame>
+public readonly record struct PongFrame(ulong Payload) : IFrameBody<PongFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Pong;
@@ -18,6 +17,5 @@ public readonly record struct PongFrame(
     }
 
     /// <inheritdoc/>
-    public static PongFrame Read(ref BodyReader reader) => new(
-        reader.ReadUInt64());
+    public static PongFrame Read(ref BodyReader reader) => new(reader.ReadUInt64());
 }

@@ -5,7 +5,9 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Partition">The partition this stream appends to.</param>
 /// <param name="PartitionCount">How many partitions the topic has.</param>
 /// <param name="KeyHashVersion">How keys map to partitions: 1 is CRC-32C(key) mod count.</param>
-/// <param name="Incarnation">Changes when the topic's log is made anew: offsets of another incarnation mean nothing.</param>
+/// <param name="Incarnation">
+/// Changes when the topic's log is made anew: offsets of another incarnation mean nothing.
+/// </param>
 /// <param name="Epoch">The log's leader epoch.</param>
 /// <param name="ProducerId">Goes into every batch header; 0 for an anonymous producer.</param>
 /// <param name="ProducerEpoch">Goes into every batch header.</param>
@@ -13,7 +15,9 @@ namespace LightQ.Protocol.Frames;
 /// <param name="WindowBytes">Publish window: bytes that may be sent and not yet appended.</param>
 /// <param name="MaxBatchBytes">Largest batch of this topic, header included.</param>
 /// <param name="AckLevel">The durability that acks wait for.</param>
-/// <param name="BatchWindow">Most batches that may be sent and not yet acknowledged; 0 for any number, and from a broker that does not say.</param>
+/// <param name="BatchWindow">
+/// Most batches that may be sent and not yet acknowledged; 0 for any number, and from a broker that does not say.
+/// </param>
 public readonly record struct ProducerOpenedFrame(
     Guid TopicId,
     uint Partition,
@@ -27,9 +31,13 @@ public readonly record struct ProducerOpenedFrame(
     uint WindowBytes,
     uint MaxBatchBytes,
     Durability AckLevel,
-    uint BatchWindow = 0) : IFrameBody<ProducerOpenedFrame>
+    uint BatchWindow = 0
+) : IFrameBody<ProducerOpenedFrame>
 {
-    /// <summary>Largest message of this topic, in bytes of key, headers and body. A batch may be longer by <see cref="ProtocolLimits.BatchOverheadBytes"/>.</summary>
+    /// <summary>
+    /// Largest message of this topic, in bytes of key, headers and body. A batch may be longer by
+    /// <see cref="ProtocolLimits.BatchOverheadBytes"/>.
+    /// </summary>
     public long MaxMessageBytes => Math.Max(0, (long)MaxBatchBytes - ProtocolLimits.BatchOverheadBytes);
 
     /// <inheritdoc/>
@@ -57,18 +65,20 @@ public readonly record struct ProducerOpenedFrame(
     }
 
     /// <inheritdoc/>
-    public static ProducerOpenedFrame Read(ref BodyReader reader) => new(
-        reader.ReadGuid(),
-        reader.ReadUInt32(),
-        reader.ReadUInt32(),
-        reader.ReadByte(),
-        reader.ReadUInt64(),
-        reader.ReadUInt32(),
-        reader.ReadUInt64(),
-        reader.ReadUInt32(),
-        reader.ReadUInt64(),
-        reader.ReadUInt32(),
-        reader.ReadUInt32(),
-        reader.ReadEnum<Durability>(),
-        reader.Remaining == 0 ? 0 : reader.ReadUInt32());
+    public static ProducerOpenedFrame Read(ref BodyReader reader) =>
+        new(
+            reader.ReadGuid(),
+            reader.ReadUInt32(),
+            reader.ReadUInt32(),
+            reader.ReadByte(),
+            reader.ReadUInt64(),
+            reader.ReadUInt32(),
+            reader.ReadUInt64(),
+            reader.ReadUInt32(),
+            reader.ReadUInt64(),
+            reader.ReadUInt32(),
+            reader.ReadUInt32(),
+            reader.ReadEnum<Durability>(),
+            reader.Remaining == 0 ? 0 : reader.ReadUInt32()
+        );
 }

@@ -19,7 +19,9 @@ public readonly ref struct PublishAckFrame
     private readonly ReadOnlySpan<byte> _entries;
 
     /// <summary>Reads a body.</summary>
-    /// <exception cref="ProtocolException">The body is shorter than its count says, or the durability is unknown.</exception>
+    /// <exception cref="ProtocolException">
+    /// The body is shorter than its count says, or the durability is unknown.
+    /// </exception>
     public PublishAckFrame(ReadOnlySpan<byte> body)
     {
         var reader = new BodyReader(body);
@@ -47,7 +49,8 @@ public readonly ref struct PublishAckFrame
                 BinaryPrimitives.ReadUInt32LittleEndian(entry[8..]),
                 (ErrorCode)BinaryPrimitives.ReadUInt16LittleEndian(entry[12..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry[16..]),
-                (BinaryPrimitives.ReadUInt16LittleEndian(entry[14..]) & Duplicate) != 0);
+                (BinaryPrimitives.ReadUInt16LittleEndian(entry[14..]) & Duplicate) != 0
+            );
         }
     }
 

@@ -10,8 +10,9 @@ namespace LightQ.Protocol.Frames;
 ///  | count | 0  |   0    | count x { u64 first, u32 n, u32 deliveryId, u32 delay, u8 kind, u8 0, u16 0 } | string reason
 ///  +-------+----+--------+-----------------------------------------------------------------------+----------------
 /// </code>
-/// The reason belongs to the frame's dead-letter and abandoned entries; messages with different reasons go in different frames.
-/// A view over the body: valid as long as its memory. Every entry is checked when the view is made. Allocates nothing.
+/// The reason belongs to the frame's dead-letter and abandoned entries; messages with different reasons go in different
+/// frames. A view over the body: valid as long as its memory. Every entry is checked when the view is made. Allocates
+/// nothing.
 /// </remarks>
 public readonly ref struct SettleFrame
 {
@@ -19,7 +20,9 @@ public readonly ref struct SettleFrame
     private readonly ReadOnlySpan<byte> _entries;
 
     /// <summary>Reads a body.</summary>
-    /// <exception cref="ProtocolException">The body is cut off, or an entry's kind, offset or count is outside its range.</exception>
+    /// <exception cref="ProtocolException">
+    /// The body is cut off, or an entry's kind, offset or count is outside its range.
+    /// </exception>
     public SettleFrame(ReadOnlySpan<byte> body)
     {
         var reader = new BodyReader(body);
@@ -32,14 +35,22 @@ public readonly ref struct SettleFrame
         {
             SettleRange range = this[i];
             if (range.Kind is < SettleKind.Complete or > SettleKind.Renew || range.FirstOffset < 0 || range.Count == 0)
-                throw new ProtocolException(ErrorCode.MalformedFrame, $"Entry {i} of a Settle frame is out of range: {range}.");
+            {
+                throw new ProtocolException(
+                    ErrorCode.MalformedFrame,
+                    $"Entry {i} of a Settle frame is out of range: {range}."
+                );
+            }
         }
     }
 
     /// <summary>How many ranges there are.</summary>
     public int Count { get; }
 
-    /// <summary>Why the frame's dead-letter entries are given up, and its abandoned ones if that was their last delivery; in UTF-8 as it came, may be empty.</summary>
+    /// <summary>
+    /// Why the frame's dead-letter entries are given up, and its abandoned ones if that was their last delivery; in
+    /// UTF-8 as it came, may be empty.
+    /// </summary>
     public ReadOnlySpan<byte> ReasonUtf8 { get; }
 
     /// <summary>The range at <paramref name="index"/>.</summary>
@@ -53,11 +64,15 @@ public readonly ref struct SettleFrame
                 BinaryPrimitives.ReadUInt32LittleEndian(entry[12..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry),
                 BinaryPrimitives.ReadUInt32LittleEndian(entry[8..]),
-                BinaryPrimitives.ReadUInt32LittleEndian(entry[16..]));
+                BinaryPrimitives.ReadUInt32LittleEndian(entry[16..])
+            );
         }
     }
 
-    /// <summary>Bytes of a whole frame with <paramref name="ranges"/> ranges and a reason of <paramref name="reasonBytes"/> bytes.</summary>
+    /// <summary>
+    /// Bytes of a whole frame with <paramref name="ranges"/> ranges and a reason of <paramref name="reasonBytes"/>
+    /// bytes.
+    /// </summary>
     public static int SizeOf(int ranges, int reasonBytes = 0) =>
         FrameHeader.Size + FixedSize + (ranges * SettleRange.Size) + sizeof(ushort) + reasonBytes;
 
@@ -68,7 +83,13 @@ public readonly ref struct SettleFrame
     /// <param name="ranges">At most 65,535 ranges.</param>
     /// <param name="reasonUtf8">For dead-letter and abandoned entries; at most 65,535 bytes.</param>
     /// <returns>The frame's length in bytes.</returns>
-    public static int Write(Span<byte> destination, uint stream, uint tag, ReadOnlySpan<SettleRange> ranges, ReadOnlySpan<byte> reasonUtf8 = default)
+    public static int Write(
+        Span<byte> destination,
+        uint stream,
+        uint tag,
+        ReadOnlySpan<SettleRange> ranges,
+        ReadOnlySpan<byte> reasonUtf8 = default
+    )
     {
         int length = SizeOf(ranges.Length, reasonUtf8.Length);
         var writer = new BodyWriter(destination[FrameHeader.Size..]);

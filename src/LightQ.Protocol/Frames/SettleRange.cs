@@ -6,7 +6,13 @@ namespace LightQ.Protocol.Frames;
 /// <param name="FirstOffset">The first message; 0 or above.</param>
 /// <param name="Count">How many messages; 1 or above.</param>
 /// <param name="DelayMilliseconds">For <see cref="SettleKind.Abandon"/>, how long they stay away; else 0.</param>
-public readonly record struct SettleRange(SettleKind Kind, uint DeliveryId, long FirstOffset, uint Count, uint DelayMilliseconds = 0)
+public readonly record struct SettleRange(
+    SettleKind Kind,
+    uint DeliveryId,
+    long FirstOffset,
+    uint Count,
+    uint DelayMilliseconds = 0
+)
 {
     /// <summary>Bytes of an entry.</summary>
     public const int Size = 24;

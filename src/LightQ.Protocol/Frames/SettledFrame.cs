@@ -18,7 +18,9 @@ public readonly ref struct SettledFrame
     private readonly ReadOnlySpan<byte> _entries;
 
     /// <summary>Reads a body.</summary>
-    /// <exception cref="ProtocolException">The body is cut off, or an entry's outcome, offset or count is outside its range.</exception>
+    /// <exception cref="ProtocolException">
+    /// The body is cut off, or an entry's outcome, offset or count is outside its range.
+    /// </exception>
     public SettledFrame(ReadOnlySpan<byte> body)
     {
         var reader = new BodyReader(body);
@@ -30,7 +32,12 @@ public readonly ref struct SettledFrame
         {
             SettledRange range = this[i];
             if (range.Outcome > SettleOutcome.Unknown || range.FirstOffset < 0 || range.Count == 0)
-                throw new ProtocolException(ErrorCode.MalformedFrame, $"Entry {i} of a Settled frame is out of range: {range}.");
+            {
+                throw new ProtocolException(
+                    ErrorCode.MalformedFrame,
+                    $"Entry {i} of a Settled frame is out of range: {range}."
+                );
+            }
         }
     }
 
@@ -47,7 +54,8 @@ public readonly ref struct SettledFrame
                 (SettleOutcome)BinaryPrimitives.ReadUInt16LittleEndian(entry[16..]),
                 BinaryPrimitives.ReadUInt32LittleEndian(entry[12..]),
                 BinaryPrimitives.ReadInt64LittleEndian(entry),
-                BinaryPrimitives.ReadUInt32LittleEndian(entry[8..]));
+                BinaryPrimitives.ReadUInt32LittleEndian(entry[8..])
+            );
         }
     }
 

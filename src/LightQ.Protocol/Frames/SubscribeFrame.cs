@@ -6,15 +6,25 @@ namespace LightQ.Protocol.Frames;
 /// <param name="Group">The group to join; empty for a broadcast subscription.</param>
 /// <param name="Start">Where to begin.</param>
 /// <param name="StartValue">The offset, or unix microseconds, that <paramref name="Start"/> speaks of; else 0.</param>
-/// <param name="LastOffset">The last offset the client has seen, or -1: a resuming client is told of anything cut or re-made since.</param>
+/// <param name="LastOffset">
+/// The last offset the client has seen, or -1: a resuming client is told of anything cut or re-made since.
+/// </param>
 /// <param name="LastEpoch">The epoch it saw it in.</param>
 /// <param name="LastIncarnation">The incarnation it saw it in; 0 for none.</param>
 /// <param name="SettleMode">Who says that a message is done.</param>
 /// <param name="SlowPolicy">What happens when the subscriber is slower than the topic.</param>
 /// <param name="MaxInFlight">Most messages delivered and not settled; 0 for no limit.</param>
-/// <param name="Member">Which consumer of this connection the stream belongs to: the same number on the streams of all its partitions; 0 for a stream that is a consumer by itself.</param>
-/// <param name="SlowTimeoutMilliseconds">How long it may stand still while producers wait for it; 0 for the broker's default.</param>
-/// <param name="LockMilliseconds">For how long a message is the member's that it was delivered to; 0 for the topic's lock duration. In groups that settle only.</param>
+/// <param name="Member">
+/// Which consumer of this connection the stream belongs to: the same number on the streams of all its partitions; 0 for
+/// a stream that is a consumer by itself.
+/// </param>
+/// <param name="SlowTimeoutMilliseconds">
+/// How long it may stand still while producers wait for it; 0 for the broker's default.
+/// </param>
+/// <param name="LockMilliseconds">
+/// For how long a message is the member's that it was delivered to; 0 for the topic's lock duration. In groups that
+/// settle only.
+/// </param>
 public readonly record struct SubscribeFrame(
     string Topic,
     uint Partition,
@@ -29,13 +39,15 @@ public readonly record struct SubscribeFrame(
     uint MaxInFlight,
     uint Member = 0,
     uint SlowTimeoutMilliseconds = 0,
-    uint LockMilliseconds = 0) : IFrameBody<SubscribeFrame>
+    uint LockMilliseconds = 0
+) : IFrameBody<SubscribeFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Subscribe;
 
     /// <inheritdoc/>
-    public int MaxSize => BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4 + 4 + 4;
+    public int MaxSize =>
+        BodyWriter.SizeOf(Topic) + 4 + BodyWriter.SizeOf(Group) + 1 + 8 + 8 + 4 + 8 + 1 + 1 + 4 + 4 + 4 + 4;
 
     /// <inheritdoc/>
     public void Write(ref BodyWriter writer)
@@ -57,19 +69,21 @@ public readonly record struct SubscribeFrame(
     }
 
     /// <inheritdoc/>
-    public static SubscribeFrame Read(ref BodyReader reader) => new(
-        reader.ReadString(),
-        reader.ReadUInt32(),
-        reader.ReadString(),
-        reader.ReadEnum<StartKind>(),
-        reader.ReadInt64(),
-        reader.ReadInt64(),
-        reader.ReadUInt32(),
-        reader.ReadUInt64(),
-        reader.ReadEnum<SettleMode>(),
-        reader.ReadEnum<SlowPolicy>(),
-        reader.ReadUInt32(),
-        reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
-        reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
-        reader.Remaining == 0 ? 0 : reader.ReadUInt32());
+    public static SubscribeFrame Read(ref BodyReader reader) =>
+        new(
+            reader.ReadString(),
+            reader.ReadUInt32(),
+            reader.ReadString(),
+            reader.ReadEnum<StartKind>(),
+            reader.ReadInt64(),
+            reader.ReadInt64(),
+            reader.ReadUInt32(),
+            reader.ReadUInt64(),
+            reader.ReadEnum<SettleMode>(),
+            reader.ReadEnum<SlowPolicy>(),
+            reader.ReadUInt32(),
+            reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
+            reader.Remaining == 0 ? 0 : reader.ReadUInt32(),
+            reader.Remaining == 0 ? 0 : reader.ReadUInt32()
+        );
 }

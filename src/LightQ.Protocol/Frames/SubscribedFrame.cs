@@ -15,7 +15,8 @@ public readonly record struct SubscribedFrame(
     uint Epoch,
     long NextOffset,
     long StartOffset,
-    long EndOffset) : IFrameBody<SubscribedFrame>
+    long EndOffset
+) : IFrameBody<SubscribedFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Subscribed;
@@ -36,12 +37,14 @@ public readonly record struct SubscribedFrame(
     }
 
     /// <inheritdoc/>
-    public static SubscribedFrame Read(ref BodyReader reader) => new(
-        reader.ReadGuid(),
-        reader.ReadUInt32(),
-        reader.ReadUInt64(),
-        reader.ReadUInt32(),
-        reader.ReadInt64(),
-        reader.ReadInt64(),
-        reader.ReadInt64());
+    public static SubscribedFrame Read(ref BodyReader reader) =>
+        new(
+            reader.ReadGuid(),
+            reader.ReadUInt32(),
+            reader.ReadUInt64(),
+            reader.ReadUInt32(),
+            reader.ReadInt64(),
+            reader.ReadInt64(),
+            reader.ReadInt64()
+        );
 }

@@ -8,7 +8,9 @@ namespace LightQ.Protocol.Frames;
 /// <param name="MaxFrameBytes">Largest frame, header included.</param>
 /// <param name="MaxBatchBytes">Largest batch, header included.</param>
 /// <param name="MaxMessageBytes">Largest message.</param>
-/// <param name="HeartbeatMilliseconds">Send something at least this often; three intervals of silence mean the peer is dead.</param>
+/// <param name="HeartbeatMilliseconds">
+/// Send something at least this often; three intervals of silence mean the peer is dead.
+/// </param>
 public readonly record struct WelcomeFrame(
     ushort Version,
     ulong Features,
@@ -17,7 +19,8 @@ public readonly record struct WelcomeFrame(
     uint MaxFrameBytes,
     uint MaxBatchBytes,
     uint MaxMessageBytes,
-    uint HeartbeatMilliseconds) : IFrameBody<WelcomeFrame>
+    uint HeartbeatMilliseconds
+) : IFrameBody<WelcomeFrame>
 {
     /// <inheritdoc/>
     public static FrameType Type => FrameType.Welcome;
@@ -39,13 +42,15 @@ public readonly record struct WelcomeFrame(
     }
 
     /// <inheritdoc/>
-    public static WelcomeFrame Read(ref BodyReader reader) => new(
-        reader.ReadUInt16(),
-        reader.ReadUInt64(),
-        reader.ReadGuid(),
-        reader.ReadUInt32(),
-        reader.ReadUInt32(),
-        reader.ReadUInt32(),
-        reader.ReadUInt32(),
-        reader.ReadUInt32());
+    public static WelcomeFrame Read(ref BodyReader reader) =>
+        new(
+            reader.ReadUInt16(),
+            reader.ReadUInt64(),
+            reader.ReadGuid(),
+            reader.ReadUInt32(),
+            reader.ReadUInt32(),
+            reader.ReadUInt32(),
+            reader.ReadUInt32(),
+            reader.ReadUInt32()
+        );
 }

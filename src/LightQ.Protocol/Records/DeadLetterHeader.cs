@@ -28,8 +28,10 @@ public static class DeadLetterHeader
     public const string Time = "lightq-dead-time";
 
     /// <summary>
-    /// Present when the body is not the message's own. <c>batch</c>: it is the whole batch in which the message lies, as it was stored, since the broker does not inflate batches.
-    /// <c>omitted</c>: the message does not fit the dead-letter topic with these headers, and came without key, headers of its own and body; it stays in its topic for as long as that keeps it.
+    /// Present when the body is not the message's own. <c>batch</c>: it is the whole batch in which the message lies,
+    /// as it was stored, since the broker does not inflate batches. <c>omitted</c>: the message does not fit the
+    /// dead-letter topic with these headers, and came without key, headers of its own and body; it stays in its topic
+    /// for as long as that keeps it.
     /// </summary>
     public const string Body = "lightq-dead-body";
 }

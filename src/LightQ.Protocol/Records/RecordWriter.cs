@@ -3,7 +3,9 @@ using System.Runtime.CompilerServices;
 
 namespace LightQ.Protocol.Records;
 
-/// <summary>Writes records. Lengths are the caller's to check; a span that is too short throws <see cref="ArgumentException"/>.</summary>
+/// <summary>
+/// Writes records. Lengths are the caller's to check; a span that is too short throws <see cref="ArgumentException"/>.
+/// </summary>
 public static class RecordWriter
 {
     /// <summary>Bytes of a record with these parts.</summary>
@@ -28,9 +30,18 @@ public static class RecordWriter
     /// <param name="headers">The headers as <see cref="WriteHeader"/> wrote them, at most 65,535 bytes.</param>
     /// <param name="isTombstone">Whether the record has no body.</param>
     /// <returns>Bytes written.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The key has 65,535 bytes, the length that means no key.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">
+    /// The key has 65,535 bytes, the length that means no key.
+    /// </exception>
     /// <exception cref="OverflowException">The key or the headers are longer still.</exception>
-    public static int Write(Span<byte> destination, ReadOnlySpan<byte> body, ReadOnlySpan<byte> key, bool hasKey, ReadOnlySpan<byte> headers, bool isTombstone = false)
+    public static int Write(
+        Span<byte> destination,
+        ReadOnlySpan<byte> body,
+        ReadOnlySpan<byte> key,
+        bool hasKey,
+        ReadOnlySpan<byte> headers,
+        bool isTombstone = false
+    )
     {
         if (!hasKey)
             key = default;
@@ -39,7 +50,10 @@ public static class RecordWriter
         // 0xFFFF would read back as "no key".
         ArgumentOutOfRangeException.ThrowIfEqual(key.Length, RecordLayout.NoKey);
         BinaryPrimitives.WriteUInt32LittleEndian(destination, isTombstone ? RecordLayout.Tombstone : (uint)body.Length);
-        BinaryPrimitives.WriteUInt16LittleEndian(destination[4..], hasKey ? checked((ushort)key.Length) : (ushort)RecordLayout.NoKey);
+        BinaryPrimitives.WriteUInt16LittleEndian(
+            destination[4..],
+            hasKey ? checked((ushort)key.Length) : (ushort)RecordLayout.NoKey
+        );
         BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], checked((ushort)headers.Length));
         Span<byte> rest = destination[RecordLayout.FixedSize..];
         key.CopyTo(rest);

@@ -32,12 +32,13 @@ public static class WellKnownHeader
     public const byte FirstOfApplication = 128;
 
     /// <summary>The name that <paramref name="id"/> stands for; null for one this library does not know.</summary>
-    public static string? NameOf(byte id) => id switch
-    {
-        TraceParent => "traceparent",
-        TraceState => "tracestate",
-        ContentType => "content-type",
-        Timestamp => "timestamp",
-        _ => null,
-    };
+    public static string? NameOf(byte id) =>
+        id switch
+        {
+            TraceParent => "traceparent",
+            TraceState => "tracestate",
+            ContentType => "content-type",
+            Timestamp => "timestamp",
+            _ => null,
+        };
 }

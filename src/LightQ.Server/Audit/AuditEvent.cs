@@ -9,7 +9,9 @@ internal enum AuditEvent
     /// <summary>A crash had left a part of a line, which was cut off.</summary>
     TailCut,
 
-    /// <summary>At its start the broker found that lines were missing or altered; what follows is a new beginning.</summary>
+    /// <summary>
+    /// At its start the broker found that lines were missing or altered; what follows is a new beginning.
+    /// </summary>
     ChainBroken,
 
     /// <summary>The oldest file was deleted, as there were too many.</summary>

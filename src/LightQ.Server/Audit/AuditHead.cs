@@ -6,7 +6,8 @@ namespace LightQ.Server.Audit;
 /// <summary>How far the log is known to have come: a line's number and its hash, as <c>NUMBER:HASH</c>.</summary>
 /// <remarks>
 /// It is made, with the number 0, before the first line.
-/// The file <c>head</c> holds it, written after the lines are on the disk: it may be behind them, never ahead. What is shorter than it says has lost its end.
+/// The file <c>head</c> holds it, written after the lines are on the disk: it may be behind them, never ahead. What is
+/// shorter than it says has lost its end.
 /// </remarks>
 /// <param name="Sequence">The line's number.</param>
 /// <param name="Hash">Its hash: 64 hexadecimal digits.</param>
@@ -26,8 +27,15 @@ public readonly record struct AuditHead(long Sequence, string Hash)
     {
         head = default;
         int colon = text.IndexOf(':', StringComparison.Ordinal);
-        if (colon < 0 || !long.TryParse(text.AsSpan(0, colon), NumberStyles.None, CultureInfo.InvariantCulture, out long sequence) || sequence > AuditLine.MaxSequence)
+        if (
+            colon < 0
+            || !long.TryParse(text.AsSpan(0, colon), NumberStyles.None, CultureInfo.InvariantCulture, out long sequence)
+            || sequence > AuditLine.MaxSequence
+        )
+        {
             return false;
+        }
+
         string hash = text[(colon + 1)..];
         if (hash.Length != AuditLine.NoHash.Length || !hash.All(char.IsAsciiHexDigitLower))
             return false;

@@ -14,8 +14,9 @@ namespace LightQ.Server.Audit;
 /// {"seq":7,"time":"2030-01-01T00:00:00.0000000Z","event":"right-granted","actor":"admin","plane":"control","peer":"127.0.0.1:41234",
 ///  "subject":"alice","detail":"publish on orders.*","prev":"64 hex digits","hash":"64 hex digits"}
 /// </code>
-/// <c>hash</c> is the SHA-256 of the line's bytes in front of <c>,"hash"</c>; <c>prev</c>, which is among them, is the hash of the line before. So each line
-/// vouches for itself and for the one before it. The first line of a chain has 64 zeros for <c>prev</c>.
+/// <c>hash</c> is the SHA-256 of the line's bytes in front of <c>,"hash"</c>; <c>prev</c>, which is among them, is the
+/// hash of the line before. So each line vouches for itself and for the one before it. The first line of a chain has 64
+/// zeros for <c>prev</c>.
 /// </remarks>
 /// <param name="Sequence">The line's number, from 1, without gaps over all files.</param>
 /// <param name="Time">When it happened.</param>
@@ -28,9 +29,22 @@ namespace LightQ.Server.Audit;
 /// <param name="Previous">The hash of the line before.</param>
 /// <param name="Hash">The hash of this line.</param>
 public sealed record AuditLine(
-    long Sequence, DateTimeOffset Time, string Event, string Actor, string Plane, string Peer, string Subject, string Detail, string Previous, string Hash)
+    long Sequence,
+    DateTimeOffset Time,
+    string Event,
+    string Actor,
+    string Plane,
+    string Peer,
+    string Subject,
+    string Detail,
+    string Previous,
+    string Hash
+)
 {
-    /// <summary>Longest line in bytes: every text is cut to <see cref="MostCharacters"/>, and a character takes six bytes at most.</summary>
+    /// <summary>
+    /// Longest line in bytes: every text is cut to <see cref="MostCharacters"/>, and a character takes six bytes at
+    /// most.
+    /// </summary>
     internal const int MaxBytes = 64 * 1024;
 
     /// <summary>Longest text of a field.</summary>
@@ -45,7 +59,8 @@ public sealed record AuditLine(
     private static readonly JsonWriterOptions Writing = new() { Encoder = JavaScriptEncoder.Default };
 
     /// <summary>What <see cref="Event"/> can be, such as <c>login-refused</c>.</summary>
-    public static IReadOnlyList<string> Events { get; } = [.. Enum.GetValues<SecurityAction>().Select(NameOf), .. Enum.GetValues<AuditEvent>().Select(NameOf)];
+    public static IReadOnlyList<string> Events { get; } =
+    [.. Enum.GetValues<SecurityAction>().Select(NameOf), .. Enum.GetValues<AuditEvent>().Select(NameOf)];
 
     /// <summary>What the first line of a chain names as the one before.</summary>
     internal static string NoHash { get; } = new('0', HashDigits);
@@ -96,12 +111,28 @@ public sealed record AuditLine(
             using JsonDocument json = JsonDocument.Parse(bytes.ToArray());
             JsonElement root = json.RootElement;
             string Text(string name) => root.GetProperty(name).GetString() ?? throw new FormatException(name);
-            var time = DateTimeOffset.ParseExact(Text("time"), TimeFormat, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal);
+            var time = DateTimeOffset.ParseExact(
+                Text("time"),
+                TimeFormat,
+                CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal
+            );
             line = new AuditLine(
-                root.GetProperty("seq").GetInt64(), time, Text("event"), Text("actor"), Text("plane"), Text("peer"), Text("subject"), Text("detail"), Text("prev"), hash);
+                root.GetProperty("seq").GetInt64(),
+                time,
+                Text("event"),
+                Text("actor"),
+                Text("plane"),
+                Text("peer"),
+                Text("subject"),
+                Text("detail"),
+                Text("prev"),
+                hash
+            );
             return line.Sequence is > 0 and <= MaxSequence;
         }
-        catch (Exception e) when (e is JsonException or KeyNotFoundException or FormatException or InvalidOperationException)
+        catch (Exception e)
+            when (e is JsonException or KeyNotFoundException or FormatException or InvalidOperationException)
         {
             return false; // Somebody has computed a hash over something else.
         }

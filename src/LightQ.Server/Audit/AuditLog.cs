@@ -5,10 +5,14 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Audit;
 
-/// <summary>Keeps what happens to logins, rights, topics and the broker itself, in order, on the disk. Thread-safe.</summary>
+/// <summary>
+/// Keeps what happens to logins, rights, topics and the broker itself, in order, on the disk. Thread-safe.
+/// </summary>
 /// <remarks>
-/// A thread of the pool writes; whoever has something to tell only queues it. What is waited for is synced at once, together with what others wait for; logins within
-/// <see cref="SyncInterval"/>. Logins beyond an allowance are counted, and summarised once a minute. While the disk takes nothing, events wait in memory and nobody waits for them.
+/// A thread of the pool writes; whoever has something to tell only queues it. What is waited for is synced at once,
+/// together with what others wait for; logins within <see cref="SyncInterval"/>. Logins beyond an allowance are
+/// counted, and summarised once a minute. While the disk takes nothing, events wait in memory and nobody waits for
+/// them.
 /// </remarks>
 internal sealed class AuditLog : IAsyncDisposable
 {
@@ -18,16 +22,21 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <summary>How often what was only counted is told.</summary>
     public static readonly TimeSpan SummaryInterval = TimeSpan.FromMinutes(1);
 
-    private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1), Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1),
+        Patience = TimeSpan.FromSeconds(5);
     private const int MostWaiting = 10_000;
 
-    private readonly Channel<Entry> _queue = Channel.CreateUnbounded<Entry>(new UnboundedChannelOptions { SingleReader = true });
+    private readonly Channel<Entry> _queue = Channel.CreateUnbounded<Entry>(
+        new UnboundedChannelOptions { SingleReader = true }
+    );
     private readonly Queue<Entry> _unwritten = new();
     private readonly List<TaskCompletionSource> _unsynced = [];
     private readonly Lock _counting = new();
-    private readonly LoginAllowance _refused, _accepted;
+    private readonly LoginAllowance _refused,
+        _accepted;
     private readonly AuditWriter _writer;
-    private readonly TimeProvider _time, _clock;
+    private readonly TimeProvider _time,
+        _clock;
     private readonly ILogger _logger;
     private readonly Task _running;
     private DateTimeOffset _summarised;
@@ -43,7 +52,14 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <param name="clock">What waits are measured with.</param>
     /// <param name="logger">Hears of trouble.</param>
     /// <exception cref="IOException">What is there cannot be read.</exception>
-    public AuditLog(IFileSystem files, string directory, AuditOptions options, TimeProvider time, TimeProvider clock, ILogger logger)
+    public AuditLog(
+        IFileSystem files,
+        string directory,
+        AuditOptions options,
+        TimeProvider time,
+        TimeProvider clock,
+        ILogger logger
+    )
     {
         (_time, _clock, _logger) = (time, clock, logger);
         _writer = new AuditWriter(files, directory, options, time.GetUtcNow);
@@ -64,7 +80,10 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <summary>Takes an event that nobody waits for.</summary>
     public void Write(SecurityEvent happened) => Enqueue(happened, null);
 
-    /// <summary>Takes an event; completes when it is on the disk, or when the disk is known to take nothing, which the server's log then tells.</summary>
+    /// <summary>
+    /// Takes an event; completes when it is on the disk, or when the disk is known to take nothing, which the server's
+    /// log then tells.
+    /// </summary>
     public async Task WriteAsync(SecurityEvent happened)
     {
         var synced = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -95,7 +114,10 @@ internal sealed class AuditLog : IAsyncDisposable
                     return;
             }
         }
-        if (Interlocked.Increment(ref _waiting) > MostWaiting || !_queue.Writer.TryWrite(new Entry(happened, _time.GetUtcNow(), synced)))
+        if (
+            Interlocked.Increment(ref _waiting) > MostWaiting
+            || !_queue.Writer.TryWrite(new Entry(happened, _time.GetUtcNow(), synced))
+        )
         {
             Interlocked.Decrement(ref _waiting);
             Interlocked.Increment(ref _lost);
@@ -144,8 +166,15 @@ internal sealed class AuditLog : IAsyncDisposable
             if (!_isFailing || isEnd)
                 AuditMessages.Failed(_logger, e.Message, _unwritten.Count);
             _isFailing = true;
-            foreach (TaskCompletionSource synced in _unsynced.Concat(_unwritten.Select(u => u.Synced).OfType<TaskCompletionSource>()))
+            foreach (
+                TaskCompletionSource synced in _unsynced.Concat(
+                    _unwritten.Select(u => u.Synced).OfType<TaskCompletionSource>()
+                )
+            )
+            {
                 synced.TrySetResult(); // The log has said it.
+            }
+
             _unsynced.Clear();
         }
     }
@@ -165,7 +194,11 @@ internal sealed class AuditLog : IAsyncDisposable
         _isFailing = false;
         if (Interlocked.Exchange(ref _lost, 0) is var lost and > 0)
         {
-            _writer.Append(AuditEvent.EventsLost, "", $"{lost} events found no place in memory while the disk took nothing");
+            _writer.Append(
+                AuditEvent.EventsLost,
+                "",
+                $"{lost} events found no place in memory while the disk took nothing"
+            );
             _writer.Sync();
         }
     }
@@ -173,11 +206,18 @@ internal sealed class AuditLog : IAsyncDisposable
     /// <summary>Tells what was only counted, when its time has come.</summary>
     private void Summarise(bool isEnd)
     {
-        string? refused = null, accepted = null;
+        string? refused = null,
+            accepted = null;
         lock (_counting)
         {
-            if ((_refused.Counted == 0 && _accepted.Counted == 0) || (!isEnd && _clock.GetUtcNow() - _summarised < SummaryInterval))
+            if (
+                (_refused.Counted == 0 && _accepted.Counted == 0)
+                || (!isEnd && _clock.GetUtcNow() - _summarised < SummaryInterval)
+            )
+            {
                 return;
+            }
+
             refused = _refused.Counted == 0 ? null : _refused.Summarise();
             accepted = _accepted.Counted == 0 ? null : _accepted.Summarise();
         }
@@ -202,12 +242,25 @@ internal sealed class AuditLog : IAsyncDisposable
             isCounting = _refused.Counted + _accepted.Counted > 0;
         TimeSpan? untilSummary = isCounting ? SummaryInterval - (_clock.GetUtcNow() - _summarised) : null;
         TimeSpan? due = untilSync is null || untilSummary < untilSync ? untilSummary : untilSync;
-        return due is not { } wait ? Timeout.InfiniteTimeSpan : wait > TimeSpan.Zero ? wait : TimeSpan.Zero;
+        return due is not { } wait ? Timeout.InfiniteTimeSpan
+            : wait > TimeSpan.Zero ? wait
+            : TimeSpan.Zero;
     }
 
     private sealed record Entry(SecurityEvent Event, DateTimeOffset Time, TaskCompletionSource? Synced)
     {
-        public AuditLine ToLine() => new(
-            0, Time, AuditLine.NameOf(Event.Action), Event.Actor, Event.Origin.Plane, Event.Origin.Address, Event.Subject, Event.Detail, "", "");
+        public AuditLine ToLine() =>
+            new(
+                0,
+                Time,
+                AuditLine.NameOf(Event.Action),
+                Event.Actor,
+                Event.Origin.Plane,
+                Event.Origin.Address,
+                Event.Subject,
+                Event.Detail,
+                "",
+                ""
+            );
     }
 }

@@ -15,12 +15,16 @@ internal sealed record AuditTail(string? File, long Length, long TornBytes, long
     private const byte NewLine = (byte)'\n';
 
     /// <summary>Reads the end of a log.</summary>
-    /// <remarks>What is missing or altered leaves a hole in the chain that whoever verifies it finds: the next line's number is one that was never used.</remarks>
+    /// <remarks>
+    /// What is missing or altered leaves a hole in the chain that whoever verifies it finds: the next line's number is
+    /// one that was never used.
+    /// </remarks>
     public static AuditTail Read(IFileSystem files, string directory)
     {
         (long First, string Name)[] all = AuditFiles.Among(files.List(directory));
         AuditHead? head = ReadHead(files, directory, out bool isHeadDamaged);
-        LastLine newest = default, found = default;
+        LastLine newest = default,
+            found = default;
         // A file without a whole line was begun just before a crash: the line before it is in another.
         for (int i = all.Length - 1; i >= 0 && found.Head is null && !found.IsDamaged; i--)
         {
@@ -28,12 +32,17 @@ internal sealed record AuditTail(string? File, long Length, long TornBytes, long
             newest = i == all.Length - 1 ? found : newest;
         }
         long counted = found.Head?.Sequence ?? (all.Length == 0 ? 0 : all[^1].First - 1 + newest.Lines);
-        AuditHead last = head is { } known && known.Sequence > counted ? known : found.Head ?? new AuditHead(counted, AuditLine.NoHash);
-        string? problem = found.IsDamaged ? $"the last line of {Path.GetFileName(found.Path)} is not as it was written"
+        AuditHead last =
+            head is { } known && known.Sequence > counted
+                ? known
+                : found.Head ?? new AuditHead(counted, AuditLine.NoHash);
+        string? problem =
+            found.IsDamaged ? $"the last line of {Path.GetFileName(found.Path)} is not as it was written"
             : isHeadDamaged ? $"the file {AuditHead.FileName} is not as it was written"
             : head is null ? (found.Head is not null ? $"the file {AuditHead.FileName} is gone" : null)
             : head.Value.Sequence > counted ? $"lines {counted + 1} to {head.Value.Sequence} are missing at the end"
-            : head.Value.Sequence == counted && head.Value.Hash != last.Hash ? $"line {counted} is not the one that was written"
+            : head.Value.Sequence == counted && head.Value.Hash != last.Hash
+                ? $"line {counted} is not the one that was written"
             : null;
         return problem is null && newest.Path is not null
             ? new AuditTail(newest.Path, newest.Whole, newest.Torn, last.Sequence + 1, last.Hash, null)
@@ -64,13 +73,23 @@ internal sealed record AuditTail(string? File, long Length, long TornBytes, long
         using IStorageFile file = files.Open(path, OpenMode.Read);
         byte[] bytes = new byte[file.Length];
         ReadOnlySpan<byte> text = bytes.AsSpan(0, file.Read(bytes, 0));
-        int whole = text.LastIndexOf(NewLine) + 1, torn = text.Length - whole;
+        int whole = text.LastIndexOf(NewLine) + 1,
+            torn = text.Length - whole;
         if (whole == 0)
             return new LastLine(path, 0, torn, 0, null, IsDamaged: torn > AuditLine.MaxBytes);
         int begin = text[..(whole - 1)].LastIndexOf(NewLine) + 1;
-        AuditHead? head = AuditLine.TryRead(text[begin..(whole - 1)], out AuditLine? line) ? new AuditHead(line!.Sequence, line.Hash) : null;
+        AuditHead? head = AuditLine.TryRead(text[begin..(whole - 1)], out AuditLine? line)
+            ? new AuditHead(line!.Sequence, line.Hash)
+            : null;
         return new LastLine(path, whole, torn, text.Count(NewLine), head, IsDamaged: head is null);
     }
 
-    private readonly record struct LastLine(string? Path, long Whole, long Torn, long Lines, AuditHead? Head, bool IsDamaged);
+    private readonly record struct LastLine(
+        string? Path,
+        long Whole,
+        long Torn,
+        long Lines,
+        AuditHead? Head,
+        bool IsDamaged
+    );
 }

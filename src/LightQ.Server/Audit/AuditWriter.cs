@@ -4,7 +4,10 @@ using LightQ.Storage.Files;
 namespace LightQ.Server.Audit;
 
 /// <summary>Puts lines into the files of an audit log, each chained to the one before. One thread at a time.</summary>
-/// <remarks>Everything may throw an <see cref="IOException"/>; nothing has been done then that the same call, made again, would not do.</remarks>
+/// <remarks>
+/// Everything may throw an <see cref="IOException"/>; nothing has been done then that the same call, made again, would
+/// not do.
+/// </remarks>
 internal sealed class AuditWriter : IDisposable
 {
     private readonly IFileSystem _files;
@@ -49,7 +52,8 @@ internal sealed class AuditWriter : IDisposable
     }
 
     /// <summary>Writes something that the log says of itself.</summary>
-    public void Append(AuditEvent happened, string subject = "", string detail = "") => Append(Own(happened, subject, detail));
+    public void Append(AuditEvent happened, string subject = "", string detail = "") =>
+        Append(Own(happened, subject, detail));
 
     /// <summary>Puts what was written on the disk, and then says in the file <c>head</c> how far that is.</summary>
     public void Sync()

@@ -43,9 +43,15 @@ internal sealed class LoginAllowance(int burst, int perSecond, TimeProvider time
     /// <summary>What was counted, in words, and begins anew.</summary>
     public string Summarise()
     {
-        IEnumerable<string> most = _byAddress.OrderByDescending(a => a.Value).Take(MostTold).Select(a => string.Create(CultureInfo.InvariantCulture, $"{a.Key} {a.Value}"));
+        IEnumerable<string> most = _byAddress
+            .OrderByDescending(a => a.Value)
+            .Take(MostTold)
+            .Select(a => string.Create(CultureInfo.InvariantCulture, $"{a.Key} {a.Value}"));
         string many = _byAddress.Count >= MostAddresses ? " or more" : "";
-        string text = string.Create(CultureInfo.InvariantCulture, $"{Counted} from {_byAddress.Count}{many} addresses, most from {string.Join(", ", most)}");
+        string text = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{Counted} from {_byAddress.Count}{many} addresses, most from {string.Join(", ", most)}"
+        );
         _byAddress.Clear();
         Counted = 0;
         return text;

@@ -1,5 +1,5 @@
-using LightQ.Server.Security;
 using LightQ.Server.Limits;
+using LightQ.Server.Security;
 using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Audit;
@@ -25,7 +25,14 @@ internal sealed class SecurityLog(ServerLimits limits, ILogger logger, AuditLog?
             case SecurityAction.BrokerStarted or SecurityAction.BrokerStopping or SecurityAction.BrokerStopped:
                 break; // Told in more detail by who does it.
             default:
-                AuditMessages.Changed(logger, happened.Action, happened.Subject, happened.Detail, happened.Actor, happened.Origin.Address);
+                AuditMessages.Changed(
+                    logger,
+                    happened.Action,
+                    happened.Subject,
+                    happened.Detail,
+                    happened.Actor,
+                    happened.Origin.Address
+                );
                 break;
         }
         return audit?.WriteAsync(happened) ?? Task.CompletedTask;

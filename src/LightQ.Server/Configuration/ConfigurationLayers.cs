@@ -43,13 +43,19 @@ internal static class ConfigurationLayers
         try
         {
             IConfigurationRoot json = new ConfigurationBuilder().AddJsonStream(stream).Build();
-            return [.. json.AsEnumerable().Where(v => v.Value is not null).Select(v => new LayeredValue(v.Key, v.Value!, path))];
+            return
+            [
+                .. json.AsEnumerable()
+                    .Where(v => v.Value is not null)
+                    .Select(v => new LayeredValue(v.Key, v.Value!, path)),
+            ];
         }
         catch (JsonException e)
         {
             throw Refuse($"'{path}' is not JSON, line {e.LineNumber + 1}: {e.Message}", e, path);
         }
-        catch (Exception e) when (e is FormatException or InvalidOperationException) // The latter for half a surrogate pair.
+        // The latter for half a surrogate pair.
+        catch (Exception e) when (e is FormatException or InvalidOperationException)
         {
             throw Refuse($"The configuration file '{path}' cannot be used: {e.Message}", e, path);
         }
@@ -69,14 +75,18 @@ internal static class ConfigurationLayers
             from variable in all
             where variable.Key.StartsWith(EnvironmentPrefix, StringComparison.OrdinalIgnoreCase)
             let key = variable.Key[EnvironmentPrefix.Length..].Replace("__", ":", StringComparison.Ordinal)
-            select new LayeredValue(key, variable.Value, "environment " + variable.Key));
+            select new LayeredValue(key, variable.Value, "environment " + variable.Key)
+        );
     }
 
     /// <exception cref="ServerStartException">There is no such flag.</exception>
-    public static IEnumerable<LayeredValue> ReadFlags(IReadOnlyDictionary<string, string> flags) => flags.Select(flag =>
-        ServerSettings.All.FirstOrDefault(s => s.Flag == flag.Key) is { } setting
-            ? new LayeredValue(setting.Key, flag.Value, flag.Key)
-            : throw Refuse($"There is no flag {flag.Key}.", null));
+    public static IEnumerable<LayeredValue> ReadFlags(IReadOnlyDictionary<string, string> flags) =>
+        flags.Select(flag =>
+            ServerSettings.All.FirstOrDefault(s => s.Flag == flag.Key) is { } setting
+                ? new LayeredValue(setting.Key, flag.Value, flag.Key)
+                : throw Refuse($"There is no flag {flag.Key}.", null)
+        );
 
-    private static ServerStartException Refuse(string message, Exception? cause, params string[] files) => new(ServerStartFailure.Configuration, message, cause, files);
+    private static ServerStartException Refuse(string message, Exception? cause, params string[] files) =>
+        new(ServerStartFailure.Configuration, message, cause, files);
 }

@@ -16,13 +16,17 @@ public static class ConfigurationPrinter
         var text = new StringBuilder();
         foreach (ConfiguredValue value in configuration.Values)
         {
-            string key = value.Setting.Key.PadRight(keyWidth), shown = value.Value.PadRight(valueWidth);
+            string key = value.Setting.Key.PadRight(keyWidth),
+                shown = value.Value.PadRight(valueWidth);
             text.Append(CultureInfo.InvariantCulture, $"{key}  {shown}  {value.Source}\n");
         }
         return text.ToString();
     }
 
-    /// <summary>An array of objects with key, value, source, and whether a reload takes it over; values are text, as a file would have them.</summary>
+    /// <summary>
+    /// An array of objects with key, value, source, and whether a reload takes it over; values are text, as a file
+    /// would have them.
+    /// </summary>
     public static string ToJson(ServerConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);

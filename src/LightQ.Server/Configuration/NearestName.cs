@@ -7,19 +7,23 @@ internal static class NearestName
     private const int LeastPart = 3;
 
     /// <summary>
-    /// The name with the fewest differences, or null when none is near. A name without its section counts as near, and so does one
-    /// that was not typed to its end, or beyond it, as <c>publish</c> for <c>pub</c>.
+    /// The name with the fewest differences, or null when none is near. A name without its section counts as near, and
+    /// so does one that was not typed to its end, or beyond it, as <c>publish</c> for <c>pub</c>.
     /// </summary>
     public static string? Find(string typed, IEnumerable<string> names)
     {
         (string Name, int Mistakes)[] ranked = [.. names.Select(n => (n, Mistakes(typed, n))).OrderBy(n => n.Item2)];
-        return ranked.Length != 0 && ranked[0].Mistakes <= Math.Min(MostMistakes, (typed.Length + 1) / 2) ? ranked[0].Name : null;
+        return ranked.Length != 0 && ranked[0].Mistakes <= Math.Min(MostMistakes, (typed.Length + 1) / 2)
+            ? ranked[0].Name
+            : null;
     }
 
     private static int Mistakes(string typed, string name)
     {
         int whole = Math.Min(Distance(typed, name), Distance(typed, name[(name.LastIndexOf(':') + 1)..]));
-        bool isPart = name.StartsWith(typed, StringComparison.OrdinalIgnoreCase) || (name.Length >= LeastPart && typed.StartsWith(name, StringComparison.OrdinalIgnoreCase));
+        bool isPart =
+            name.StartsWith(typed, StringComparison.OrdinalIgnoreCase)
+            || (name.Length >= LeastPart && typed.StartsWith(name, StringComparison.OrdinalIgnoreCase));
         return isPart ? Math.Min(whole, 1) : whole;
     }
 

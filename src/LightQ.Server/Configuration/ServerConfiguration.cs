@@ -4,15 +4,17 @@ namespace LightQ.Server.Configuration;
 
 /// <summary>The configuration of a server process: the options in force, and where each value came from.</summary>
 /// <remarks>
-/// Later sources win: defaults, the file, the environment, flags. The file is <see cref="FileName"/> in the working directory, or the one that
-/// was named, then instead of it.
+/// Later sources win: defaults, the file, the environment, flags. The file is <see cref="FileName"/> in the working
+/// directory, or the one that was named, then instead of it.
 /// </remarks>
 public sealed class ServerConfiguration
 {
     /// <summary>The file that is read when none is named and it exists.</summary>
     public const string FileName = "lightq.json";
 
-    /// <summary>Where a server process keeps its data when nothing else is said; relative to the working directory.</summary>
+    /// <summary>
+    /// Where a server process keeps its data when nothing else is said; relative to the working directory.
+    /// </summary>
     public const string DefaultDataDirectory = "lightq-data";
 
     private const string DefaultSource = "default";
@@ -30,19 +32,27 @@ public sealed class ServerConfiguration
     public IReadOnlyList<ConfiguredValue> Values { get; }
 
     /// <summary>Reads the configuration.</summary>
-    /// <param name="flags">Flags that were given, such as <c>--data-port</c>, with their texts (<c>true</c> for a bare switch); see <see cref="ServerSetting.Flag"/>.</param>
-    /// <param name="file">The file to read; null means <see cref="FileName"/> in the working directory if it is there.</param>
+    /// <param name="flags">
+    /// Flags that were given, such as <c>--data-port</c>, with their texts (<c>true</c> for a bare switch); see
+    /// <see cref="ServerSetting.Flag"/>.
+    /// </param>
+    /// <param name="file">
+    /// The file to read; null means <see cref="FileName"/> in the working directory if it is there.
+    /// </param>
     /// <param name="environment">The environment; null means this process's.</param>
     /// <exception cref="ServerStartException">
-    /// A key is unknown or a value not allowed: <see cref="ServerStartFailure.Configuration"/>. The message names the key, the value, its source and what is allowed.
+    /// A key is unknown or a value not allowed: <see cref="ServerStartFailure.Configuration"/>. The message names the
+    /// key, the value, its source and what is allowed.
     /// </exception>
     public static ServerConfiguration Load(
-        IReadOnlyDictionary<string, string>? flags = null, string? file = null, IReadOnlyDictionary<string, string>? environment = null)
+        IReadOnlyDictionary<string, string>? flags = null,
+        string? file = null,
+        IReadOnlyDictionary<string, string>? environment = null
+    )
     {
         if (file is null && File.Exists(FileName))
             file = FileName;
-        return Of(
-        [
+        return Of([
             .. file is null ? [] : ConfigurationLayers.ReadFile(Path.GetFullPath(file)),
             .. ConfigurationLayers.ReadEnvironment(environment ?? ProcessEnvironment()),
             .. ConfigurationLayers.ReadFlags(flags ?? new Dictionary<string, string>()),
@@ -64,9 +74,13 @@ public sealed class ServerConfiguration
         return new ServerConfiguration(
             options,
             [
-                .. ServerSettings.All.Select(
-                    s => new ConfiguredValue(s, s.Show(s.Read(options)), sources.GetValueOrDefault(s, DefaultSource))),
-            ]);
+                .. ServerSettings.All.Select(s => new ConfiguredValue(
+                    s,
+                    s.Show(s.Read(options)),
+                    sources.GetValueOrDefault(s, DefaultSource)
+                )),
+            ]
+        );
     }
 
     /// <summary>The value is not shown: under a mistyped key it may be anything.</summary>
@@ -75,9 +89,17 @@ public sealed class ServerConfiguration
         string advice = NearestName.Find(value.Key, ServerSettings.All.Select(s => s.Key)) is { } near
             ? $"did you mean {near}?"
             : "'lightq server --print-config' shows every key.";
-        return new ServerStartException(ServerStartFailure.Configuration, $"There is no setting {value.Key} ({value.Source}); {advice}", null, value.Source);
+        return new ServerStartException(
+            ServerStartFailure.Configuration,
+            $"There is no setting {value.Key} ({value.Source}); {advice}",
+            null,
+            value.Source
+        );
     }
 
     private static Dictionary<string, string> ProcessEnvironment() =>
-        Environment.GetEnvironmentVariables().Cast<DictionaryEntry>().ToDictionary(e => (string)e.Key, e => (string?)e.Value ?? "");
+        Environment
+            .GetEnvironmentVariables()
+            .Cast<DictionaryEntry>()
+            .ToDictionary(e => (string)e.Key, e => (string?)e.Value ?? "");
 }

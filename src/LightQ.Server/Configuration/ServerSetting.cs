@@ -1,13 +1,20 @@
 namespace LightQ.Server.Configuration;
 
-/// <summary>One setting of the server: its key, and how its text becomes a value of <see cref="LightQServerOptions"/>.</summary>
+/// <summary>
+/// One setting of the server: its key, and how its text becomes a value of <see cref="LightQServerOptions"/>.
+/// </summary>
 public sealed class ServerSetting
 {
     private readonly Func<LightQServerOptions, string, LightQServerOptions> _apply;
     private readonly Func<LightQServerOptions, string> _read;
 
     internal ServerSetting(
-        string key, string? flag, string description, Func<LightQServerOptions, string, LightQServerOptions> apply, Func<LightQServerOptions, string> read)
+        string key,
+        string? flag,
+        string description,
+        Func<LightQServerOptions, string, LightQServerOptions> apply,
+        Func<LightQServerOptions, string> read
+    )
     {
         Key = key;
         Flag = flag;
@@ -22,7 +29,10 @@ public sealed class ServerSetting
         (IsLimit, IsLive, IsSecret) = (other.IsLimit, other.IsLive, other.IsSecret);
     }
 
-    /// <summary>The key in a file, such as <c>DataPlane:Heartbeat</c>; in the environment it is <c>LIGHTQ__DataPlane__Heartbeat</c>.</summary>
+    /// <summary>
+    /// The key in a file, such as <c>DataPlane:Heartbeat</c>; in the environment it is
+    /// <c>LIGHTQ__DataPlane__Heartbeat</c>.
+    /// </summary>
     public string Key { get; }
 
     /// <summary>The flag of <c>lightq server</c>, such as <c>--data-port</c>; null for settings without one.</summary>
@@ -31,10 +41,15 @@ public sealed class ServerSetting
     /// <summary>What it does, in one line.</summary>
     public string Description { get; }
 
-    /// <summary>Whether it is one of the limits of docs/operate/limits.md: what it refuses is counted under its key.</summary>
+    /// <summary>
+    /// Whether it is one of the limits of docs/operate/limits.md: what it refuses is counted under its key.
+    /// </summary>
     public bool IsLimit { get; private init; }
 
-    /// <summary>Whether a running server takes another value of it from its configuration file when it reads that again; the others need a restart.</summary>
+    /// <summary>
+    /// Whether a running server takes another value of it from its configuration file when it reads that again; the
+    /// others need a restart.
+    /// </summary>
     public bool IsLive { get; private init; }
 
     /// <summary>Whether its value is shown nowhere: neither by <c>--print-config</c> nor in the log or an
@@ -61,7 +76,8 @@ public sealed class ServerSetting
         if (IsSecret)
             return text.Length == 0 ? "(none)" : "(secret)";
         return text.Contains("://", StringComparison.Ordinal) && text.Contains('@', StringComparison.Ordinal)
-            ? "(an address with a user)" : text;
+            ? "(an address with a user)"
+            : text;
     }
 
     /// <summary>The options with this setting changed.</summary>
@@ -84,6 +100,10 @@ public sealed class ServerSetting
     }
 
     private ServerStartException Refuse(string text, string source, string allowed, Exception cause) =>
-        new(ServerStartFailure.Configuration, $"{Key} is '{Show(text)}' ({source}); allowed: {allowed}.", cause,
-            source);
+        new(
+            ServerStartFailure.Configuration,
+            $"{Key} is '{Show(text)}' ({source}); allowed: {allowed}.",
+            cause,
+            source
+        );
 }

@@ -2,10 +2,14 @@ using System.Buffers;
 
 namespace LightQ.Server.Connections;
 
-/// <summary>A growing buffer for answers. It has memory only while something is in it: most connections rarely have an answer. Little of it comes from the shared pool, much is the collector's.</summary>
+/// <summary>
+/// A growing buffer for answers. It has memory only while something is in it: most connections rarely have an answer.
+/// Little of it comes from the shared pool, much is the collector's.
+/// </summary>
 internal sealed class AnswerBuffer : IBufferWriter<byte>
 {
-    private const int SmallestBytes = 256, PooledBytes = 4096;
+    private const int SmallestBytes = 256,
+        PooledBytes = 4096;
     private byte[] _bytes = [];
 
     /// <summary>Bytes written.</summary>

@@ -37,7 +37,9 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     private bool _isToldToGo;
     private volatile bool _hasEnded;
 
-    /// <param name="listener">Who has accepted it, and is told when it is welcomed or gone, and when it has ended.</param>
+    /// <param name="listener">
+    /// Who has accepted it, and is told when it is welcomed or gone, and when it has ended.
+    /// </param>
     /// <param name="socket">The accepted socket.</param>
     /// <param name="protocol">What the port speaks.</param>
     /// <param name="limits">The limits.</param>
@@ -49,8 +51,18 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// <param name="housekeeping">Looks after it.</param>
     /// <param name="logger">Where to log.</param>
     public ClientConnection(
-        ConnectionListener listener, Socket socket, IConnectionProtocolFactory protocol, ServerLimits limits, DataPlaneBlocks blocks, ServerTls? tls,
-        uint id, ProtocolException? refusal, TimeProvider time, HousekeepingSchedule housekeeping, ILogger logger)
+        ConnectionListener listener,
+        Socket socket,
+        IConnectionProtocolFactory protocol,
+        ServerLimits limits,
+        DataPlaneBlocks blocks,
+        ServerTls? tls,
+        uint id,
+        ProtocolException? refusal,
+        TimeProvider time,
+        HousekeepingSchedule housekeeping,
+        ILogger logger
+    )
     {
         _listener = listener;
         _socket = socket;
@@ -78,7 +90,9 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// <summary>When it was accepted.</summary>
     public DateTimeOffset Connected { get; }
 
-    /// <summary>Whether it counts as a connection; otherwise it is one that is open only to be told why it is refused.</summary>
+    /// <summary>
+    /// Whether it counts as a connection; otherwise it is one that is open only to be told why it is refused.
+    /// </summary>
     public bool IsAdmitted => _refusal is null;
 
     /// <summary>What it speaks.</summary>
@@ -86,7 +100,9 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
 
     private ConnectionOutput Output => Protocol.Output;
 
-    /// <summary>When housekeeping looks at it first. One that says Hello is due a Ping a heartbeat later, and says so to nobody.</summary>
+    /// <summary>
+    /// When housekeeping looks at it first. One that says Hello is due a Ping a heartbeat later, and says so to nobody.
+    /// </summary>
     public TimeSpan FirstLook => Earlier(_limits.DataPlane.HandshakeTimeout, _limits.DataPlane.Heartbeat);
 
     /// <summary>Runs the connection to its end.</summary>
@@ -109,7 +125,8 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
                 LogNoTls(e.Message);
             _socket.Dispose();
         }
-#pragma warning disable CA1031 // The last line of defence of one connection: a defect here must not take the broker with it, and is logged whole.
+// The last line of defence of one connection: a defect here must not take the broker with it, and is logged whole.
+#pragma warning disable CA1031
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -126,10 +143,12 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// <returns>When one of these is due if nothing happens until then.</returns>
     public TimeSpan? Look(DateTimeOffset now)
     {
-        using var turns = TurnScope.Enter(); // What is to be sent, this thread sends: posted, thousands at once would be on every thread of the pool.
+        // What is to be sent, this thread sends: posted, thousands at once would be on every thread of the pool.
+        using var turns = TurnScope.Enter();
         DataPlaneOptions limits = _limits.DataPlane;
         long timestamp = _time.GetTimestamp();
-        TimeSpan unheard = _time.GetElapsedTime(Protocol.LastReceive, timestamp), unsent = _time.GetElapsedTime(Output.LastSend, timestamp);
+        TimeSpan unheard = _time.GetElapsedTime(Protocol.LastReceive, timestamp),
+            unsent = _time.GetElapsedTime(Output.LastSend, timestamp);
         if (_hasEnded)
             return null;
         if (Protocol.IsRefused)
@@ -142,15 +161,31 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
             if (Protocol.IsAuthenticating)
                 return limits.HandshakeTimeout;
             TimeSpan left = limits.HandshakeTimeout - _time.GetElapsedTime(_accepted, timestamp);
-            return left <= TimeSpan.Zero ? Expire(nameof(DataPlaneOptions.HandshakeTimeout), limits.HandshakeTimeout, "said no Hello in time") : Earlier(left, limits.Heartbeat);
+            return left <= TimeSpan.Zero
+                ? Expire(nameof(DataPlaneOptions.HandshakeTimeout), limits.HandshakeTimeout, "said no Hello in time")
+                : Earlier(left, limits.Heartbeat);
         }
         TimeSpan alive = (3 * limits.Heartbeat) - unheard;
         if (alive <= TimeSpan.Zero)
             return Expire(nameof(DataPlaneOptions.Heartbeat), limits.Heartbeat, "was silent for three heartbeats");
         if (Output.IsSending && unsent >= limits.StalledReaderTimeout)
-            return Expire(nameof(DataPlaneOptions.StalledReaderTimeout), limits.StalledReaderTimeout, "does not read what it is sent");
+        {
+            return Expire(
+                nameof(DataPlaneOptions.StalledReaderTimeout),
+                limits.StalledReaderTimeout,
+                "does not read what it is sent"
+            );
+        }
+
         if (Protocol.IsTooSlow(out long rate) && !HasUnread())
-            return Expire(nameof(DataPlaneOptions.MinFrameBytesPerSecond), limits.MinFrameBytesPerSecond, $"sends a frame at {rate} bytes a second");
+        {
+            return Expire(
+                nameof(DataPlaneOptions.MinFrameBytesPerSecond),
+                limits.MinFrameBytesPerSecond,
+                $"sends a frame at {rate} bytes a second"
+            );
+        }
+
         if (Output.IsSending)
             alive = Earlier(alive, limits.StalledReaderTimeout - unsent);
         if (Protocol.IsWaiting)
@@ -159,7 +194,14 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         if (Protocol.Streams.HasUnreportedEnd())
         {
             if (unsent >= Linger && Output.IsSending)
-                return Expire(nameof(DataPlaneOptions.StalledReaderTimeout), limits.StalledReaderTimeout, "does not read, so that a stream which the broker has ended could not leave its topic");
+            {
+                return Expire(
+                    nameof(DataPlaneOptions.StalledReaderTimeout),
+                    limits.StalledReaderTimeout,
+                    "does not read, so that a stream which the broker has ended could not leave its topic"
+                );
+            }
+
             told = unsent < Linger ? Linger - unsent : Linger;
         }
         TimeSpan ping = limits.Heartbeat - unsent;
@@ -193,7 +235,12 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
     /// <summary>The peer has met a limit of time. It is told, if that is possible.</summary>
     private TimeSpan? Expire(string setting, IFormattable limit, string what)
     {
-        ProtocolException reason = _limits.Refuse(ErrorCode.TimedOut, setting, limit, $"Connection {Id} from {Remote} {what}");
+        ProtocolException reason = _limits.Refuse(
+            ErrorCode.TimedOut,
+            setting,
+            limit,
+            $"Connection {Id} from {Remote} {what}"
+        );
         if (Output.IsSending)
             return Reset();
         return Protocol.TryEnd(reason) ? Farewell : Cut();
@@ -231,7 +278,9 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         _listener.ReleaseAdmission(this);
     }
 
-    /// <summary>Cuts the connection of a peer that had its time to read why. Before its Hello it was sent nothing else.</summary>
+    /// <summary>
+    /// Cuts the connection of a peer that had its time to read why. Before its Hello it was sent nothing else.
+    /// </summary>
     private TimeSpan? Cut()
     {
         if (Protocol.IsWelcomed)
@@ -240,7 +289,10 @@ internal sealed class ClientConnection : IHousekept, IConnectionEvents
         return null;
     }
 
-    /// <summary>Cuts the connection of a peer that may not read: otherwise the system would go on for minutes to keep what it has not taken.</summary>
+    /// <summary>
+    /// Cuts the connection of a peer that may not read: otherwise the system would go on for minutes to keep what it
+    /// has not taken.
+    /// </summary>
     /// <returns>Nothing more is due.</returns>
     private TimeSpan? Reset()
     {

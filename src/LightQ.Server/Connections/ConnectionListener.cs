@@ -27,6 +27,7 @@ internal sealed class ConnectionListener : IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly HousekeepingSchedule _housekeeping;
     private readonly CancellationTokenSource _closing = new();
+
     /// <summary>Completes when the last connection is released after accepting has ended.</summary>
     private readonly TaskCompletionSource _emptied = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Task _accepting = Task.CompletedTask;
@@ -37,7 +38,14 @@ internal sealed class ConnectionListener : IAsyncDisposable
 
     /// <summary>Binds and listens; <see cref="Start"/> accepts.</summary>
     /// <exception cref="SocketException">The port is in use, or the address is not this machine's.</exception>
-    public ConnectionListener(IPEndPoint endPoint, IConnectionProtocolFactory protocol, ServerLimits limits, ServerTls? tls, TimeProvider time, ILogger logger)
+    public ConnectionListener(
+        IPEndPoint endPoint,
+        IConnectionProtocolFactory protocol,
+        ServerLimits limits,
+        ServerTls? tls,
+        TimeProvider time,
+        ILogger logger
+    )
     {
         _protocol = protocol;
         _limits = limits;
@@ -61,7 +69,10 @@ internal sealed class ConnectionListener : IAsyncDisposable
             throw;
         }
         EndPoint = (IPEndPoint)_listener.LocalEndPoint!;
-        _housekeeping = new HousekeepingSchedule(time, TimeSpan.FromMilliseconds(Math.Min(500, limits.DataPlane.Heartbeat.TotalMilliseconds / 2)));
+        _housekeeping = new HousekeepingSchedule(
+            time,
+            TimeSpan.FromMilliseconds(Math.Min(500, limits.DataPlane.Heartbeat.TotalMilliseconds / 2))
+        );
     }
 
     /// <summary>Where it listens.</summary>
@@ -82,7 +93,9 @@ internal sealed class ConnectionListener : IAsyncDisposable
     /// <summary>How many are open.</summary>
     public int Count => _connections.Count;
 
-    /// <summary>The number of the next connection, which may be a call of the control plane that carries messages.</summary>
+    /// <summary>
+    /// The number of the next connection, which may be a call of the control plane that carries messages.
+    /// </summary>
     public uint NextId() => Interlocked.Increment(ref _lastId);
 
     /// <summary>Begins to accept.</summary>
@@ -116,7 +129,9 @@ internal sealed class ConnectionListener : IAsyncDisposable
             _emptied.TrySetResult();
     }
 
-    /// <summary>Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.</summary>
+    /// <summary>
+    /// Accepts no more, tells the connections, waits for them up to <paramref name="timeout"/>, then cuts them.
+    /// </summary>
     public async Task StopAsync(TimeSpan timeout)
     {
         await _closing.CancelAsync().ConfigureAwait(false);
@@ -177,25 +192,54 @@ internal sealed class ConnectionListener : IAsyncDisposable
     {
         DataPlaneOptions limits = _limits.DataPlane;
         if (Volatile.Read(ref _unauthenticated) >= limits.MaxUnauthenticatedConnections)
-            return Refuse(nameof(DataPlaneOptions.MaxUnauthenticatedConnections), limits.MaxUnauthenticatedConnections, $"{remote} is refused: as many connections have not said who they are");
+        {
+            return Refuse(
+                nameof(DataPlaneOptions.MaxUnauthenticatedConnections),
+                limits.MaxUnauthenticatedConnections,
+                $"{remote} is refused: as many connections have not said who they are"
+            );
+        }
+
         switch (_counter.TryAdd(remote, limits.MaxConnections, limits.MaxConnectionsPerAddress))
         {
             case Admission.TooMany:
-                return Refuse(nameof(DataPlaneOptions.MaxConnections), limits.MaxConnections, $"{remote} is refused: as many connections are open");
+                return Refuse(
+                    nameof(DataPlaneOptions.MaxConnections),
+                    limits.MaxConnections,
+                    $"{remote} is refused: as many connections are open"
+                );
             case Admission.TooManyOfAddress:
-                return Refuse(nameof(DataPlaneOptions.MaxConnectionsPerAddress), limits.MaxConnectionsPerAddress, $"{remote} is refused: as many connections are open from its address");
+                return Refuse(
+                    nameof(DataPlaneOptions.MaxConnectionsPerAddress),
+                    limits.MaxConnectionsPerAddress,
+                    $"{remote} is refused: as many connections are open from its address"
+                );
             default:
                 return null;
         }
     }
 
-    private ProtocolException Refuse(string setting, int limit, string found) => _limits.Refuse(ErrorCode.ResourceExhausted, setting, limit, found);
+    private ProtocolException Refuse(string setting, int limit, string found) =>
+        _limits.Refuse(ErrorCode.ResourceExhausted, setting, limit, found);
 
     private void Begin(Socket socket, ProtocolException? refusal)
     {
         uint id = NextId();
-        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused); // Until its admission is released.
-        var connection = new ClientConnection(this, socket, _protocol, _limits, _blocks, _tls, id, refusal, _time, _housekeeping, _logger);
+        // Until its admission is released.
+        Interlocked.Increment(ref refusal is null ? ref _unauthenticated : ref _refused);
+        var connection = new ClientConnection(
+            this,
+            socket,
+            _protocol,
+            _limits,
+            _blocks,
+            _tls,
+            id,
+            refusal,
+            _time,
+            _housekeeping,
+            _logger
+        );
         _housekeeping.Request(connection, connection.FirstLook);
         _connections.TryAdd(id, connection);
         _ = connection.RunAsync();

@@ -12,15 +12,21 @@ namespace LightQ.Server.Connections;
 /// loop, never a recursion; whoever has something to send only schedules it. How it is written, its format says.
 /// </summary>
 /// <remarks>
-/// A turn gathers answers, acks, credits and small runs into one buffer and sends them, with at most one larger run behind, in one
-/// system call. After <see cref="TurnBytes"/> or <see cref="TurnSends"/> the rest is posted to the pool, so that a fan-out does not hold a socket thread.
+/// A turn gathers answers, acks, credits and small runs into one buffer and sends them, with at most one larger run
+/// behind, in one system call. After <see cref="TurnBytes"/> or <see cref="TurnSends"/> the rest is posted to the pool,
+/// so that a fan-out does not hold a socket thread.
 /// </remarks>
 internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
 {
-    private const int Idle = 0, Running = 1, Again = 2;
-    private const int TurnBytes = 1024 * 1024, TurnSends = 64;
+    private const int Idle = 0,
+        Running = 1,
+        Again = 2;
+    private const int TurnBytes = 1024 * 1024,
+        TurnSends = 64;
 
-    /// <summary>A run that is copied to go with the rest of a turn; a larger one goes behind it, from where it is.</summary>
+    /// <summary>
+    /// A run that is copied to go with the rest of a turn; a larger one goes behind it, from where it is.
+    /// </summary>
     public const int SmallRun = 16 * 1024;
 
     /// <summary>What a format may write of one stream, in bytes, besides a small run.</summary>
@@ -85,8 +91,7 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         {
             head = Volatile.Read(ref _scheduled);
             stream.NextScheduled = head;
-        }
-        while (Interlocked.CompareExchange(ref _scheduled, stream, head) != head);
+        } while (Interlocked.CompareExchange(ref _scheduled, stream, head) != head);
         Kick();
     }
 
@@ -151,7 +156,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
         {
             RunTurn();
         }
-#pragma warning disable CA1031 // The last line of defence of one connection: it runs on whatever thread woke it, which must not pay for its defects.
+// The last line of defence of one connection: it runs on whatever thread woke it, which must not pay for its defects.
+#pragma warning disable CA1031
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -320,7 +326,8 @@ internal sealed class ConnectionOutput : WorkItem, ISendEvents, IStreamOwner
     /// <summary>Moves what was scheduled into this turn, oldest first.</summary>
     private void TakeScheduled()
     {
-        OutputStream? newest = Interlocked.Exchange(ref _scheduled, null), oldest = null;
+        OutputStream? newest = Interlocked.Exchange(ref _scheduled, null),
+            oldest = null;
         while (newest is not null)
         {
             OutputStream? next = newest.NextScheduled;

@@ -10,4 +10,9 @@ namespace LightQ.Server.Connections;
 /// <param name="Blocks">Buffers.</param>
 /// <param name="Events">Who is told what happens.</param>
 internal readonly record struct ConnectionParts(
-    uint Id, PeerChannel Peer, FrameSender Sender, DataPlaneBlocks Blocks, IConnectionEvents Events);
+    uint Id,
+    PeerChannel Peer,
+    FrameSender Sender,
+    DataPlaneBlocks Blocks,
+    IConnectionEvents Events
+);

@@ -11,7 +11,9 @@ internal sealed class ConnectionStreams
     /// <summary>Those of all connections that have not been welcomed: a stranger's costs no memory.</summary>
     public static readonly ConnectionStreams None = new();
 
-    /// <summary>Of so many that have ended the numbers are known; of a client with more, any frame may be a late one.</summary>
+    /// <summary>
+    /// Of so many that have ended the numbers are known; of a client with more, any frame may be a late one.
+    /// </summary>
     private const int MostEnded = 1024;
 
     private readonly Dictionary<uint, OutputStream> _byId = [];
@@ -106,7 +108,10 @@ internal sealed class ConnectionStreams
     public (int BusyProducers, long Held) CountUnderWay()
     {
         OutputStream[] all = All();
-        return (all.Count(s => s is ProducerStream { IsBusy: true }), all.OfType<Subscription>().Sum(s => (long)s.Held));
+        return (
+            all.Count(s => s is ProducerStream { IsBusy: true }),
+            all.OfType<Subscription>().Sum(s => (long)s.Held)
+        );
     }
 
     /// <summary>Whether the broker has ended one and the peer has not yet been told.</summary>

@@ -8,7 +8,10 @@ internal interface IConnectionEvents
     /// <summary>The peer is welcomed. By the reading thread.</summary>
     void OnWelcomed();
 
-    /// <summary>The peer is to be told that it must go, or that the broker ends a stream: it may be one that does not read. Any thread.</summary>
+    /// <summary>
+    /// The peer is to be told that it must go, or that the broker ends a stream: it may be one that does not read. Any
+    /// thread.
+    /// </summary>
     void OnEndPending();
 
     /// <summary>A stream has ended. In a turn, before it is released.</summary>

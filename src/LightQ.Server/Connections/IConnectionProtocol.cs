@@ -53,7 +53,9 @@ internal interface IConnectionProtocol
     /// <returns>False when nothing can be said yet.</returns>
     bool TryEnd(ProtocolException reason);
 
-    /// <summary>Rights have changed: closes the streams that are no longer allowed, or the connection. Any thread.</summary>
+    /// <summary>
+    /// Rights have changed: closes the streams that are no longer allowed, or the connection. Any thread.
+    /// </summary>
     void Review();
 
     /// <summary>Asks the peer for a sign of life.</summary>

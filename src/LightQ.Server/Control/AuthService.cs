@@ -12,22 +12,33 @@ using User = LightQ.Broker.Users.User;
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Auth</c>.</summary>
-internal sealed class AuthService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events, TimeProvider time)
-    : Protocol.Control.Auth.AuthBase
+internal sealed class AuthService(
+    LightQBroker broker,
+    Authenticator authenticator,
+    AccessControl access,
+    ISecurityEvents events,
+    TimeProvider time
+) : Protocol.Control.Auth.AuthBase
 {
     private readonly UserStore _users = broker.Users;
 
     public override async Task<LoginResponse> Login(LoginRequest request, ServerCallContext context)
     {
-        Principal principal = await authenticator.LogInAsync(request.User, request.Password, Origin.Control(context), context.CancellationToken).ConfigureAwait(false);
+        Principal principal = await authenticator
+            .LogInAsync(request.User, request.Password, Origin.Control(context), context.CancellationToken)
+            .ConfigureAwait(false);
         (string token, DateTimeOffset expires) = authenticator.IssueToken(principal);
         return new LoginResponse { Token = token, ExpireTime = expires.ToTimestamp() };
     }
 
     public override Task<LogoutResponse> Logout(LogoutRequest request, ServerCallContext context)
     {
-        string token = BearerToken.Read(context.GetHttpContext().Request.Headers.Authorization)
-            ?? throw new BrokerException(ErrorCode.Unauthenticated, "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\".");
+        string token =
+            BearerToken.Read(context.GetHttpContext().Request.Headers.Authorization)
+            ?? throw new BrokerException(
+                ErrorCode.Unauthenticated,
+                "There is no token to revoke: send it as metadata \"authorization: Bearer TOKEN\"."
+            );
         if (!authenticator.LogOut(token, Origin.Control(context)))
             throw new BrokerException(ErrorCode.InvalidArgument, "The token is a lasting one: RevokeToken ends it.");
         access.Review();
@@ -39,9 +50,18 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         Principal principal = CallPrincipal.Of(context);
         var response = new WhoAmIResponse { User = principal.Name, IsAdmin = access.IsAdmin(principal) };
         if (principal.Kind == PrincipalKind.User)
+        {
             response.Grants.Add(_users.Get(principal.Name).Grants.Select(g => ToProto(principal.Name, g)));
+        }
         else if (principal.Kind == PrincipalKind.TopicUser)
-            response.Grants.Add(new[] { Right.Publish, Right.Consume }.Select(r => ToProto(principal.Name, new TopicGrant(r, principal.TopicName))));
+        {
+            response.Grants.Add(
+                new[] { Right.Publish, Right.Consume }.Select(r =>
+                    ToProto(principal.Name, new TopicGrant(r, principal.TopicName))
+                )
+            );
+        }
+
         return Task.FromResult(response);
     }
 
@@ -52,7 +72,9 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         if (request.HasPassword)
         {
             UserStore.CheckPassword(request.Password);
-            hash = await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false);
+            hash = await authenticator
+                .Passwords.CreateAsync(request.Password, context.CancellationToken)
+                .ConfigureAwait(false);
         }
         access.DemandAdmin(CallPrincipal.Of(context)); // Hashing took its time.
         User user = _users.Create(request.Name, hash);
@@ -67,25 +89,42 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         if (name == UserStore.Admin)
         {
             throw new BrokerException(
-                ErrorCode.NotSupported, $"The password of {UserStore.Admin} is in the file {AdminPassword.FileName} of the data directory: write another into it, or delete it to have one made, and start the broker again.");
+                ErrorCode.NotSupported,
+                $"The password of {UserStore.Admin} is in the file {AdminPassword.FileName} of the data directory: "
+                    + $"write another into it, or delete it to have one made, and start the broker again."
+            );
         }
         UserStore.CheckPassword(request.Password);
         if (!access.IsAdmin(principal))
-            await authenticator.LogInAsync(name, request.CurrentPassword, Origin.Control(context), context.CancellationToken).ConfigureAwait(false);
-        string hash = await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false);
+        {
+            await authenticator
+                .LogInAsync(name, request.CurrentPassword, Origin.Control(context), context.CancellationToken)
+                .ConfigureAwait(false);
+        }
+
+        string hash = await authenticator
+            .Passwords.CreateAsync(request.Password, context.CancellationToken)
+            .ConfigureAwait(false);
         access.DemandCurrent(principal); // Hashing took its time.
-        await TakeAwayAsync(SecurityAction.PasswordChanged, context, name, "", () => _users.SetPassword(name, hash)).ConfigureAwait(false);
+        await TakeAwayAsync(SecurityAction.PasswordChanged, context, name, "", () => _users.SetPassword(name, hash))
+            .ConfigureAwait(false);
         return new SetPasswordResponse();
     }
 
     public override async Task<DeleteUserResponse> DeleteUser(DeleteUserRequest request, ServerCallContext context)
     {
-        await TakeAwayAsync(SecurityAction.UserDeleted, context, request.Name, "", () => _users.Delete(request.Name)).ConfigureAwait(false);
+        await TakeAwayAsync(SecurityAction.UserDeleted, context, request.Name, "", () => _users.Delete(request.Name))
+            .ConfigureAwait(false);
         return new DeleteUserResponse();
     }
 
     public override Task<ListUsersResponse> ListUsers(ListUsersRequest request, ServerCallContext context) =>
-        Task.FromResult(new ListUsersResponse { Users = { _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal).Select(ToProto) } });
+        Task.FromResult(
+            new ListUsersResponse
+            {
+                Users = { _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal).Select(ToProto) },
+            }
+        );
 
     public override async Task<GrantResponse> Grant(GrantRequest request, ServerCallContext context)
     {
@@ -99,17 +138,25 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     public override async Task<RevokeResponse> Revoke(RevokeRequest request, ServerCallContext context)
     {
         (string user, TopicGrant grant) = Read(request.Grant);
-        bool removed = await events.RaiseForAsync(
-            () => Event(SecurityAction.RightRevoked, context, user, grant.ToString()),
-            () => Task.FromResult(_users.Revoke(user, grant))).ConfigureAwait(false);
+        bool removed = await events
+            .RaiseForAsync(
+                () => Event(SecurityAction.RightRevoked, context, user, grant.ToString()),
+                () => Task.FromResult(_users.Revoke(user, grant))
+            )
+            .ConfigureAwait(false);
         return new RevokeResponse { Removed = removed };
     }
 
     public override Task<ListGrantsResponse> ListGrants(ListGrantsRequest request, ServerCallContext context)
     {
         DemandOwn(request.User, context);
-        IEnumerable<User> users = request.User.Length != 0 ? [_users.Get(request.User)] : _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal);
-        return Task.FromResult(new ListGrantsResponse { Grants = { users.SelectMany(u => u.Grants.Select(g => ToProto(u.Name, g))) } });
+        IEnumerable<User> users =
+            request.User.Length != 0
+                ? [_users.Get(request.User)]
+                : _users.Table.Users.Values.OrderBy(u => u.Name, StringComparer.Ordinal);
+        return Task.FromResult(
+            new ListGrantsResponse { Grants = { users.SelectMany(u => u.Grants.Select(g => ToProto(u.Name, g))) } }
+        );
     }
 
     public override async Task<CreateTokenResponse> CreateToken(CreateTokenRequest request, ServerCallContext context)
@@ -121,7 +168,13 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         DateTimeOffset? expires = request.Lifetime is null ? null : time.GetUtcNow() + ReadLifetime(request.Lifetime);
         string token = Authenticator.NewToken();
         AccessToken made = _users.AddToken(user, Authenticator.HashOf(token), expires, request.Description);
-        await RaiseAsync(SecurityAction.TokenCreated, context, user, $"token {made.Id}, until {(expires is { } end ? end.ToString("u") : "revoked")}").ConfigureAwait(false);
+        await RaiseAsync(
+                SecurityAction.TokenCreated,
+                context,
+                user,
+                $"token {made.Id}, until {(expires is { } end ? end.ToString("u") : "revoked")}"
+            )
+            .ConfigureAwait(false);
         return new CreateTokenResponse { Token = token, Info = ToProto(made) };
     }
 
@@ -129,29 +182,48 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     {
         DemandOwn(request.User, context);
         DateTimeOffset now = time.GetUtcNow();
-        return Task.FromResult(new ListTokensResponse
-        {
-            Tokens =
+        return Task.FromResult(
+            new ListTokensResponse
             {
-                _users.Table.Tokens.Values
-                    .Where(t => !t.HasExpired(now) && (request.User.Length == 0 || t.User == request.User))
-                    .OrderBy(t => t.Created).ThenBy(t => t.Id, StringComparer.Ordinal)
-                    .Select(ToProto),
-            },
-        });
+                Tokens =
+                {
+                    _users
+                        .Table.Tokens.Values.Where(t =>
+                            !t.HasExpired(now) && (request.User.Length == 0 || t.User == request.User)
+                        )
+                        .OrderBy(t => t.Created)
+                        .ThenBy(t => t.Id, StringComparer.Ordinal)
+                        .Select(ToProto),
+                },
+            }
+        );
     }
 
     public override async Task<RevokeTokenResponse> RevokeToken(RevokeTokenRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
-        if (!access.IsAdmin(principal) && !_users.Table.Tokens.Values.Any(t => t.Id == request.Id && IsOwn(principal, t.User)))
+        if (
+            !access.IsAdmin(principal)
+            && !_users.Table.Tokens.Values.Any(t => t.Id == request.Id && IsOwn(principal, t.User))
+        )
+        {
             access.DemandAdmin(principal); // It does not learn whether the token exists.
+        }
+
         AccessToken token = _users.GetToken(request.Id);
-        await TakeAwayAsync(SecurityAction.TokenRevoked, context, token.User, $"token {token.Id}", () => _users.RevokeToken(token.Id)).ConfigureAwait(false);
+        await TakeAwayAsync(
+                SecurityAction.TokenRevoked,
+                context,
+                token.User,
+                $"token {token.Id}",
+                () => _users.RevokeToken(token.Id)
+            )
+            .ConfigureAwait(false);
         return new RevokeTokenResponse();
     }
 
-    private static bool IsOwn(Principal principal, string user) => principal.Kind == PrincipalKind.User && principal.Name == user;
+    private static bool IsOwn(Principal principal, string user) =>
+        principal.Kind == PrincipalKind.User && principal.Name == user;
 
     /// <summary>The user that is meant: the caller itself, or another when the caller may do everything.</summary>
     private string OwnOr(string user, Principal principal)
@@ -160,7 +232,9 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
             return principal.Name;
         if (!IsOwn(principal, user))
             access.DemandAdmin(principal);
-        return user.Length != 0 ? user : throw new BrokerException(ErrorCode.InvalidArgument, "The user is missing, and the caller is none.");
+        return user.Length != 0
+            ? user
+            : throw new BrokerException(ErrorCode.InvalidArgument, "The user is missing, and the caller is none.");
     }
 
     private void DemandOwn(string user, ServerCallContext context)
@@ -172,23 +246,42 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
     private Task RaiseAsync(SecurityAction action, ServerCallContext context, string subject, string detail = "") =>
         events.RaiseAsync(Event(action, context, subject, detail));
 
-    private Task<bool> TakeAwayAsync(SecurityAction action, ServerCallContext context, string subject, string detail, Action change) => events.RaiseForAsync(
-        () => Event(action, context, subject, detail),
-        () =>
-        {
-            change();
-            return Task.FromResult(true);
-        });
+    private Task<bool> TakeAwayAsync(
+        SecurityAction action,
+        ServerCallContext context,
+        string subject,
+        string detail,
+        Action change
+    ) =>
+        events.RaiseForAsync(
+            () => Event(action, context, subject, detail),
+            () =>
+            {
+                change();
+                return Task.FromResult(true);
+            }
+        );
 
-    private static SecurityEvent Event(SecurityAction action, ServerCallContext context, string subject, string detail) =>
-        new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail);
+    private static SecurityEvent Event(
+        SecurityAction action,
+        ServerCallContext context,
+        string subject,
+        string detail
+    ) => new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), subject, detail);
 
-    private static TimeSpan ReadLifetime(Duration lifetime) => RequestTimes.Read(
-        lifetime, "lifetime", new TimeSpan(ticks: 1), TimeSpan.FromDays(3650), "above 0 and at most 3650 days, or absent for a token without an end");
+    private static TimeSpan ReadLifetime(Duration lifetime) =>
+        RequestTimes.Read(
+            lifetime,
+            "lifetime",
+            new TimeSpan(ticks: 1),
+            TimeSpan.FromDays(3650),
+            "above 0 and at most 3650 days, or absent for a token without an end"
+        );
 
-    private static (string User, TopicGrant Grant) Read(UserGrant? grant) => grant is null
-        ? throw new BrokerException(ErrorCode.InvalidArgument, "grant is missing.")
-        : (grant.User, TopicGrant.Create((Right)grant.Right, grant.Topic));
+    private static (string User, TopicGrant Grant) Read(UserGrant? grant) =>
+        grant is null
+            ? throw new BrokerException(ErrorCode.InvalidArgument, "grant is missing.")
+            : (grant.User, TopicGrant.Create((Right)grant.Right, grant.Topic));
 
     private LightQ.Protocol.Control.User ToProto(User user)
     {
@@ -203,14 +296,21 @@ internal sealed class AuthService(LightQBroker broker, Authenticator authenticat
         };
     }
 
-    private static UserGrant ToProto(string user, TopicGrant grant) => new() { User = user, Right = (LightQ.Protocol.Control.Right)grant.Right, Topic = grant.Pattern };
+    private static UserGrant ToProto(string user, TopicGrant grant) =>
+        new()
+        {
+            User = user,
+            Right = (LightQ.Protocol.Control.Right)grant.Right,
+            Topic = grant.Pattern,
+        };
 
-    private static Token ToProto(AccessToken token) => new()
-    {
-        Id = token.Id,
-        User = token.User,
-        CreateTime = token.Created.ToTimestamp(),
-        ExpireTime = token.Expires?.ToTimestamp(),
-        Description = token.Description,
-    };
+    private static Token ToProto(AccessToken token) =>
+        new()
+        {
+            Id = token.Id,
+            User = token.User,
+            CreateTime = token.Created.ToTimestamp(),
+            ExpireTime = token.Expires?.ToTimestamp(),
+            Description = token.Description,
+        };
 }

@@ -12,7 +12,9 @@ internal static class BearerToken
 
     /// <summary>The token, or null when there is none or the scheme is another.</summary>
     public static string? Read(StringValues authorization) =>
-        authorization.Count == 1 && authorization[0] is { } value && value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
+        authorization.Count == 1
+        && authorization[0] is { } value
+        && value.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase)
             ? value[Scheme.Length..].Trim()
             : null;
 }

@@ -10,20 +10,29 @@ using Microsoft.AspNetCore.Http.Features;
 
 namespace LightQ.Server.Control;
 
-/// <summary>What a call passes before anything of its request is read: limits, the client's certificate, who is calling.</summary>
+/// <summary>
+/// What a call passes before anything of its request is read: limits, the client's certificate, who is calling.
+/// </summary>
 /// <remarks>
-/// An interceptor of gRPC would meet a call with one request when that is read already, which a stranger's should not be.
-/// Health is exempt from the limit on calls: who watches the broker must not take it for a dead one. Who shows two tokens is
-/// refused: a proxy in between may go by the other one.
+/// An interceptor of gRPC would meet a call with one request when that is read already, which a stranger's should not
+/// be. Health is exempt from the limit on calls: who watches the broker must not take it for a dead one. Who shows two
+/// tokens is refused: a proxy in between may go by the other one.
 /// </remarks>
 /// <param name="limits">The limits.</param>
 /// <param name="messageBytes">The largest message in force.</param>
 /// <param name="security">Finds out who calls, and decides.</param>
 /// <param name="stopping">The ports are about to close.</param>
-internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecurity security, CancellationToken stopping)
+internal sealed class CallGate(
+    ServerLimits limits,
+    int messageBytes,
+    ServerSecurity security,
+    CancellationToken stopping
+)
 {
     private const string Health = "/grpc.health.v1.Health/";
-    private const string Status = "grpc-status", Message = "grpc-message", ContentType = "application/grpc";
+    private const string Status = "grpc-status",
+        Message = "grpc-message",
+        ContentType = "application/grpc";
 
     private int _calls;
 
@@ -42,9 +51,15 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
         {
             int most = limits.Http.MaxCalls;
             if (!isHealth && Interlocked.Increment(ref _calls) > most)
-                throw Exhausted(limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCalls), most, "As many calls are under way"));
+            {
+                throw Exhausted(
+                    limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCalls), most, "As many calls are under way")
+                );
+            }
+
             Admit(http, method.FullName);
-            await ServeAsync(http, next, endsWithPorts: !isHealth && method.Type != MethodType.Unary).ConfigureAwait(false);
+            await ServeAsync(http, next, endsWithPorts: !isHealth && method.Type != MethodType.Unary)
+                .ConfigureAwait(false);
         }
         catch (BrokerException e)
         {
@@ -64,7 +79,12 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
             throw new BrokerException(ErrorCode.TlsFailed, $"TLS: {problem}.");
         int tokens = http.Request.Headers.Authorization.Count;
         if (tokens > 1)
-            throw Unauthenticated($"The metadata \"{BearerToken.MetadataName}\" is there {tokens} times; allowed: once.");
+        {
+            throw Unauthenticated(
+                $"The metadata \"{BearerToken.MetadataName}\" is there {tokens} times; allowed: once."
+            );
+        }
+
         RpcRule rule = RpcRules.Of(method);
         if (rule.Access == RpcAccess.Open)
             return;
@@ -83,8 +103,11 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
                 ? security.Authenticator.OfToken(token, Origin.Control(peer))
                 : throw Unauthenticated("The metadata \"authorization\" holds no token: it is \"Bearer TOKEN\".");
         }
-        return security.Authenticator.OfNothing(peer) ?? throw security.Authenticator.LoginDemandOf(
-            peer, "a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\").");
+        return security.Authenticator.OfNothing(peer)
+            ?? throw security.Authenticator.LoginDemandOf(
+                peer,
+                "a login (plain gRPC: Auth.Login, and its token as metadata \"authorization: Bearer TOKEN\")."
+            );
     }
 
     private static BrokerException Exhausted(string reason) => new(ErrorCode.ResourceExhausted, reason);
@@ -92,8 +115,8 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
     private static BrokerException Unauthenticated(string reason) => new(ErrorCode.Unauthenticated, reason);
 
     /// <summary>
-    /// Serves the call. One with a stream ends when the ports are about to close, also where its handler waits for the client;
-    /// health ends its own, behind a last NOT_SERVING.
+    /// Serves the call. One with a stream ends when the ports are about to close, also where its handler waits for the
+    /// client; health ends its own, behind a last NOT_SERVING.
     /// </summary>
     private async Task ServeAsync(HttpContext http, RequestDelegate next, bool endsWithPorts)
     {
@@ -108,8 +131,10 @@ internal sealed class CallGate(ServerLimits limits, int messageBytes, ServerSecu
         {
             using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, stopping);
             http.RequestAborted = ended.Token;
-            using CancellationTokenRegistration stop =
-                stopping.UnsafeRegister(static http => StopReading((HttpContext)http!), http);
+            using CancellationTokenRegistration stop = stopping.UnsafeRegister(
+                static http => StopReading((HttpContext)http!),
+                http
+            );
             await next(http).ConfigureAwait(false);
         }
         NameLimit(http.Response);

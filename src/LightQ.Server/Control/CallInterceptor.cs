@@ -8,14 +8,19 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Control;
 
-/// <summary>Lets a handler see only what its caller may ask, and tells the client what is refused or has failed.</summary>
+/// <summary>
+/// Lets a handler see only what its caller may ask, and tells the client what is refused or has failed.
+/// </summary>
 /// <param name="access">Decides.</param>
 /// <param name="logger">Where defects are told.</param>
 /// <param name="stopping">The ports are about to close.</param>
 internal sealed class CallInterceptor(AccessControl access, ILogger logger, CancellationToken stopping) : Interceptor
 {
     public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
-        TRequest request, ServerCallContext context, UnaryServerMethod<TRequest, TResponse> continuation)
+        TRequest request,
+        ServerCallContext context,
+        UnaryServerMethod<TRequest, TResponse> continuation
+    )
     {
         try
         {
@@ -32,7 +37,8 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
         TRequest request,
         IServerStreamWriter<TResponse> responseStream,
         ServerCallContext context,
-        ServerStreamingServerMethod<TRequest, TResponse> continuation)
+        ServerStreamingServerMethod<TRequest, TResponse> continuation
+    )
     {
         try
         {
@@ -45,12 +51,15 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
         }
     }
 
-    /// <summary>The call itself demands its right for the topic of the first request (<see cref="CallAccess"/>).</summary>
+    /// <summary>
+    /// The call itself demands its right for the topic of the first request (<see cref="CallAccess"/>).
+    /// </summary>
     public override async Task DuplexStreamingServerHandler<TRequest, TResponse>(
         IAsyncStreamReader<TRequest> requestStream,
         IServerStreamWriter<TResponse> responseStream,
         ServerCallContext context,
-        DuplexStreamingServerMethod<TRequest, TResponse> continuation)
+        DuplexStreamingServerMethod<TRequest, TResponse> continuation
+    )
     {
         try
         {
@@ -86,7 +95,9 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
         string TopicOf() => rule.TopicOf!((IMessage)request!);
     }
 
-    /// <summary>What the client is told; null when that is what was thrown, or nothing: a defect, which is logged.</summary>
+    /// <summary>
+    /// What the client is told; null when that is what was thrown, or nothing: a defect, which is logged.
+    /// </summary>
     private RpcException? Explain(Exception thrown, ServerCallContext context)
     {
         switch (thrown)
@@ -96,7 +107,8 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
             case RpcException told when told.Trailers.Get(ControlErrors.CodeTrailer) is not null:
                 return null;
             case OperationCanceledException:
-            case not null when context.CancellationToken.IsCancellationRequested: // What is thrown then is a consequence.
+            // What is thrown then is a consequence.
+            case not null when context.CancellationToken.IsCancellationRequested:
                 return stopping.IsCancellationRequested
                     ? ControlErrors.Make(ErrorCode.ShuttingDown, "The broker is stopping.", thrown)
                     : new RpcException(new Status(StatusCode.Cancelled, "The client ended the call.", thrown));
@@ -109,7 +121,12 @@ internal sealed class CallInterceptor(AccessControl access, ILogger logger, Canc
             default:
                 ServerLog.CallFailed(logger, thrown!, context.Method, StatusCode.Unknown);
                 return new RpcException(
-                    new Status(StatusCode.Unknown, "The broker failed to serve the call; its log has the cause.", thrown));
+                    new Status(
+                        StatusCode.Unknown,
+                        "The broker failed to serve the call; its log has the cause.",
+                        thrown
+                    )
+                );
         }
     }
 }

@@ -5,17 +5,23 @@ using LightQ.Server.Messages;
 
 namespace LightQ.Server.Control;
 
-/// <summary>Who is connected: connections of the data plane, and calls that carry messages, which are numbered among them.</summary>
+/// <summary>
+/// Who is connected: connections of the data plane, and calls that carry messages, which are numbered among them.
+/// </summary>
 internal sealed class ClientDirectory(ConnectionListener listener, MessageCalls calls)
 {
     /// <summary>How many there are.</summary>
     public int Count => listener.Count + calls.Open.Count();
 
     /// <summary>All of them, oldest first.</summary>
-    public IEnumerable<Connection> All() => listener.Connections.Select(Describe).Concat(calls.Open.Select(Describe)).OrderBy(c => c.Id);
+    public IEnumerable<Connection> All() =>
+        listener.Connections.Select(Describe).Concat(calls.Open.Select(Describe)).OrderBy(c => c.Id);
 
     /// <summary>One of them; null when it has ended.</summary>
-    public Connection? Find(uint id) => listener.Find(id) is { } connection ? Describe(connection) : calls.Find(id) is { } call ? Describe(call) : null;
+    public Connection? Find(uint id) =>
+        listener.Find(id) is { } connection ? Describe(connection)
+        : calls.Find(id) is { } call ? Describe(call)
+        : null;
 
     private static Connection Describe(ClientConnection connection)
     {
@@ -31,13 +37,14 @@ internal sealed class ClientDirectory(ConnectionListener listener, MessageCalls 
         };
     }
 
-    private static Connection Describe(MessageClient call) => new()
-    {
-        Id = call.ConnectionId,
-        ClientName = call.ClientName,
-        RemoteAddress = call.Peer,
-        ConnectTime = call.Opened.ToTimestamp(),
-        PublishersCount = (uint)call.Producers,
-        SubscribersCount = (uint)call.Subscriptions,
-    };
+    private static Connection Describe(MessageClient call) =>
+        new()
+        {
+            Id = call.ConnectionId,
+            ClientName = call.ClientName,
+            RemoteAddress = call.Peer,
+            ConnectTime = call.Opened.ToTimestamp(),
+            PublishersCount = (uint)call.Producers,
+            SubscribersCount = (uint)call.Subscriptions,
+        };
 }

@@ -21,9 +21,20 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Control;
 
-/// <summary>The control plane: serves each rpc of the .proto files, behind the gate and the interceptor that hold callers to its rule.</summary>
+/// <summary>
+/// The control plane: serves each rpc of the .proto files, behind the gate and the interceptor that hold callers to its
+/// rule.
+/// </summary>
 internal sealed class ControlServices(
-    LightQBroker broker, ConnectionListener listener, ServerLimits limits, ServerSecurity security, IServerOperations operations, TimeProvider time, TimeProvider connectionTime, ILogger logger)
+    LightQBroker broker,
+    ConnectionListener listener,
+    ServerLimits limits,
+    ServerSecurity security,
+    IServerOperations operations,
+    TimeProvider time,
+    TimeProvider connectionTime,
+    ILogger logger
+)
 {
     /// <summary>What stock clients send at most unless they are told otherwise.</summary>
     private const int UsualMessageBytes = 4 * 1024 * 1024;
@@ -33,7 +44,13 @@ internal sealed class ControlServices(
     /// <summary>The services with a health of their own.</summary>
     private static readonly Google.Protobuf.Reflection.ServiceDescriptor[] Own =
     [
-        Topics.Descriptor, Stats.Descriptor, Groups.Descriptor, Protocol.Control.Messages.Descriptor, Auth.Descriptor, Operations.Descriptor, Backups.Descriptor,
+        Topics.Descriptor,
+        Stats.Descriptor,
+        Groups.Descriptor,
+        Protocol.Control.Messages.Descriptor,
+        Auth.Descriptor,
+        Operations.Descriptor,
+        Backups.Descriptor,
     ];
 
     /// <summary>Adds what serves the calls to an application that is to be built.</summary>
@@ -48,13 +65,16 @@ internal sealed class ControlServices(
         services.AddSingleton(new StatsService(broker, listener, clients, limits.Refusals, security.Access, time));
         services.AddSingleton(new GroupsService(broker, clients, security.Access, security.Events));
         services.AddSingleton(new BackupsService(broker, security.Access, security.Events, time, logger));
-        services.AddSingleton(new MessagesService(
-            broker,
-            security.Access,
-            _calls,
-            new Fetchers(broker, _calls, security.Access, limits, time),
-            limits.DataPlane.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes,
-            time));
+        services.AddSingleton(
+            new MessagesService(
+                broker,
+                security.Access,
+                _calls,
+                new Fetchers(broker, _calls, security.Access, limits, time),
+                limits.DataPlane.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes,
+                time
+            )
+        );
         services.AddSingleton(host => new CallInterceptor(security.Access, logger, StoppingOf(host)));
         services.AddGrpc(grpc =>
         {
@@ -62,17 +82,26 @@ internal sealed class ControlServices(
             grpc.CompressionProviders = [new InflationLimit(MessageBytes)];
             grpc.Interceptors.Add<CallInterceptor>();
         });
-        // Of the messages' own descriptors: the stock way finds them by the names of members, which a native program has lost.
+        // Of the messages' own descriptors: the stock way finds them by the names of members, which a native program
+        // has lost.
         Google.Protobuf.Reflection.ServiceDescriptor[] shown =
         [
-            .. Own, Health.Descriptor, Grpc.Reflection.V1.ServerReflection.Descriptor, Grpc.Reflection.V1Alpha.ServerReflection.Descriptor,
+            .. Own,
+            Health.Descriptor,
+            Grpc.Reflection.V1.ServerReflection.Descriptor,
+            Grpc.Reflection.V1Alpha.ServerReflection.Descriptor,
         ];
         services.AddSingleton(new ReflectionServiceImpl(shown));
         services.AddSingleton(new ReflectionV1ServiceImpl(shown));
-        services.AddGrpcHealthChecks(health => Array.ForEach(Own, service => health.Services.Map(service.FullName, (HealthCheckMapContext _) => true)))
+        services
+            .AddGrpcHealthChecks(health =>
+                Array.ForEach(Own, service => health.Services.Map(service.FullName, (HealthCheckMapContext _) => true))
+            )
             .AddCheck("ready", readiness);
         // Who watches is told when it changes (HttpHost); nothing is to be looked at again and again.
-        services.Configure<HealthCheckPublisherOptions>(publishing => publishing.Delay = publishing.Period = TimeSpan.FromDays(1));
+        services.Configure<HealthCheckPublisherOptions>(publishing =>
+            publishing.Delay = publishing.Period = TimeSpan.FromDays(1)
+        );
     }
 
     /// <summary>Adds the services to an application, behind the gate that every call passes.</summary>
@@ -91,10 +120,12 @@ internal sealed class ControlServices(
         app.MapGrpcHealthChecksService();
         app.MapGrpcService<ReflectionServiceImpl>();
         app.MapGrpcService<ReflectionV1ServiceImpl>();
-        RpcRules.Check(((IEndpointRouteBuilder)app).DataSources
-            .SelectMany(source => source.Endpoints)
-            .Select(endpoint => endpoint.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method)
-            .OfType<IMethod>());
+        RpcRules.Check(
+            ((IEndpointRouteBuilder)app)
+                .DataSources.SelectMany(source => source.Endpoints)
+                .Select(endpoint => endpoint.Metadata.GetMetadata<GrpcMethodMetadata>()?.Method)
+                .OfType<IMethod>()
+        );
         return gate;
     }
 
@@ -104,10 +135,16 @@ internal sealed class ControlServices(
     /// <summary>The open calls that carry messages.</summary>
     public MessageCalls Calls => _calls;
 
-    /// <summary>Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.</summary>
+    /// <summary>
+    /// Tells the calls that carry messages that the broker stops, and waits for them up to <paramref name="timeout"/>.
+    /// </summary>
     public Task StopAsync(TimeSpan timeout) => _calls.StopAsync(timeout);
 
-    private int MessageBytes => limits.Http.MaxMessageBytes == 0 ? Math.Max(UsualMessageBytes, limits.DataPlane.MaxFrameBytes) : limits.Http.MaxMessageBytes;
+    private int MessageBytes =>
+        limits.Http.MaxMessageBytes == 0
+            ? Math.Max(UsualMessageBytes, limits.DataPlane.MaxFrameBytes)
+            : limits.Http.MaxMessageBytes;
 
-    private static CancellationToken StoppingOf(IServiceProvider host) => host.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
+    private static CancellationToken StoppingOf(IServiceProvider host) =>
+        host.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping;
 }

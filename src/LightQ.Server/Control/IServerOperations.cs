@@ -12,7 +12,9 @@ internal interface IServerOperations
     Drain BeginDrain(TimeSpan timeout);
 
     /// <summary>Reads the configuration again and takes over what can be.</summary>
-    /// <exception cref="BrokerException">The server is a part of a program that gave it none: <see cref="ErrorCode.NotSupported"/>.</exception>
+    /// <exception cref="BrokerException">
+    /// The server is a part of a program that gave it none: <see cref="ErrorCode.NotSupported"/>.
+    /// </exception>
     Task<ReloadReport> ReloadAsync(string actor, Origin origin);
 
     /// <summary>Lets everybody log in again after a repair of the catalog.</summary>

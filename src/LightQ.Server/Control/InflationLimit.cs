@@ -4,7 +4,9 @@ using Grpc.Net.Compression;
 
 namespace LightQ.Server.Control;
 
-/// <summary>Inflates what clients send compressed, up to the largest message: a few bytes could become gigabytes.</summary>
+/// <summary>
+/// Inflates what clients send compressed, up to the largest message: a few bytes could become gigabytes.
+/// </summary>
 /// <param name="mostBytes">The largest message, inflated.</param>
 internal sealed class InflationLimit(int mostBytes) : ICompressionProvider
 {
@@ -12,9 +14,11 @@ internal sealed class InflationLimit(int mostBytes) : ICompressionProvider
 
     public string EncodingName => _gzip.EncodingName;
 
-    public Stream CreateCompressionStream(Stream stream, CompressionLevel? compressionLevel) => _gzip.CreateCompressionStream(stream, compressionLevel);
+    public Stream CreateCompressionStream(Stream stream, CompressionLevel? compressionLevel) =>
+        _gzip.CreateCompressionStream(stream, compressionLevel);
 
-    public Stream CreateDecompressionStream(Stream stream) => new Limited(_gzip.CreateDecompressionStream(stream), mostBytes);
+    public Stream CreateDecompressionStream(Stream stream) =>
+        new Limited(_gzip.CreateDecompressionStream(stream), mostBytes);
 
     /// <summary>Reads as many bytes, and refuses the next.</summary>
     private sealed class Limited(Stream inflated, int mostBytes) : Stream
@@ -39,7 +43,11 @@ internal sealed class InflationLimit(int mostBytes) : ICompressionProvider
         {
             int read = inflated.Read(buffer);
             _left -= read;
-            return _left >= 0 ? read : throw new RpcException(new Status(StatusCode.ResourceExhausted, "The message is longer when it is inflated."));
+            return _left >= 0
+                ? read
+                : throw new RpcException(
+                    new Status(StatusCode.ResourceExhausted, "The message is longer when it is inflated.")
+                );
         }
 
         public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));

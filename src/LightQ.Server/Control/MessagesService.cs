@@ -19,41 +19,55 @@ internal sealed class MessagesService(
     MessageCalls calls,
     Fetchers fetchers,
     int maxMessageBytes,
-    TimeProvider time)
-    : Protocol.Control.Messages.MessagesBase
+    TimeProvider time
+) : Protocol.Control.Messages.MessagesBase
 {
     public override async Task<PublishResponse> Publish(PublishRequest request, ServerCallContext context)
     {
         var open = new OpenProducer { Topic = request.Topic, AckLevel = request.AckLevel };
         if (request.HasPartition)
             open.Partition = request.Partition;
-        using PublishSession session = await PublishSession.OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes).ConfigureAwait(false);
+        using PublishSession session = await PublishSession
+            .OpenAsync(broker, connectionId: 0, time, open, maxMessageBytes)
+            .ConfigureAwait(false);
         await session.AddAsync(request.Messages, null, context.CancellationToken).ConfigureAwait(false);
         await session.SendAsync(context.CancellationToken).ConfigureAwait(false);
         PendingPublish? done;
         while (session.TryTakeAnswered(out done) && done is null)
             await session.Progress.WaitAsync(context.CancellationToken).ConfigureAwait(false);
-        return new PublishResponse { Positions = { done!.Ack.Positions }, Durability = (DurabilityLevel)session.Opened.AckLevel };
+        return new PublishResponse
+        {
+            Positions = { done!.Ack.Positions },
+            Durability = (DurabilityLevel)session.Opened.AckLevel,
+        };
     }
 
     public override Task PublishStream(
-        IAsyncStreamReader<PublishStreamRequest> requestStream, IServerStreamWriter<PublishStreamResponse> responseStream, ServerCallContext context)
+        IAsyncStreamReader<PublishStreamRequest> requestStream,
+        IServerStreamWriter<PublishStreamResponse> responseStream,
+        ServerCallContext context
+    )
     {
         CallAccess rights = CallAccess.Of(context, access);
         return calls.RunAsync(
             context,
             (id, opened) => new PublishCall(broker, rights, maxMessageBytes, time, id, context, opened),
-            call => call.RunAsync(requestStream, responseStream));
+            call => call.RunAsync(requestStream, responseStream)
+        );
     }
 
     public override Task Consume(
-        IAsyncStreamReader<ConsumeRequest> requestStream, IServerStreamWriter<ConsumeResponse> responseStream, ServerCallContext context)
+        IAsyncStreamReader<ConsumeRequest> requestStream,
+        IServerStreamWriter<ConsumeResponse> responseStream,
+        ServerCallContext context
+    )
     {
         CallAccess rights = CallAccess.Of(context, access);
         return calls.RunAsync(
             context,
             (id, opened) => new ConsumeCall(broker, rights, time, calls.Time, id, context, opened),
-            call => call.RunAsync(requestStream, responseStream));
+            call => call.RunAsync(requestStream, responseStream)
+        );
     }
 
     public override Task<FetchResponse> Fetch(FetchRequest request, ServerCallContext context) =>

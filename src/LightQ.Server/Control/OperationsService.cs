@@ -13,26 +13,47 @@ namespace LightQ.Server.Control;
 internal sealed class OperationsService(IServerOperations server, ISecurityEvents events, TimeProvider time)
     : Protocol.Control.Operations.OperationsBase
 {
-    private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(30), Look = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(30),
+        Look = TimeSpan.FromMilliseconds(100);
 
-    public override async Task Stop(StopRequest request, IServerStreamWriter<StopProgress> responses, ServerCallContext context)
+    public override async Task Stop(
+        StopRequest request,
+        IServerStreamWriter<StopProgress> responses,
+        ServerCallContext context
+    )
     {
         TimeSpan timeout = ReadTimeout(request);
         string how = request.Drain ? $"with {timeout} for clients to finish" : "at once";
-        await events.RaiseAsync(new SecurityEvent(SecurityAction.StopRequested, CallPrincipal.Of(context).ToString(), Origin.Control(context), Detail: how)).ConfigureAwait(false);
+        await events
+            .RaiseAsync(
+                new SecurityEvent(
+                    SecurityAction.StopRequested,
+                    CallPrincipal.Of(context).ToString(),
+                    Origin.Control(context),
+                    Detail: how
+                )
+            )
+            .ConfigureAwait(false);
         if (!request.Drain)
         {
             server.BeginStop();
             return;
         }
         Drain drain = server.BeginDrain(timeout);
-        Task stopping = drain.Completion.ContinueWith(_ => server.BeginStop(), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+        Task stopping = drain.Completion.ContinueWith(
+            _ => server.BeginStop(),
+            CancellationToken.None,
+            TaskContinuationOptions.None,
+            TaskScheduler.Default
+        );
         DrainProgress? told = null;
         while (!stopping.IsCompleted)
         {
             if (drain.Progress is var progress && progress != told)
                 await responses.WriteAsync(ToProto(told = progress, drain.TimeLeft)).ConfigureAwait(false);
-            await stopping.WaitAsync(Look, time, context.CancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await stopping
+                .WaitAsync(Look, time, context.CancellationToken)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             context.CancellationToken.ThrowIfCancellationRequested();
         }
         await responses.WriteAsync(ToProto(drain.Progress, drain.TimeLeft)).ConfigureAwait(false);
@@ -40,18 +61,40 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
 
     public override async Task<ReloadResponse> Reload(ReloadRequest request, ServerCallContext context)
     {
-        ReloadReport report = await server.ReloadAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context)).ConfigureAwait(false);
+        ReloadReport report = await server
+            .ReloadAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context))
+            .ConfigureAwait(false);
         return new ReloadResponse
         {
-            Settings = { report.Settings.Select(s => new ChangedSetting { Key = s.Setting.Key, From = s.From, To = s.To, Applied = s.IsApplied }) },
+            Settings =
+            {
+                report.Settings.Select(s => new ChangedSetting
+                {
+                    Key = s.Setting.Key,
+                    From = s.From,
+                    To = s.To,
+                    Applied = s.IsApplied,
+                }),
+            },
             Refusal = report.Refusal ?? "",
-            Certificate = !report.HasCertificate ? CertificateReload.None : report.CertificateProblem is null ? CertificateReload.Applied : CertificateReload.Refused,
+            Certificate =
+                !report.HasCertificate ? CertificateReload.None
+                : report.CertificateProblem is null ? CertificateReload.Applied
+                : CertificateReload.Refused,
             CertificateProblem = report.CertificateProblem ?? "",
         };
     }
 
-    public override async Task<ConfirmCatalogResponse> ConfirmCatalog(ConfirmCatalogRequest request, ServerCallContext context) =>
-        new() { Confirmed = await server.ConfirmCatalogAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context)).ConfigureAwait(false) };
+    public override async Task<ConfirmCatalogResponse> ConfirmCatalog(
+        ConfirmCatalogRequest request,
+        ServerCallContext context
+    ) =>
+        new()
+        {
+            Confirmed = await server
+                .ConfirmCatalogAsync(CallPrincipal.Of(context).ToString(), Origin.Control(context))
+                .ConfigureAwait(false),
+        };
 
     private static TimeSpan ReadTimeout(StopRequest request)
     {
@@ -59,14 +102,21 @@ internal sealed class OperationsService(IServerOperations server, ISecurityEvent
             return UsualTimeout;
         if (!request.Drain)
             throw new BrokerException(ErrorCode.InvalidArgument, "timeout is set without drain: nobody is waited for.");
-        return RequestTimes.Read(request.Timeout, "timeout", TimeSpan.Zero, LightQServerOptions.LongestDrain, $"0 to {LightQServerOptions.LongestDrain.TotalMinutes} minutes");
+        return RequestTimes.Read(
+            request.Timeout,
+            "timeout",
+            TimeSpan.Zero,
+            LightQServerOptions.LongestDrain,
+            $"0 to {LightQServerOptions.LongestDrain.TotalMinutes} minutes"
+        );
     }
 
-    private static StopProgress ToProto(DrainProgress progress, TimeSpan left) => new()
-    {
-        Connections = (uint)progress.Connections,
-        BusyProducers = (uint)progress.BusyProducers,
-        HeldMessages = (ulong)progress.Held,
-        TimeLeft = left.ToDuration(),
-    };
+    private static StopProgress ToProto(DrainProgress progress, TimeSpan left) =>
+        new()
+        {
+            Connections = (uint)progress.Connections,
+            BusyProducers = (uint)progress.BusyProducers,
+            HeldMessages = (ulong)progress.Held,
+            TimeLeft = left.ToDuration(),
+        };
 }

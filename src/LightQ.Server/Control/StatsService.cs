@@ -13,23 +13,60 @@ namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Stats</c>.</summary>
 internal sealed class StatsService(
-    LightQBroker broker, ConnectionListener listener, ClientDirectory clients, LimitRefusals refusals, AccessControl access, TimeProvider time)
-    : Protocol.Control.Stats.StatsBase
+    LightQBroker broker,
+    ConnectionListener listener,
+    ClientDirectory clients,
+    LimitRefusals refusals,
+    AccessControl access,
+    TimeProvider time
+) : Protocol.Control.Stats.StatsBase
 {
-    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1), ShortestInterval = TimeSpan.FromMilliseconds(100), LongestInterval = TimeSpan.FromHours(1);
+    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1),
+        ShortestInterval = TimeSpan.FromMilliseconds(100),
+        LongestInterval = TimeSpan.FromHours(1);
 
-    public override Task<GetTopicStatsResponse> GetTopicStats(GetTopicStatsRequest request, ServerCallContext context) =>
-        Task.FromResult(new GetTopicStatsResponse { Stats = ReaderOf(broker.GetTopic(request.Topic), request.HasPartition ? request.Partition : null, CallPrincipal.Of(context)).Read() });
+    public override Task<GetTopicStatsResponse> GetTopicStats(
+        GetTopicStatsRequest request,
+        ServerCallContext context
+    ) =>
+        Task.FromResult(
+            new GetTopicStatsResponse
+            {
+                Stats = ReaderOf(
+                        broker.GetTopic(request.Topic),
+                        request.HasPartition ? request.Partition : null,
+                        CallPrincipal.Of(context)
+                    )
+                    .Read(),
+            }
+        );
 
-    public override Task<ListTopicStatsResponse> ListTopicStats(ListTopicStatsRequest request, ServerCallContext context)
+    public override Task<ListTopicStatsResponse> ListTopicStats(
+        ListTopicStatsRequest request,
+        ServerCallContext context
+    )
     {
         Principal principal = CallPrincipal.Of(context);
         (Topic[] page, string next) = TopicPage.Take(Visible(context), request.PageSize, request.PageToken);
-        Dictionary<Topic, TopicBacklog> backlogs = TopicBacklog.Of(broker, page, topic => access.Sees(principal, topic));
-        return Task.FromResult(new ListTopicStatsResponse { Stats = { page.Select(t => ReaderOf(t, null, principal).Read(backlogs[t])) }, NextPageToken = next });
+        Dictionary<Topic, TopicBacklog> backlogs = TopicBacklog.Of(
+            broker,
+            page,
+            topic => access.Sees(principal, topic)
+        );
+        return Task.FromResult(
+            new ListTopicStatsResponse
+            {
+                Stats = { page.Select(t => ReaderOf(t, null, principal).Read(backlogs[t])) },
+                NextPageToken = next,
+            }
+        );
     }
 
-    public override async Task WatchTopicStats(WatchTopicStatsRequest request, IServerStreamWriter<WatchTopicStatsResponse> responses, ServerCallContext context)
+    public override async Task WatchTopicStats(
+        WatchTopicStatsRequest request,
+        IServerStreamWriter<WatchTopicStatsResponse> responses,
+        ServerCallContext context
+    )
     {
         TimeSpan interval = IntervalOf(request.Interval);
         Topic topic = broker.GetTopic(request.Topic);
@@ -43,13 +80,14 @@ internal sealed class StatsService(
             await responses.WriteAsync(new WatchTopicStatsResponse { Stats = reader.Read() }).ConfigureAwait(false);
             tick = ticks.WaitForNextTickAsync(ended.Token).AsTask();
             await RightfulAsync(principal, topic, tick).ConfigureAwait(false);
-        }
-        while (tick.IsCompleted && await tick.ConfigureAwait(false));
+        } while (tick.IsCompleted && await tick.ConfigureAwait(false));
         await ended.CancelAsync().ConfigureAwait(false);
         throw new BrokerException(ErrorCode.TopicDeleted, $"The topic '{topic.Name}' was deleted.");
     }
 
-    /// <summary>Returns when the tick has come or the topic is gone; ends as soon as the caller may not see the topic any more.</summary>
+    /// <summary>
+    /// Returns when the tick has come or the topic is gone; ends as soon as the caller may not see the topic any more.
+    /// </summary>
     private async Task RightfulAsync(Principal principal, Topic topic, Task tick)
     {
         while (true)
@@ -61,7 +99,10 @@ internal sealed class StatsService(
         }
     }
 
-    public override Task<GetBrokerStatsResponse> GetBrokerStats(GetBrokerStatsRequest request, ServerCallContext context)
+    public override Task<GetBrokerStatsResponse> GetBrokerStats(
+        GetBrokerStatsRequest request,
+        ServerCallContext context
+    )
     {
         var response = new GetBrokerStatsResponse
         {
@@ -89,16 +130,22 @@ internal sealed class StatsService(
         return Task.FromResult(response);
     }
 
-    public override Task<ListConnectionsResponse> ListConnections(ListConnectionsRequest request, ServerCallContext context) =>
-        Task.FromResult(new ListConnectionsResponse { Connections = { clients.All() } });
+    public override Task<ListConnectionsResponse> ListConnections(
+        ListConnectionsRequest request,
+        ServerCallContext context
+    ) => Task.FromResult(new ListConnectionsResponse { Connections = { clients.All() } });
 
-    public override Task<ListSubscriptionsResponse> ListSubscriptions(ListSubscriptionsRequest request, ServerCallContext context)
+    public override Task<ListSubscriptionsResponse> ListSubscriptions(
+        ListSubscriptionsRequest request,
+        ServerCallContext context
+    )
     {
         IEnumerable<Topic> topics = request.Topic.Length == 0 ? Visible(context) : [broker.GetTopic(request.Topic)];
         IEnumerable<Subscription> subscriptions = topics
             .SelectMany(t => t.Partitions)
             .SelectMany(p => p.Subscriptions)
-            .OrderBy(s => s.Owner.ConnectionId).ThenBy(s => s.Id)
+            .OrderBy(s => s.Owner.ConnectionId)
+            .ThenBy(s => s.Id)
             .Select(s => new Subscription
             {
                 ConnectionId = s.Owner.ConnectionId,
@@ -123,9 +170,16 @@ internal sealed class StatsService(
     }
 
     private TopicStatsReader ReaderOf(Topic topic, uint? partition, Principal principal) =>
-        new(broker, topic, partition is { } index ? topic.GetPartition(index) : null, name => access.Sees(principal, name), time);
+        new(
+            broker,
+            topic,
+            partition is { } index ? topic.GetPartition(index) : null,
+            name => access.Sees(principal, name),
+            time
+        );
 
-    private static TimeSpan IntervalOf(Duration? requested) => requested is null || requested.Equals(new Duration())
-        ? DefaultInterval
-        : RequestTimes.Read(requested, "interval", ShortestInterval, LongestInterval, "100 ms to 1 h");
+    private static TimeSpan IntervalOf(Duration? requested) =>
+        requested is null || requested.Equals(new Duration())
+            ? DefaultInterval
+            : RequestTimes.Read(requested, "interval", ShortestInterval, LongestInterval, "100 ms to 1 h");
 }

@@ -14,4 +14,5 @@ internal sealed record TopicSettingField(
     bool IsImmutable,
     Func<Proto.TopicSettings, bool> IsSet,
     Func<TopicSettings, Proto.TopicSettings, TopicSettings> Apply,
-    Func<TopicSettings, string> Text);
+    Func<TopicSettings, string> Text
+);

@@ -7,18 +7,28 @@ using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Control;
 
-/// <summary>Reads the statistics of one topic, or of one of its partitions, again and again; the rates are over the time since the reading before.</summary>
+/// <summary>
+/// Reads the statistics of one topic, or of one of its partitions, again and again; the rates are over the time since
+/// the reading before.
+/// </summary>
 /// <param name="broker">The broker.</param>
 /// <param name="topic">The topic.</param>
 /// <param name="partition">The partition; null for the whole topic.</param>
 /// <param name="sees">Whether who asks may know of a topic.</param>
 /// <param name="time">The clock.</param>
-internal sealed class TopicStatsReader(LightQBroker broker, Topic topic, Partition? partition, Func<string, bool> sees, TimeProvider time)
+internal sealed class TopicStatsReader(
+    LightQBroker broker,
+    Topic topic,
+    Partition? partition,
+    Func<string, bool> sees,
+    TimeProvider time
+)
 {
     private TopicFigures _last;
     private long _lastRead;
 
-    public TopicStats Read() => Read(partition is null ? TopicBacklog.Of(broker, [topic], sees)[topic] : TopicBacklog.Of(broker, partition));
+    public TopicStats Read() =>
+        Read(partition is null ? TopicBacklog.Of(broker, [topic], sees)[topic] : TopicBacklog.Of(broker, partition));
 
     /// <summary>Reads the rest, where what the groups make of the topic is known.</summary>
     public TopicStats Read(in TopicBacklog backlog)
@@ -63,5 +73,6 @@ internal sealed class TopicStatsReader(LightQBroker broker, Topic topic, Partiti
         return stats;
     }
 
-    private static double Rate(ulong before, ulong after, double seconds) => seconds > 0 ? (after - before) / seconds : 0;
+    private static double Rate(ulong before, ulong after, double seconds) =>
+        seconds > 0 ? (after - before) / seconds : 0;
 }

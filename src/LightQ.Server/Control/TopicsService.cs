@@ -12,8 +12,12 @@ using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 namespace LightQ.Server.Control;
 
 /// <summary>Serves <c>lightq.control.v1.Topics</c>.</summary>
-internal sealed class TopicsService(LightQBroker broker, Authenticator authenticator, AccessControl access, ISecurityEvents events)
-    : Protocol.Control.Topics.TopicsBase
+internal sealed class TopicsService(
+    LightQBroker broker,
+    Authenticator authenticator,
+    AccessControl access,
+    ISecurityEvents events
+) : Protocol.Control.Topics.TopicsBase
 {
     /// <summary>One EnsureTopic at a time: it reads, compares and writes.</summary>
     private readonly Lock _ensuring = new();
@@ -30,9 +34,20 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     {
         EnsureTopicResponse response = Ensure(request, context, out Task idsRead);
         if (response.Created)
+        {
             await RaiseAsync(SecurityAction.TopicCreated, context, request.Name).ConfigureAwait(false);
+        }
         else if (response.Changes.Count != 0)
-            await RaiseAsync(SecurityAction.TopicChanged, context, request.Name, string.Join(", ", response.Changes.Select(c => $"{c.Setting} {c.From} to {c.To}"))).ConfigureAwait(false);
+        {
+            await RaiseAsync(
+                    SecurityAction.TopicChanged,
+                    context,
+                    request.Name,
+                    string.Join(", ", response.Changes.Select(c => $"{c.Setting} {c.From} to {c.To}"))
+                )
+                .ConfigureAwait(false);
+        }
+
         await idsRead.ConfigureAwait(false);
         return response;
     }
@@ -70,17 +85,34 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
         TopicSettings after = TopicMapping.Apply(requested, before);
         if (after.Kind == before.Kind)
             after = after.Complete(); // Of another kind, it would be refused for what follows from the kind.
-        (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences = [.. TopicMapping.Compare(before, after)];
-        string[] fixedOnes = [.. differences.Where(d => d.Field.IsImmutable).Select(d => $"{d.Change.Setting} is {d.Change.From}, not {d.Change.To}")];
+        (TopicSettingField Field, Broker.Topics.SettingChange Change)[] differences =
+        [
+            .. TopicMapping.Compare(before, after),
+        ];
+        string[] fixedOnes =
+        [
+            .. differences
+                .Where(d => d.Field.IsImmutable)
+                .Select(d => $"{d.Change.Setting} is {d.Change.From}, not {d.Change.To}"),
+        ];
         if (fixedOnes.Length != 0)
         {
             throw ControlErrors.Make(
                 StatusCode.FailedPrecondition,
                 ErrorCode.TopicExists,
-                $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}.");
+                $"The topic '{topic.Name}' exists with settings that cannot be changed: {string.Join("; ", fixedOnes)}."
+            );
         }
         idsRead = differences.Length != 0 ? broker.ChangeSettingsAsync(topic, after) : topic.IdsRead;
-        return [.. differences.Select(d => new SettingChange { Setting = d.Change.Setting, From = d.Change.From, To = d.Change.To })];
+        return
+        [
+            .. differences.Select(d => new SettingChange
+            {
+                Setting = d.Change.Setting,
+                From = d.Change.From,
+                To = d.Change.To,
+            }),
+        ];
     }
 
     public override Task<GetTopicResponse> GetTopic(GetTopicRequest request, ServerCallContext context) =>
@@ -89,34 +121,71 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     public override Task<ListTopicsResponse> ListTopics(ListTopicsRequest request, ServerCallContext context)
     {
         Principal principal = CallPrincipal.Of(context);
-        (Topic[] page, string next) = TopicPage.Take(broker.Topics.Where(t => access.Sees(principal, t.Name)), request.PageSize, request.PageToken);
-        return Task.FromResult(new ListTopicsResponse { Topics = { page.Select(TopicMapping.ToProto) }, NextPageToken = next });
+        (Topic[] page, string next) = TopicPage.Take(
+            broker.Topics.Where(t => access.Sees(principal, t.Name)),
+            request.PageSize,
+            request.PageToken
+        );
+        return Task.FromResult(
+            new ListTopicsResponse { Topics = { page.Select(TopicMapping.ToProto) }, NextPageToken = next }
+        );
     }
 
     public override async Task<DeleteTopicResponse> DeleteTopic(DeleteTopicRequest request, ServerCallContext context)
     {
-        await RaiseForAsync(SecurityAction.TopicDeleted, context, request.Name, "", () => broker.DeleteTopicAsync(request.Name)).ConfigureAwait(false);
+        await RaiseForAsync(
+                SecurityAction.TopicDeleted,
+                context,
+                request.Name,
+                "",
+                () => broker.DeleteTopicAsync(request.Name)
+            )
+            .ConfigureAwait(false);
         return new DeleteTopicResponse();
     }
 
-    public override async Task<TruncateTopicResponse> TruncateTopic(TruncateTopicRequest request, ServerCallContext context)
+    public override async Task<TruncateTopicResponse> TruncateTopic(
+        TruncateTopicRequest request,
+        ServerCallContext context
+    )
     {
         long start = broker.TruncateTopic(request.Name, request.Partition, request.BeforeOffset);
-        await RaiseAsync(SecurityAction.TopicTruncated, context, request.Name, $"partition {request.Partition} begins at {start}").ConfigureAwait(false);
+        await RaiseAsync(
+                SecurityAction.TopicTruncated,
+                context,
+                request.Name,
+                $"partition {request.Partition} begins at {start}"
+            )
+            .ConfigureAwait(false);
         return new TruncateTopicResponse { StartOffset = start };
     }
 
-    public override async Task<SetTopicCredentialsResponse> SetTopicCredentials(SetTopicCredentialsRequest request, ServerCallContext context)
+    public override async Task<SetTopicCredentialsResponse> SetTopicCredentials(
+        SetTopicCredentialsRequest request,
+        ServerCallContext context
+    )
     {
         TopicCredentials? credentials = null;
         if (request.User.Length != 0)
         {
             CheckLength(request.User, "user");
             CheckLength(request.Password, "password");
-            credentials = new TopicCredentials(request.User, await authenticator.Passwords.CreateAsync(request.Password, context.CancellationToken).ConfigureAwait(false));
+            credentials = new TopicCredentials(
+                request.User,
+                await authenticator
+                    .Passwords.CreateAsync(request.Password, context.CancellationToken)
+                    .ConfigureAwait(false)
+            );
         }
         string what = credentials is null ? "none" : $"user {TopicName.Printable(credentials.User)}";
-        await RaiseForAsync(SecurityAction.TopicCredentialsChanged, context, request.Topic, what, () => SetCredentials(request.Topic, credentials)).ConfigureAwait(false);
+        await RaiseForAsync(
+                SecurityAction.TopicCredentialsChanged,
+                context,
+                request.Topic,
+                what,
+                () => SetCredentials(request.Topic, credentials)
+            )
+            .ConfigureAwait(false);
         return new SetTopicCredentialsResponse();
     }
 
@@ -129,27 +198,55 @@ internal sealed class TopicsService(LightQBroker broker, Authenticator authentic
     private Task RaiseAsync(SecurityAction action, ServerCallContext context, string topic, string detail = "") =>
         events.RaiseAsync(Event(action, context, topic, detail));
 
-    private Task<bool> RaiseForAsync(SecurityAction action, ServerCallContext context, string topic, string detail, Func<Task> change) => events.RaiseForAsync(
-        () => Event(action, context, topic, detail),
-        async () =>
-        {
-            await change().ConfigureAwait(false);
-            return true;
-        });
+    private Task<bool> RaiseForAsync(
+        SecurityAction action,
+        ServerCallContext context,
+        string topic,
+        string detail,
+        Func<Task> change
+    ) =>
+        events.RaiseForAsync(
+            () => Event(action, context, topic, detail),
+            async () =>
+            {
+                await change().ConfigureAwait(false);
+                return true;
+            }
+        );
 
     private static SecurityEvent Event(SecurityAction action, ServerCallContext context, string topic, string detail) =>
         new(action, CallPrincipal.Of(context).ToString(), Origin.Control(context), topic, detail);
 
-    /// <summary>The broker publishes dead letters with rights of its own: who sets where must have the right there.</summary>
-    private void DemandDeadLetters(LightQ.Protocol.Control.TopicSettings? requested, Topic? topic, ServerCallContext context)
+    /// <summary>
+    /// The broker publishes dead letters with rights of its own: who sets where must have the right there.
+    /// </summary>
+    private void DemandDeadLetters(
+        LightQ.Protocol.Control.TopicSettings? requested,
+        Topic? topic,
+        ServerCallContext context
+    )
     {
-        if (requested is { DeadLetterTopic: { Length: > 0 } target } && target != topic?.Settings.Delivery.DeadLetterTopic)
+        if (
+            requested is { DeadLetterTopic: { Length: > 0 } target }
+            && target != topic?.Settings.Delivery.DeadLetterTopic
+        )
+        {
             access.Demand(CallPrincipal.Of(context), Right.Publish, target);
+        }
     }
 
     private static void CheckLength(string value, string field)
     {
-        if (value.Length is 0 or > Broker.Users.UserStore.MaxPasswordLength || value.Contains('\0', StringComparison.Ordinal))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"{field} has {value.Length} characters; allowed: 1 to {Broker.Users.UserStore.MaxPasswordLength}, and no NUL.");
+        if (
+            value.Length is 0 or > Broker.Users.UserStore.MaxPasswordLength
+            || value.Contains('\0', StringComparison.Ordinal)
+        )
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"{field} has {value.Length} characters; allowed: 1 to {Broker.Users.UserStore.MaxPasswordLength}, "
+                    + $"and no NUL."
+            );
+        }
     }
 }

@@ -16,20 +16,41 @@ internal static class WebPrincipal
         PeerChannel peer = CallPrincipal.ChannelOf(http);
         if (http.Request.Headers.Authorization.ToString() is not { Length: > 0 } text)
             return authenticator.OfNothing(peer);
-        if (!AuthenticationHeaderValue.TryParse(text, out AuthenticationHeaderValue? header) || header.Parameter is not { } parameter)
+        if (
+            !AuthenticationHeaderValue.TryParse(text, out AuthenticationHeaderValue? header)
+            || header.Parameter is not { } parameter
+        )
+        {
             throw Refuse();
+        }
+
         if (header.Scheme.Equals("Bearer", StringComparison.OrdinalIgnoreCase))
             return authenticator.OfToken(parameter, Origin.Web(peer.Remote));
-        if (!header.Scheme.Equals("Basic", StringComparison.OrdinalIgnoreCase) || Decode(parameter) is not { } pair || pair.IndexOf(':', StringComparison.Ordinal) is var colon && colon < 0)
+        if (
+            !header.Scheme.Equals("Basic", StringComparison.OrdinalIgnoreCase)
+            || Decode(parameter) is not { } pair
+            || pair.IndexOf(':', StringComparison.Ordinal) is var colon && colon < 0
+        )
+        {
             throw Refuse();
-        return await authenticator.LogInAsync(pair[..colon], pair[(colon + 1)..], Origin.Web(peer.Remote), http.RequestAborted).ConfigureAwait(false);
+        }
+
+        return await authenticator
+            .LogInAsync(pair[..colon], pair[(colon + 1)..], Origin.Web(peer.Remote), http.RequestAborted)
+            .ConfigureAwait(false);
     }
 
     private static string? Decode(string parameter)
     {
         byte[] bytes = new byte[parameter.Length];
-        return Convert.TryFromBase64String(parameter, bytes, out int length) ? Encoding.UTF8.GetString(bytes, 0, length) : null;
+        return Convert.TryFromBase64String(parameter, bytes, out int length)
+            ? Encoding.UTF8.GetString(bytes, 0, length)
+            : null;
     }
 
-    private static BrokerException Refuse() => new(ErrorCode.Unauthenticated, "The header Authorization is neither Basic USER:PASSWORD in base64 nor Bearer TOKEN.");
+    private static BrokerException Refuse() =>
+        new(
+            ErrorCode.Unauthenticated,
+            "The header Authorization is neither Basic USER:PASSWORD in base64 nor Bearer TOKEN."
+        );
 }

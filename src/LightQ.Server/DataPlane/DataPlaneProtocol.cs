@@ -6,8 +6,12 @@ using LightQ.Server.Security;
 namespace LightQ.Server.DataPlane;
 
 /// <summary>The data plane of a broker: frames, as proto/data-plane.md has them.</summary>
-internal sealed class DataPlaneProtocol(LightQBroker broker, ServerSecurity security, ServerLimits limits, TimeProvider time)
-    : IConnectionProtocolFactory
+internal sealed class DataPlaneProtocol(
+    LightQBroker broker,
+    ServerSecurity security,
+    ServerLimits limits,
+    TimeProvider time
+) : IConnectionProtocolFactory
 {
     private readonly FrameFormat _format = new();
 

@@ -5,8 +5,13 @@ using LightQ.Server.Transport;
 
 namespace LightQ.Server.DataPlane;
 
-/// <summary>The frame of a connection that has begun to arrive: since when, how much of it is there, and what is set aside for a long one.</summary>
-/// <remarks>The reading thread moves it, once for each receive; housekeeping only asks whether the frame is too slow.</remarks>
+/// <summary>
+/// The frame of a connection that has begun to arrive: since when, how much of it is there, and what is set aside for a
+/// long one.
+/// </summary>
+/// <remarks>
+/// The reading thread moves it, once for each receive; housekeeping only asks whether the frame is too slow.
+/// </remarks>
 internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, TimeProvider time)
 {
     private long _began;
@@ -20,7 +25,9 @@ internal sealed class FrameAssembly(ServerLimits limits, AssemblyBudget budget, 
 
     /// <summary>What was received is handled.</summary>
     /// <param name="left">The beginning of the next frame.</param>
-    /// <param name="isNew">Whether a frame was taken before it, so that this is another than at the last receive.</param>
+    /// <param name="isNew">
+    /// Whether a frame was taken before it, so that this is another than at the last receive.
+    /// </param>
     /// <param name="frames">Reads how long it will be.</param>
     /// <returns>False when it is a long one, and there is no room for it.</returns>
     public bool Continue(in ReadOnlySequence<byte> left, bool isNew, FrameReader frames)

@@ -6,7 +6,9 @@ using LightQ.Server.Connections;
 
 namespace LightQ.Server.DataPlane;
 
-/// <summary>Acks, credit, deliveries, gaps and ends of streams as frames of the data plane. One for all connections.</summary>
+/// <summary>
+/// Acks, credit, deliveries, gaps and ends of streams as frames of the data plane. One for all connections.
+/// </summary>
 internal sealed class FrameFormat : IOutputFormat
 {
     private const int AckRanges = 64;
@@ -33,7 +35,12 @@ internal sealed class FrameFormat : IOutputFormat
         Span<AckRange> ranges = stackalloc AckRange[AckRanges];
         PublishOutput written = producer.TakeOutput(ranges);
         if (written.Ranges != 0)
-            output.Advance(PublishAckFrame.Write(output.Free, producer.Id, written.Durability, ranges[..written.Ranges]));
+        {
+            output.Advance(
+                PublishAckFrame.Write(output.Free, producer.Id, written.Durability, ranges[..written.Ranges])
+            );
+        }
+
         if (written.Credit != 0)
             output.Advance(FrameCodec.Write(output.Free, new CreditFrame(written.Credit), producer.Id));
         if (written.Echo != 0)

@@ -15,14 +15,19 @@ using LightQ.Server.Tls;
 
 namespace LightQ.Server.DataPlane;
 
-/// <summary>The protocol of one connection: reads frames, checks that its state allows them, and hands them to the engine.</summary>
+/// <summary>
+/// The protocol of one connection: reads frames, checks that its state allows them, and hands them to the engine.
+/// </summary>
 /// <remarks>
-/// Reads from a <see cref="PipeReader"/> and answers through a <see cref="ConnectionOutput"/>: it knows no sockets. Frames are handled one after the other;
-/// what may touch the disk (durable topics, named producers) is done on the pool while this connection's reading waits for it.
+/// Reads from a <see cref="PipeReader"/> and answers through a <see cref="ConnectionOutput"/>: it knows no sockets.
+/// Frames are handled one after the other; what may touch the disk (durable topics, named producers) is done on the
+/// pool while this connection's reading waits for it.
 /// </remarks>
 internal sealed class Session : IConnectionProtocol
 {
-    /// <summary>Receives handled without a wait in between; then other connections of this socket thread get their turn.</summary>
+    /// <summary>
+    /// Receives handled without a wait in between; then other connections of this socket thread get their turn.
+    /// </summary>
     private const int ReadsInOneGo = 16;
 
     /// <summary>Ranges of a Settle whose outcomes fit on the stack.</summary>
@@ -46,7 +51,13 @@ internal sealed class Session : IConnectionProtocol
     private volatile bool _isReading;
 
     public Session(
-        in ConnectionParts connection, IOutputFormat format, LightQBroker broker, ServerSecurity security, ServerLimits limits, TimeProvider time)
+        in ConnectionParts connection,
+        IOutputFormat format,
+        LightQBroker broker,
+        ServerSecurity security,
+        ServerLimits limits,
+        TimeProvider time
+    )
     {
         _events = connection.Events;
         _broker = broker;
@@ -167,7 +178,15 @@ internal sealed class Session : IConnectionProtocol
                     while (HandleFrames(ref left) is { } slow)
                         await slow.ConfigureAwait(false);
                     if (!_assembly.Continue(left, left.Length != read.Buffer.Length, _frames))
-                        throw LimitMet(ErrorCode.ResourceExhausted, _limits.DataPlaneRefusals, nameof(DataPlaneOptions.MaxAssemblyBytes), _limits.DataPlane.MaxAssemblyBytes, "There is no room for another long frame beside those that are arriving");
+                    {
+                        throw LimitMet(
+                            ErrorCode.ResourceExhausted,
+                            _limits.DataPlaneRefusals,
+                            nameof(DataPlaneOptions.MaxAssemblyBytes),
+                            _limits.DataPlane.MaxAssemblyBytes,
+                            "There is no room for another long frame beside those that are arriving"
+                        );
+                    }
                 }
                 catch (ProtocolException e)
                 {
@@ -188,12 +207,31 @@ internal sealed class Session : IConnectionProtocol
     private ProtocolException ReasonOf(ProtocolException error, ReadOnlySpan<byte> received)
     {
         if (!_welcomed)
-            return FirstBytes.AreTls(received) ? new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.") : error;
-        return error.Code == ErrorCode.FrameTooLarge ? LimitMet(ErrorCode.FrameTooLarge, _limits.DataPlaneRefusals, nameof(DataPlaneOptions.MaxFrameBytes), _frames.MaxFrameBytes, error.Message.TrimEnd('.')) : error;
+        {
+            return FirstBytes.AreTls(received)
+                ? new ProtocolException(ErrorCode.TlsFailed, "The client speaks TLS, and this port does not.")
+                : error;
+        }
+
+        return error.Code == ErrorCode.FrameTooLarge
+            ? LimitMet(
+                ErrorCode.FrameTooLarge,
+                _limits.DataPlaneRefusals,
+                nameof(DataPlaneOptions.MaxFrameBytes),
+                _frames.MaxFrameBytes,
+                error.Message.TrimEnd('.')
+            )
+            : error;
     }
 
     /// <summary>The peer has met a limit, which logs it.</summary>
-    private ProtocolException LimitMet(ErrorCode code, LimitRefusals limits, string setting, IFormattable limit, string found)
+    private ProtocolException LimitMet(
+        ErrorCode code,
+        LimitRefusals limits,
+        string setting,
+        IFormattable limit,
+        string found
+    )
     {
         _isLogged = true;
         return new ProtocolException(code, limits.Refuse(setting, limit, found));
@@ -208,7 +246,10 @@ internal sealed class Session : IConnectionProtocol
 
     private void EndWith(in ErrorFrame error) => Output.Answer(new FrameAnswer<ErrorFrame>(error, 0, 0), last: true);
 
-    /// <summary>Handles the whole frames in <paramref name="left"/>, flushes each producer that published once, and then runs what that posted.</summary>
+    /// <summary>
+    /// Handles the whole frames in <paramref name="left"/>, flushes each producer that published once, and then runs
+    /// what that posted.
+    /// </summary>
     /// <returns>Work that has to be awaited before the next frame; null when all are handled.</returns>
     private Task? HandleFrames(ref ReadOnlySequence<byte> left)
     {
@@ -240,7 +281,12 @@ internal sealed class Session : IConnectionProtocol
     private Task? Handle(in FrameHeader header, ReadOnlySpan<byte> body)
     {
         if (!_welcomed)
-            return header.Type == FrameType.Hello ? Greet(FrameCodec.Read<HelloFrame>(body)) : throw Unexpected(header.Type);
+        {
+            return header.Type == FrameType.Hello
+                ? Greet(FrameCodec.Read<HelloFrame>(body))
+                : throw Unexpected(header.Type);
+        }
+
         switch (header.Type)
         {
             case FrameType.Publish:
@@ -283,14 +329,26 @@ internal sealed class Session : IConnectionProtocol
             _lastProducer = producer;
         }
         if (!producer.Publish(body))
-            throw LimitMet(ErrorCode.WindowExceeded, _broker.Refusals, nameof(BrokerOptions.PublishWindowBytes), _broker.Options.PublishWindowBytes, $"Stream {id} sent more than its publish window allows");
+        {
+            throw LimitMet(
+                ErrorCode.WindowExceeded,
+                _broker.Refusals,
+                nameof(BrokerOptions.PublishWindowBytes),
+                _broker.Options.PublishWindowBytes,
+                $"Stream {id} sent more than its publish window allows"
+            );
+        }
+
         _touched ??= [];
         if (!_touched.Contains(producer))
             _touched.Add(producer);
     }
 
-    /// <summary>The answer to a heartbeat, or to what stood behind a producer stream's acks: then they have been read.</summary>
-    private void OnPong(ulong payload) => (Streams.Find((uint)payload) as ProducerStream)?.OnEcho((uint)(payload >> 32));
+    /// <summary>
+    /// The answer to a heartbeat, or to what stood behind a producer stream's acks: then they have been read.
+    /// </summary>
+    private void OnPong(ulong payload) =>
+        (Streams.Find((uint)payload) as ProducerStream)?.OnEcho((uint)(payload >> 32));
 
     private void Settle(uint id, uint tag, SettleFrame frame)
     {
@@ -315,18 +373,37 @@ internal sealed class Session : IConnectionProtocol
     private Task? Greet(HelloFrame hello)
     {
         if (hello.MinVersion > ProtocolLimits.Version || hello.MaxVersion < ProtocolLimits.Version)
-            throw new ProtocolException(ErrorCode.UnsupportedVersion, $"This broker speaks version {ProtocolLimits.Version}; the client {hello.MinVersion} to {hello.MaxVersion}.");
+        {
+            throw new ProtocolException(
+                ErrorCode.UnsupportedVersion,
+                $"This broker speaks version {ProtocolLimits.Version}; the client {hello.MinVersion} to "
+                    + $"{hello.MaxVersion}."
+            );
+        }
+
         if (hello.Features >> 32 != 0)
-            throw new ProtocolException(ErrorCode.UnsupportedVersion, "The client requires a feature that this broker does not have.");
+        {
+            throw new ProtocolException(
+                ErrorCode.UnsupportedVersion,
+                "The client requires a feature that this broker does not have."
+            );
+        }
+
         _isAuthenticating = true;
-        return Task.Run(() => GreetAsync(hello)); // To refuse somebody takes as long as many messages, and this thread has those of other connections to carry.
+        // To refuse somebody takes as long as many messages, and this thread has those of other connections to carry.
+        return Task.Run(() => GreetAsync(hello));
     }
 
     private async Task GreetAsync(HelloFrame hello)
     {
         try
         {
-            Volatile.Write(ref _principal, await _security.Authenticator.AuthenticateAsync(hello.Mechanism, hello.Credentials, Peer).ConfigureAwait(false));
+            Volatile.Write(
+                ref _principal,
+                await _security
+                    .Authenticator.AuthenticateAsync(hello.Mechanism, hello.Credentials, Peer)
+                    .ConfigureAwait(false)
+            );
         }
         catch (BrokerException e)
         {
@@ -342,15 +419,18 @@ internal sealed class Session : IConnectionProtocol
         DataPlaneOptions options = _limits.DataPlane;
         _frames.MaxFrameBytes = options.MaxFrameBytes;
         Streams = new ConnectionStreams();
-        Answer(new WelcomeFrame(
-            ProtocolLimits.Version,
-            0,
-            _broker.Id,
-            Output.ConnectionId,
-            (uint)options.MaxFrameBytes,
-            (uint)(options.MaxFrameBytes - FrameHeader.Size),
-            (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
-            (uint)options.Heartbeat.TotalMilliseconds));
+        Answer(
+            new WelcomeFrame(
+                ProtocolLimits.Version,
+                0,
+                _broker.Id,
+                Output.ConnectionId,
+                (uint)options.MaxFrameBytes,
+                (uint)(options.MaxFrameBytes - FrameHeader.Size),
+                (uint)(options.MaxFrameBytes - FrameHeader.Size - ProtocolLimits.BatchOverheadBytes),
+                (uint)options.Heartbeat.TotalMilliseconds
+            )
+        );
         Volatile.Write(ref _welcomed, true);
         _events.OnWelcomed();
         Review(); // What changed while the password was hashed has not met it.
@@ -431,13 +511,29 @@ internal sealed class Session : IConnectionProtocol
     {
         if (id == 0 || Streams.Find(id) is not null)
         {
-            Answer(new ClosedFrame(ErrorCode.InvalidStream, id == 0 ? "Stream 0 is the connection itself." : $"Stream {id} is open already."), id, tag);
+            Answer(
+                new ClosedFrame(
+                    ErrorCode.InvalidStream,
+                    id == 0 ? "Stream 0 is the connection itself." : $"Stream {id} is open already."
+                ),
+                id,
+                tag
+            );
             return false;
         }
         int most = _limits.DataPlane.MaxStreams;
         if (Streams.Count < most)
             return true;
-        Refuse(ErrorCode.ResourceExhausted, _limits.DataPlaneRefusals.Refuse(nameof(DataPlaneOptions.MaxStreams), most, "The connection has as many streams"), id, tag);
+        Refuse(
+            ErrorCode.ResourceExhausted,
+            _limits.DataPlaneRefusals.Refuse(
+                nameof(DataPlaneOptions.MaxStreams),
+                most,
+                "The connection has as many streams"
+            ),
+            id,
+            tag
+        );
         return false;
     }
 
@@ -448,7 +544,10 @@ internal sealed class Session : IConnectionProtocol
         Answer(new ClosedFrame(code, reason), id, tag);
     }
 
-    /// <summary>The stream that a frame is for. Null if it has ended, or never was: a client that made a mistake is told so once.</summary>
+    /// <summary>
+    /// The stream that a frame is for. Null if it has ended, or never was: a client that made a mistake is told so
+    /// once.
+    /// </summary>
     private OutputStream? Known(uint id)
     {
         OutputStream? stream = Streams.Find(id);
@@ -466,7 +565,15 @@ internal sealed class Session : IConnectionProtocol
     private void ThrowUnless(bool clientReads)
     {
         if (!clientReads)
-            throw LimitMet(ErrorCode.ResourceExhausted, _limits.DataPlaneRefusals, nameof(DataPlaneOptions.MaxUnreadAnswerBytes), _limits.DataPlane.MaxUnreadAnswerBytes, "The client does not read its answers");
+        {
+            throw LimitMet(
+                ErrorCode.ResourceExhausted,
+                _limits.DataPlaneRefusals,
+                nameof(DataPlaneOptions.MaxUnreadAnswerBytes),
+                _limits.DataPlane.MaxUnreadAnswerBytes,
+                "The client does not read its answers"
+            );
+        }
     }
 
     private static ProtocolException Unexpected(FrameType type) =>

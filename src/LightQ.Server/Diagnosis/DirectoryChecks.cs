@@ -11,15 +11,32 @@ namespace LightQ.Server.Diagnosis;
 internal sealed class DirectoryChecks(string path)
 {
     private const int Syncs = 200;
-    private const long LeastSpace = 256L << 20, LittleSpace = 2L << 30;
-    private const int LeastInodes = 1000, FewInodes = 100_000;
-    private static readonly TimeSpan SyncLimit = TimeSpan.FromSeconds(3), TooFast = TimeSpan.FromMicroseconds(20), Slow = TimeSpan.FromMilliseconds(20);
+    private const long LeastSpace = 256L << 20,
+        LittleSpace = 2L << 30;
+    private const int LeastInodes = 1000,
+        FewInodes = 100_000;
+    private static readonly TimeSpan SyncLimit = TimeSpan.FromSeconds(3),
+        TooFast = TimeSpan.FromMicroseconds(20),
+        Slow = TimeSpan.FromMilliseconds(20);
 
     /// <summary>Formats of file systems in memory: nothing on them survives.</summary>
     private static readonly string[] InMemory = ["tmpfs", "ramfs"];
 
-    /// <summary>File systems that do not show as network drives and whose locks or syncs may be another machine's matter.</summary>
-    private static readonly string[] Remote = ["fuse", "fuseblk", "9p", "v9fs", "virtiofs", "vboxsf", "vmhgfs", "ceph", "afs"];
+    /// <summary>
+    /// File systems that do not show as network drives and whose locks or syncs may be another machine's matter.
+    /// </summary>
+    private static readonly string[] Remote =
+    [
+        "fuse",
+        "fuseblk",
+        "9p",
+        "v9fs",
+        "virtiofs",
+        "vboxsf",
+        "vmhgfs",
+        "ceph",
+        "afs",
+    ];
 
     /// <summary>The directory, or what is nearest to it while it does not exist.</summary>
     private readonly string _existing = NearestExisting(Path.GetFullPath(path));
@@ -46,11 +63,30 @@ internal sealed class DirectoryChecks(string path)
     {
         const string Check = "file system";
         if (InMemory.Contains(format))
-            return Finding.Warning(Check, $"{format}: in memory, gone when the machine restarts", "Choose a directory on a disk with --data, unless nothing has to last.");
+        {
+            return Finding.Warning(
+                Check,
+                $"{format}: in memory, gone when the machine restarts",
+                "Choose a directory on a disk with --data, unless nothing has to last."
+            );
+        }
+
         if (type == DriveType.Network || Remote.Contains(format))
-            return Finding.Warning(Check, $"{format}: files on another machine, or of another program", "Choose a local disk with --data: a sync there may promise less, and two brokers may not see each other's lock.");
+        {
+            return Finding.Warning(
+                Check,
+                $"{format}: files on another machine, or of another program",
+                "Choose a local disk with --data: a sync there may promise less, and two brokers may not see each "
+                    + "other's lock."
+            );
+        }
+
         return format.StartsWith("overlay", StringComparison.Ordinal)
-            ? Finding.Warning(Check, $"{format}: the layer of a container, gone with it", "Mount a volume for the data directory.")
+            ? Finding.Warning(
+                Check,
+                $"{format}: the layer of a container, gone with it",
+                "Mount a volume for the data directory."
+            )
             : Finding.Ok(Check, format);
     }
 
@@ -58,30 +94,51 @@ internal sealed class DirectoryChecks(string path)
     {
         const string Check = "free space";
         string found = $"{Short(free)} of {Short(all)}";
-        const string Fix = "Make room, give topics retention (lightq topic ensure NAME --retention-bytes 10GiB), or choose another disk with --data.";
-        return free < LeastSpace ? Finding.Failed(Check, found, Fix) : free < LittleSpace ? Finding.Warning(Check, found, Fix) : Finding.Ok(Check, found);
+        const string Fix =
+            "Make room, give topics retention (lightq topic ensure NAME --retention-bytes 10GiB), or choose another "
+            + "disk with --data.";
+        return free < LeastSpace ? Finding.Failed(Check, found, Fix)
+            : free < LittleSpace ? Finding.Warning(Check, found, Fix)
+            : Finding.Ok(Check, found);
     }
 
     public static Finding Inodes(long free, long all)
     {
         const string Check = "free inodes";
         string found = string.Create(CultureInfo.InvariantCulture, $"{free:N0} of {all:N0}");
-        const string Fix = "Remove small files, or make the file system with more inodes: a durable topic takes a handful a partition and three a segment.";
-        return free < LeastInodes ? Finding.Failed(Check, found, Fix) : free < FewInodes ? Finding.Warning(Check, found, Fix) : Finding.Ok(Check, found);
+        const string Fix =
+            "Remove small files, or make the file system with more inodes: a durable topic takes a handful a "
+            + "partition and three a segment.";
+        return free < LeastInodes ? Finding.Failed(Check, found, Fix)
+            : free < FewInodes ? Finding.Warning(Check, found, Fix)
+            : Finding.Ok(Check, found);
     }
 
     /// <summary>What the time of a sync says about the disk.</summary>
     public static Finding JudgeSync(SyncTimes times, bool inMemory)
     {
         const string Check = "sync";
-        string found = string.Create(CultureInfo.InvariantCulture, $"median {times.Median.TotalMilliseconds:0.000} ms, p99 {times.P99.TotalMilliseconds:0.000} ms, of {times.Count} syncs of 4 KiB");
+        string found = string.Create(
+            CultureInfo.InvariantCulture,
+            $"median {times.Median.TotalMilliseconds:0.000} ms, p99 {times.P99.TotalMilliseconds:0.000} ms, of "
+                + $"{times.Count} syncs of 4 KiB"
+        );
         if (!inMemory && times.Median < TooFast)
         {
             return Finding.Warning(
-                Check, found + ": faster than a disk can be", "The disk, its controller or the hypervisor says that data are safe when they are not: turn its write cache off unless a battery protects it, and virtual disks to write-through.");
+                Check,
+                found + ": faster than a disk can be",
+                "The disk, its controller or the hypervisor says that data are safe when they are not: turn its write "
+                    + "cache off unless a battery protects it, and virtual disks to write-through."
+            );
         }
         return times.P99 > Slow
-            ? Finding.Warning(Check, found, "A durable publish waits for a sync: choose a faster disk, or one that others do not use. Or ack at written where a power cut may lose the last messages.")
+            ? Finding.Warning(
+                Check,
+                found,
+                "A durable publish waits for a sync: choose a faster disk, or one that others do not use. Or ack at "
+                    + "written where a power cut may lose the last messages."
+            )
             : Finding.Ok(Check, found);
     }
 
@@ -100,9 +157,24 @@ internal sealed class DirectoryChecks(string path)
         }
         yield return InUse(Check);
         if (CatalogConfirmation.IsPending(Full))
-            yield return Finding.Warning("catalog", "it was repaired and has lost changes: nobody but admin may log in", $"Read '{Path.Combine(Full, CatalogConfirmation.FileName)}', put users, rights, tokens and topics right, then lightq server confirm-catalog.");
+        {
+            yield return Finding.Warning(
+                "catalog",
+                "it was repaired and has lost changes: nobody but admin may log in",
+                $"Read '{Path.Combine(Full, CatalogConfirmation.FileName)}', put users, rights, tokens and topics "
+                    + $"right, then lightq server confirm-catalog."
+            );
+        }
+
         if (FilePermissions.IsWrittenByOthers(Full))
-            yield return Finding.Warning("permissions", $"others may write into '{Full}' ({FilePermissions.TextOf(Full)})", $"chmod 700 '{Full}'");
+        {
+            yield return Finding.Warning(
+                "permissions",
+                $"others may write into '{Full}' ({FilePermissions.TextOf(Full)})",
+                $"chmod 700 '{Full}'"
+            );
+        }
+
         string password = Path.Combine(Full, AdminPassword.FileName);
         if (!File.Exists(password))
             yield break;
@@ -113,13 +185,28 @@ internal sealed class DirectoryChecks(string path)
     {
         const string Check = "admin password";
         if (FilePermissions.IsReadByOthers(path))
-            return Finding.Failed(Check, $"others may read '{path}' ({FilePermissions.TextOf(path)})", $"chmod 600 '{path}', and delete it to have a new one made at the next start.");
+        {
+            return Finding.Failed(
+                Check,
+                $"others may read '{path}' ({FilePermissions.TextOf(path)})",
+                $"chmod 600 '{path}', and delete it to have a new one made at the next start."
+            );
+        }
+
         try
         {
             return File.ReadAllText(path).Trim().Length switch
             {
-                0 => Finding.Failed(Check, $"'{path}' is empty", $"Write a password into it, or rm '{path}' to have a good one made at the next start."),
-                < AdminPassword.ShortPassword => Finding.Warning(Check, $"that in '{path}' has fewer than {AdminPassword.ShortPassword} characters", $"rm '{path}': the next start makes a good one."),
+                0 => Finding.Failed(
+                    Check,
+                    $"'{path}' is empty",
+                    $"Write a password into it, or rm '{path}' to have a good one made at the next start."
+                ),
+                < AdminPassword.ShortPassword => Finding.Warning(
+                    Check,
+                    $"that in '{path}' has fewer than {AdminPassword.ShortPassword} characters",
+                    $"rm '{path}': the next start makes a good one."
+                ),
                 _ => Finding.Ok(Check, "for its owner alone"),
             };
         }
@@ -142,7 +229,10 @@ internal sealed class DirectoryChecks(string path)
         try
         {
             using DataDirectoryLock? held = DataDirectoryLock.AcquireExisting(Full);
-            return Finding.Ok(check, held is null ? $"'{Full}', no broker has worked in it" : $"'{Full}', no broker works in it now");
+            return Finding.Ok(
+                check,
+                held is null ? $"'{Full}', no broker has worked in it" : $"'{Full}', no broker works in it now"
+            );
         }
         catch (DataDirectoryException)
         {
@@ -151,7 +241,11 @@ internal sealed class DirectoryChecks(string path)
         }
         catch (UnauthorizedAccessException e)
         {
-            return Finding.Failed(check, OneLine(e.Message), "Run the broker, and this, as the user whom the directory belongs to.");
+            return Finding.Failed(
+                check,
+                OneLine(e.Message),
+                "Run the broker, and this, as the user whom the directory belongs to."
+            );
         }
     }
 
@@ -163,7 +257,12 @@ internal sealed class DirectoryChecks(string path)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return Finding.Failed("sync", OneLine(e.Message), "The broker must be able to write there: see to the directory's owner, the mount and the space, or choose another with --data.");
+            return Finding.Failed(
+                "sync",
+                OneLine(e.Message),
+                "The broker must be able to write there: see to the directory's owner, the mount and the space, or "
+                    + "choose another with --data."
+            );
         }
     }
 

@@ -11,7 +11,9 @@ internal static class FilePermissions
     public static bool IsWrittenByOthers(string path) => Has(path, OthersWrite);
 
     /// <summary>Such as <c>0640</c>.</summary>
-    public static string TextOf(string path) => OperatingSystem.IsWindows() ? "" : "0" + Convert.ToString((int)File.GetUnixFileMode(path), 8);
+    public static string TextOf(string path) =>
+        OperatingSystem.IsWindows() ? "" : "0" + Convert.ToString((int)File.GetUnixFileMode(path), 8);
 
-    private static bool Has(string path, UnixFileMode mode) => !OperatingSystem.IsWindows() && (File.GetUnixFileMode(path) & mode) != 0;
+    private static bool Has(string path, UnixFileMode mode) =>
+        !OperatingSystem.IsWindows() && (File.GetUnixFileMode(path) & mode) != 0;
 }

@@ -7,9 +7,13 @@ namespace LightQ.Server.Diagnosis;
 internal static unsafe partial class FileSystemStatus
 {
     private const int StatWords = 32; // struct statvfs has 112 bytes.
-    private const int Files = 5, FreeFiles = 7;
+    private const int Files = 5,
+        FreeFiles = 7;
 
-    /// <summary>Files that can still be made on a file system, and how many it can hold at all; null where it does not count them.</summary>
+    /// <summary>
+    /// Files that can still be made on a file system, and how many it can hold at all; null where it does not count
+    /// them.
+    /// </summary>
     public static (long Free, long All)? Inodes(string path)
     {
         if (!OperatingSystem.IsLinux() || !Environment.Is64BitProcess)

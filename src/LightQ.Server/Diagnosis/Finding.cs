@@ -16,7 +16,8 @@ public sealed record Finding(string Check, CheckResult Result, string Found, str
     /// <param name="check">What was looked at.</param>
     /// <param name="found">What is there.</param>
     /// <param name="fix">What to do.</param>
-    public static Finding Warning(string check, string found, string fix) => new(check, CheckResult.Warning, found, fix);
+    public static Finding Warning(string check, string found, string fix) =>
+        new(check, CheckResult.Warning, found, fix);
 
     /// <summary>It cannot stay so.</summary>
     /// <param name="check">What was looked at.</param>

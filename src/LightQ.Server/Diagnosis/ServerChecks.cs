@@ -10,7 +10,9 @@ namespace LightQ.Server.Diagnosis;
 /// <summary>What the broker is told: its ports, and its certificate.</summary>
 internal sealed class ServerChecks(LightQServerOptions options, TimeProvider time)
 {
-    /// <param name="isInUse">Whether a broker works in the data directory: then the ports are most likely its own.</param>
+    /// <param name="isInUse">
+    /// Whether a broker works in the data directory: then the ports are most likely its own.
+    /// </param>
     public IEnumerable<Finding> Run(bool isInUse)
     {
         yield return Exposure();
@@ -24,8 +26,12 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
     /// <summary>How long a certificate is good for.</summary>
     public static Finding Expiry(string check, X509Certificate2 certificate, DateTimeOffset now)
     {
-        string found = string.Create(CultureInfo.InvariantCulture, $"{certificate.Subject}, good until {certificate.NotAfter.ToUniversalTime():u}");
-        string remedy = CertificateWatch.Remedy(certificate), fix = $"{char.ToUpperInvariant(remedy[0])}{remedy[1..]}.";
+        string found = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{certificate.Subject}, good until {certificate.NotAfter.ToUniversalTime():u}"
+        );
+        string remedy = CertificateWatch.Remedy(certificate),
+            fix = $"{char.ToUpperInvariant(remedy[0])}{remedy[1..]}.";
         return CertificateTerms.Of(certificate, now).Term switch
         {
             CertificateTerm.Ended => Finding.Failed(check, found + ": it has expired", fix),
@@ -46,9 +52,16 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
             return Finding.Failed(Check, e.Message, "See 'lightq server --help'.");
         }
         bool isLocal = System.Net.IPAddress.IsLoopback(options.Bind);
-        string found = $"listens on {options.Bind}, {(options.Tls.IsEnabled ? "with" : "without")} TLS, {(options.RequireAuth ? "logins required" : "open until there is a user besides admin")}";
+        string found =
+            $"listens on {options.Bind}, {(options.Tls.IsEnabled ? "with" : "without")} TLS, "
+            + $"{(options.RequireAuth ? "logins required" : "open until there is a user besides admin")}";
         return !isLocal && !(options.Tls.IsEnabled && options.RequireAuth)
-            ? Finding.Warning(Check, found, "Leave --insecure out and give a certificate and --require-auth, unless everybody on the network may do everything.")
+            ? Finding.Warning(
+                Check,
+                found,
+                "Leave --insecure out and give a certificate and --require-auth, unless everybody on the network may "
+                    + "do everything."
+            )
             : Finding.Ok(Check, found);
     }
 
@@ -68,7 +81,11 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         }
         catch (ServerStartException e)
         {
-            return Finding.Failed(check, e.Message, $"Choose another with {flag}, or stop what has it ('ss -ltnp sport = :{number}' shows it).");
+            return Finding.Failed(
+                check,
+                e.Message,
+                $"Choose another with {flag}, or stop what has it ('ss -ltnp sport = :{number}' shows it)."
+            );
         }
     }
 
@@ -79,7 +96,9 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         if (tls.SelfSigned)
         {
             using X509Certificate2? made = SelfSignedCertificate.ReadIn(options.DataDirectory ?? "");
-            yield return made is null ? Finding.Ok(Check, "self-signed, made at the next start") : Expiry(Check, made, time.GetUtcNow());
+            yield return made is null
+                ? Finding.Ok(Check, "self-signed, made at the next start")
+                : Expiry(Check, made, time.GetUtcNow());
             yield break;
         }
         if (tls.CertificateFile is null)
@@ -88,7 +107,11 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         foreach (string file in new[] { tls.KeyFile, tls.PasswordFile }.OfType<string>().Where(File.Exists))
         {
             yield return FilePermissions.IsReadByOthers(file)
-                ? Finding.Warning("secret file", $"others may read '{file}' ({FilePermissions.TextOf(file)})", $"chmod 600 '{file}'")
+                ? Finding.Warning(
+                    "secret file",
+                    $"others may read '{file}' ({FilePermissions.TextOf(file)})",
+                    $"chmod 600 '{file}'"
+                )
                 : Finding.Ok("secret file", $"'{file}', for its owner alone");
         }
     }
@@ -99,9 +122,16 @@ internal sealed class ServerChecks(LightQServerOptions options, TimeProvider tim
         {
             ServerCertificate loaded = CertificateFiles.Load(options.Tls, time.GetUtcNow());
             Finding expiry = Expiry(check, loaded.Certificate, time.GetUtcNow());
-            return expiry.Result != CheckResult.Ok || loaded.Certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Any()
+            return
+                expiry.Result != CheckResult.Ok
+                || loaded.Certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Any()
                 ? expiry
-                : Finding.Warning(check, $"{loaded.Certificate.Subject} has no subject alternative name", "Issue one with the names and addresses by which clients connect: clients check those (docs/operate/tls.md).");
+                : Finding.Warning(
+                    check,
+                    $"{loaded.Certificate.Subject} has no subject alternative name",
+                    "Issue one with the names and addresses by which clients connect: clients check those "
+                        + "(docs/operate/tls.md)."
+                );
         }
         catch (ServerStartException e)
         {

@@ -24,7 +24,9 @@ public static class ServerDiagnosis
     /// <param name="check">What the finding is to be called.</param>
     /// <param name="certificate">The certificate.</param>
     /// <param name="now">The time.</param>
-    /// <returns>A warning from 30 days before its end on, or from a quarter of its time if that is less; then a failure.</returns>
+    /// <returns>
+    /// A warning from 30 days before its end on, or from a quarter of its time if that is less; then a failure.
+    /// </returns>
     public static Finding ExamineCertificate(string check, X509Certificate2 certificate, DateTimeOffset now)
     {
         ArgumentNullException.ThrowIfNull(certificate);

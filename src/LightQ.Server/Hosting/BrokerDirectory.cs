@@ -19,9 +19,10 @@ internal sealed class BrokerDirectory
     public string Path { get; }
 
     /// <param name="configured">The path, or null for a temporary directory.</param>
-    public static BrokerDirectory Choose(string? configured) => configured is null
-        ? new BrokerDirectory(Directory.CreateTempSubdirectory("lightq-").FullName, temporary: true)
-        : new BrokerDirectory(System.IO.Path.GetFullPath(configured), temporary: false);
+    public static BrokerDirectory Choose(string? configured) =>
+        configured is null
+            ? new BrokerDirectory(Directory.CreateTempSubdirectory("lightq-").FullName, temporary: true)
+            : new BrokerDirectory(System.IO.Path.GetFullPath(configured), temporary: false);
 
     /// <summary>Opens the engine on this directory.</summary>
     /// <exception cref="ServerStartException">The directory cannot be used, or what it holds is damaged.</exception>
@@ -35,7 +36,10 @@ internal sealed class BrokerDirectory
         {
             bool denied = e.InnerException is UnauthorizedAccessException;
             throw new ServerStartException(
-                denied ? ServerStartFailure.AccessDenied : ServerStartFailure.DataDirectory, $"{e.Message} Choose another with --data, or see to this one.", e);
+                denied ? ServerStartFailure.AccessDenied : ServerStartFailure.DataDirectory,
+                $"{e.Message} Choose another with --data, or see to this one.",
+                e
+            );
         }
         catch (JournalCorruptException e)
         {
@@ -43,7 +47,11 @@ internal sealed class BrokerDirectory
         }
         catch (IOException e)
         {
-            throw new ServerStartException(ServerStartFailure.DataDirectory, $"The data directory '{Path}' cannot be opened: {e.Message}", e);
+            throw new ServerStartException(
+                ServerStartFailure.DataDirectory,
+                $"The data directory '{Path}' cannot be opened: {e.Message}",
+                e
+            );
         }
     }
 

@@ -4,10 +4,14 @@ using LightQ.Server.Messages;
 
 namespace LightQ.Server.Hosting;
 
-/// <summary>Lets clients finish before the broker stops: nothing new is opened, members of groups get no more messages, and what is under way comes to its end.</summary>
+/// <summary>
+/// Lets clients finish before the broker stops: nothing new is opened, members of groups get no more messages, and what
+/// is under way comes to its end.
+/// </summary>
 /// <remarks>
-/// Clients are told at once, and leave by themselves when they have nothing under way. One that stays silent is sent away once it has nothing under way either, after <see cref="Grace"/>, in
-/// which what it has sent before it was told arrives.
+/// Clients are told at once, and leave by themselves when they have nothing under way. One that stays silent is sent
+/// away once it has nothing under way either, after <see cref="Grace"/>, in which what it has sent before it was told
+/// arrives.
 /// </remarks>
 internal sealed class Drain
 {
@@ -26,7 +30,13 @@ internal sealed class Drain
     private volatile DrainProgress _progress = new(0, 0, 0);
 
     /// <summary>Begins.</summary>
-    public Drain(LightQBroker broker, ConnectionListener listener, MessageCalls calls, TimeProvider time, TimeSpan timeout)
+    public Drain(
+        LightQBroker broker,
+        ConnectionListener listener,
+        MessageCalls calls,
+        TimeProvider time,
+        TimeSpan timeout
+    )
     {
         (_broker, _listener, _calls, _time, _timeout) = (broker, listener, calls, time, timeout);
         _began = time.GetTimestamp();
@@ -43,7 +53,8 @@ internal sealed class Drain
     public DrainProgress Progress => _progress;
 
     /// <summary>How long clients have at most.</summary>
-    public TimeSpan TimeLeft => _timeout - _time.GetElapsedTime(_began) is var left && left > TimeSpan.Zero ? left : TimeSpan.Zero;
+    public TimeSpan TimeLeft =>
+        _timeout - _time.GetElapsedTime(_began) is var left && left > TimeSpan.Zero ? left : TimeSpan.Zero;
 
     /// <summary>Waits no longer.</summary>
     public void CutShort() => _cutShort.TrySetResult();
@@ -58,7 +69,8 @@ internal sealed class Drain
     /// <returns>Whether nobody is left.</returns>
     private bool TryEnd()
     {
-        int connections = 0, busyProducers = 0;
+        int connections = 0,
+            busyProducers = 0;
         long held = 0;
         TimeSpan since = _time.GetElapsedTime(_began);
         foreach (ClientConnection connection in _listener.Connections)

@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 namespace LightQ.Server.Hosting;
 
 /// <summary>
-/// The broker's loggers for its HTTP host: what gRPC and health checks say of single calls is for debugging, or clients could
-/// fill the log with it.
+/// The broker's loggers for its HTTP host: what gRPC and health checks say of single calls is for debugging, or clients
+/// could fill the log with it.
 /// </summary>
 internal sealed class HostLoggers(ILoggerFactory loggers) : ILoggerFactory
 {
@@ -20,9 +20,7 @@ internal sealed class HostLoggers(ILoggerFactory loggers) : ILoggerFactory
     public void AddProvider(ILoggerProvider provider) => loggers.AddProvider(provider);
 
     /// <summary>They are the broker's.</summary>
-    public void Dispose()
-    {
-    }
+    public void Dispose() { }
 
     private sealed class Debugging(ILogger logger) : ILogger
     {
@@ -32,7 +30,12 @@ internal sealed class HostLoggers(ILoggerFactory loggers) : ILoggerFactory
         public bool IsEnabled(LogLevel logLevel) => logger.IsEnabled(Lower(logLevel));
 
         public void Log<TState>(
-            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+            LogLevel logLevel,
+            EventId eventId,
+            TState state,
+            Exception? exception,
+            Func<TState, Exception?, string> formatter
+        )
         {
             LogLevel lower = Lower(logLevel);
             if (logger.IsEnabled(lower))

@@ -3,14 +3,28 @@ using LightQ.Server.Limits;
 
 namespace LightQ.Server.Hosting;
 
-/// <summary>Follows what a client sends on a connection of HTTP/2, frame by frame: what it costs, and whether something has begun that must not take long. Decides nothing, and keeps none of it.</summary>
+/// <summary>
+/// Follows what a client sends on a connection of HTTP/2, frame by frame: what it costs, and whether something has
+/// begun that must not take long. Decides nothing, and keeps none of it.
+/// </summary>
 internal struct Http2Scan
 {
-    private const int HeaderBytes = 9, TypeOffset = 3, Data = 0, Headers = 1, Reset = 3, WindowUpdate = 8, Continuation = 9;
-    private const byte EndStream = 1, EndHeaders = 4;
+    private const int HeaderBytes = 9,
+        TypeOffset = 3,
+        Data = 0,
+        Headers = 1,
+        Reset = 3,
+        WindowUpdate = 8,
+        Continuation = 9;
+    private const byte EndStream = 1,
+        EndHeaders = 4;
 
-    /// <summary>A reset takes about what a call takes; a frame that is no call a part of it, and one that carries some of a message, or asks for more, next to nothing.</summary>
-    private const int OtherCost = CallPace.Call / 10, FlowCost = CallPace.Call / 100;
+    /// <summary>
+    /// A reset takes about what a call takes; a frame that is no call a part of it, and one that carries some of a
+    /// message, or asks for more, next to nothing.
+    /// </summary>
+    private const int OtherCost = CallPace.Call / 10,
+        FlowCost = CallPace.Call / 100;
 
     private HeaderBuffer _header;
     private int _headerBytes;
@@ -22,14 +36,20 @@ internal struct Http2Scan
 
     private static ReadOnlySpan<byte> Preface => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8;
 
-    /// <summary>Whether a part of something is here that a client sends in one go: anything but the bytes of messages.</summary>
+    /// <summary>
+    /// Whether a part of something is here that a client sends in one go: anything but the bytes of messages.
+    /// </summary>
     public readonly bool IsPartial =>
-        !_isOther && (_prefaceBytes < Preface.Length || _headerBytes != 0 || _isInBlock || (_payloadLeft != 0 && !_isData));
+        !_isOther
+        && (_prefaceBytes < Preface.Length || _headerBytes != 0 || _isInBlock || (_payloadLeft != 0 && !_isData));
 
     /// <summary>How many parts of that kind have ended.</summary>
     public int Completed { get; private set; }
 
-    /// <summary>Takes the next bytes, up to the end of the frame with which they cost as much as they may, and the messages behind it: a call that has begun has its request.</summary>
+    /// <summary>
+    /// Takes the next bytes, up to the end of the frame with which they cost as much as they may, and the messages
+    /// behind it: a call that has begun has its request.
+    /// </summary>
     /// <param name="bytes">The bytes.</param>
     /// <param name="cost">What all that was taken has cost so far (<see cref="CallPace"/>).</param>
     /// <param name="most">What it may cost.</param>

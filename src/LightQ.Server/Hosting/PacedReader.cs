@@ -5,13 +5,22 @@ using Microsoft.AspNetCore.Connections;
 
 namespace LightQ.Server.Hosting;
 
-/// <summary>What a client sends on a connection of HTTP/2, no faster than its <see cref="CallPace"/> lets it be heard; and the end of the connection when something that it has begun takes too long.</summary>
+/// <summary>
+/// What a client sends on a connection of HTTP/2, no faster than its <see cref="CallPace"/> lets it be heard; and the
+/// end of the connection when something that it has begun takes too long.
+/// </summary>
 /// <param name="connection">The connection.</param>
 /// <param name="input">What it receives.</param>
 /// <param name="pace">Its pace.</param>
 /// <param name="limits">The limits.</param>
 /// <param name="time">The clock.</param>
-internal sealed class PacedReader(ConnectionContext connection, PipeReader input, CallPace pace, ServerLimits limits, TimeProvider time) : PipeReader
+internal sealed class PacedReader(
+    ConnectionContext connection,
+    PipeReader input,
+    CallPace pace,
+    ServerLimits limits,
+    TimeProvider time
+) : PipeReader
 {
     private readonly TaskCompletionSource _cancelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Http2Scan _scan;
@@ -23,7 +32,9 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
     public override async ValueTask<ReadResult> ReadAsync(CancellationToken cancellationToken = default)
     {
         await WaitAsync(cancellationToken).ConfigureAwait(false);
-        ReadResult result = _scan.IsPartial ? await ReadInTimeAsync(cancellationToken).ConfigureAwait(false) : await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+        ReadResult result = _scan.IsPartial
+            ? await ReadInTimeAsync(cancellationToken).ConfigureAwait(false)
+            : await input.ReadAsync(cancellationToken).ConfigureAwait(false);
         return Scan(result);
     }
 
@@ -55,7 +66,9 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         input.CancelPendingRead();
     }
 
-    /// <summary>Kestrel reads no more; the input is read on until the client has closed it (<see cref="PaceGate"/>).</summary>
+    /// <summary>
+    /// Kestrel reads no more; the input is read on until the client has closed it (<see cref="PaceGate"/>).
+    /// </summary>
     public override void Complete(Exception? exception = null)
     {
         if (_isReading)
@@ -67,27 +80,47 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
         TimeSpan debt = pace.Debt;
         if (debt <= TimeSpan.Zero)
             return;
-        limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxCallsPerSecond), limits.Http.MaxCallsPerSecond, FormattableString.Invariant($"{connection.RemoteEndPoint} calls faster, and is heard again in {debt.TotalMilliseconds:0} ms"));
+        limits.HttpRefusals.Refuse(
+            nameof(HttpOptions.MaxCallsPerSecond),
+            limits.Http.MaxCallsPerSecond,
+            FormattableString.Invariant(
+                $"{connection.RemoteEndPoint} calls faster, and is heard again in {debt.TotalMilliseconds:0} ms"
+            )
+        );
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, connection.ConnectionClosed);
         for (; debt > TimeSpan.Zero && !end.IsCancellationRequested; debt = pace.Debt)
         {
-            var wait = TimeSpan.FromMilliseconds(Math.Ceiling(debt.TotalMilliseconds)); // A delay counts whole milliseconds.
-            if (await Task.WhenAny(Task.Delay(wait, time, end.Token), _cancelled.Task).ConfigureAwait(false) == _cancelled.Task)
+            // A delay counts whole milliseconds.
+            var wait = TimeSpan.FromMilliseconds(Math.Ceiling(debt.TotalMilliseconds));
+            if (
+                await Task.WhenAny(Task.Delay(wait, time, end.Token), _cancelled.Task).ConfigureAwait(false)
+                == _cancelled.Task
+            )
+            {
                 await end.CancelAsync().ConfigureAwait(false); // The timer, too.
+            }
         }
     }
 
     private async ValueTask<ReadResult> ReadInTimeAsync(CancellationToken cancellationToken)
     {
-        TimeSpan patience = limits.Http.HeaderTimeout, left = patience - time.GetElapsedTime(_partialSince);
+        TimeSpan patience = limits.Http.HeaderTimeout,
+            left = patience - time.GetElapsedTime(_partialSince);
         using var enough = new CancellationTokenSource(left > TimeSpan.Zero ? left : TimeSpan.Zero, time);
-        using CancellationTokenRegistration registration = enough.Token.UnsafeRegister(static self => ((PacedReader)self!).GiveUp(), this);
+        using CancellationTokenRegistration registration = enough.Token.UnsafeRegister(
+            static self => ((PacedReader)self!).GiveUp(),
+            this
+        );
         return await input.ReadAsync(cancellationToken).ConfigureAwait(false);
     }
 
     private void GiveUp()
     {
-        string reason = limits.HttpRefusals.Refuse(nameof(HttpOptions.HeaderTimeout), limits.Http.HeaderTimeout, $"{connection.RemoteEndPoint} takes too long for the headers of a request, or for a frame");
+        string reason = limits.HttpRefusals.Refuse(
+            nameof(HttpOptions.HeaderTimeout),
+            limits.Http.HeaderTimeout,
+            $"{connection.RemoteEndPoint} takes too long for the headers of a request, or for a frame"
+        );
         connection.Abort(new ConnectionAbortedException(reason));
     }
 
@@ -96,7 +129,8 @@ internal sealed class PacedReader(ConnectionContext connection, PipeReader input
     {
         bool wasPartial = _scan.IsPartial;
         int completed = _scan.Completed;
-        long cost = 0, most = pace.Portion;
+        long cost = 0,
+            most = pace.Portion;
         foreach (ReadOnlyMemory<byte> piece in result.Buffer.Slice(_scanned))
         {
             int taken = _scan.Take(piece.Span, ref cost, most);

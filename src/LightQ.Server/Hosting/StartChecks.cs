@@ -13,21 +13,35 @@ internal static class StartChecks
         CheckExposure(options);
         int[] ports = [.. new[] { options.DataPort, options.ControlPort, options.WebPort }.Where(p => p != 0)];
         if (ports.Distinct().Count() != ports.Length)
-            throw Refuse($"DataPort, ControlPort and WebPort are {options.DataPort}, {options.ControlPort} and {options.WebPort}: each needs a port of its own.");
+        {
+            throw Refuse(
+                $"DataPort, ControlPort and WebPort are {options.DataPort}, {options.ControlPort} and "
+                    + $"{options.WebPort}: each needs a port of its own."
+            );
+        }
     }
 
-    /// <summary>What other machines reach is encrypted and closed, so no password travels in the clear and nobody gets in without one.</summary>
+    /// <summary>
+    /// What other machines reach is encrypted and closed, so no password travels in the clear and nobody gets in
+    /// without one.
+    /// </summary>
     private static void CheckExposure(LightQServerOptions options)
     {
         if (IPAddress.IsLoopback(options.Bind) || options.Insecure || (options.Tls.IsEnabled && options.RequireAuth))
             return;
         string lacks = (options.Tls.IsEnabled, options.RequireAuth) switch
         {
-            (false, false) => "there is neither TLS nor a login: give --tls-cert and --tls-key (or --tls-self-signed), and --require-auth",
-            (false, true) => "passwords and messages would travel in the clear: give --tls-cert and --tls-key (or --tls-self-signed)",
+            (false, false) =>
+                "there is neither TLS nor a login: give --tls-cert and --tls-key (or --tls-self-signed), and "
+                    + "--require-auth",
+            (false, true) => "passwords and messages would travel in the clear: give --tls-cert and --tls-key (or "
+                + "--tls-self-signed)",
             _ => "anybody could do everything: give --require-auth",
         };
-        throw Refuse($"Bind is {options.Bind}, which other machines can reach, and {lacks}. Or listen on 127.0.0.1, or give --insecure on a network that you trust.");
+        throw Refuse(
+            $"Bind is {options.Bind}, which other machines can reach, and {lacks}. Or listen on 127.0.0.1, or give "
+                + $"--insecure on a network that you trust."
+        );
     }
 
     private static void CheckTls(TlsOptions tls)
@@ -37,9 +51,18 @@ internal static class StartChecks
         if (tls.KeyFile is not null && tls.CertificateFile is null)
             throw Refuse("Tls:KeyFile is given without Tls:CertificateFile (--tls-cert).");
         if (tls.ClientCertificates != ClientCertificates.None && tls.ClientCaFile is null)
-            throw Refuse("Tls:ClientCertificates needs Tls:ClientCaFile (--tls-client-ca): without it there is nobody to trust.");
+        {
+            throw Refuse(
+                "Tls:ClientCertificates needs Tls:ClientCaFile (--tls-client-ca): without it there is nobody to trust."
+            );
+        }
+
         if (tls.ClientCaFile is not null && !tls.IsEnabled)
-            throw Refuse("Tls:ClientCaFile is given without a certificate of the broker's own: give --tls-cert and --tls-key.");
+        {
+            throw Refuse(
+                "Tls:ClientCaFile is given without a certificate of the broker's own: give --tls-cert and --tls-key."
+            );
+        }
     }
 
     private static ServerStartException Refuse(string message) => new(ServerStartFailure.Configuration, message);

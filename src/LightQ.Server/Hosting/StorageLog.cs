@@ -7,7 +7,9 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Hosting;
 
-/// <summary>Writes what the disk does to the broker to the server's log, and what concerns rights to the audit log, too.</summary>
+/// <summary>
+/// Writes what the disk does to the broker to the server's log, and what concerns rights to the audit log, too.
+/// </summary>
 internal sealed class StorageLog(ILogger logger, string directory) : IStorageEvents
 {
     private volatile ISecurityEvents? _events;
@@ -20,11 +22,24 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
 
     /// <inheritdoc/>
     public void OnDamaged(Partition partition, JournalDamage damage) =>
-        ServerLog.TopicDamaged(logger, partition.Topic.Name, partition.Index, damage.FirstOffset, damage.LastOffset, damage.File, damage.Detail, directory);
+        ServerLog.TopicDamaged(
+            logger,
+            partition.Topic.Name,
+            partition.Index,
+            damage.FirstOffset,
+            damage.LastOffset,
+            damage.File,
+            damage.Detail,
+            directory
+        );
 
     /// <inheritdoc/>
     public void OnTopicFailed(Partition partition, JournalFailure failure) =>
-        ServerLog.TopicFailed(logger, partition.Topic.Name, $"partition {partition.Index}: {failure.Exception.Message}");
+        ServerLog.TopicFailed(
+            logger,
+            partition.Topic.Name,
+            $"partition {partition.Index}: {failure.Exception.Message}"
+        );
 
     /// <inheritdoc/>
     public void OnDiskFull(Partition partition, bool isFull)
@@ -36,7 +51,8 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
     }
 
     /// <inheritdoc/>
-    public void OnGrown(Partition partition, long bytes) => ServerLog.TopicGrown(logger, partition.Topic.Name, partition.Index, bytes);
+    public void OnGrown(Partition partition, long bytes) =>
+        ServerLog.TopicGrown(logger, partition.Topic.Name, partition.Index, bytes);
 
     /// <inheritdoc/>
     public void OnHeld(Partition partition, long bytes, RetentionHold hold)
@@ -75,5 +91,6 @@ internal sealed class StorageLog(ILogger logger, string directory) : IStorageEve
     public void OnRefused(string what, Exception error) => ServerLog.DiskRefused(logger, what, error.Message);
 
     /// <summary>Nobody waits for it: the disk is what has trouble.</summary>
-    private void Raise(SecurityAction action, string detail) => _ = _events?.RaiseAsync(new SecurityEvent(action, "broker", Origin.Broker, Detail: detail));
+    private void Raise(SecurityAction action, string detail) =>
+        _ = _events?.RaiseAsync(new SecurityEvent(action, "broker", Origin.Broker, Detail: detail));
 }

@@ -30,11 +30,13 @@ internal sealed class JsonCall
                 Path = path,
                 Protocol = HttpProtocol.Http2,
                 Scheme = http.Request.Scheme,
-            });
+            }
+        );
         features.Set<IHttpResponseFeature>(new HttpResponseFeature());
         features.Set<IHttpResponseBodyFeature>(_body);
         features.Set<IHttpRequestLifetimeFeature>(
-            new HttpRequestLifetimeFeature { RequestAborted = http.RequestAborted });
+            new HttpRequestLifetimeFeature { RequestAborted = http.RequestAborted }
+        );
         features.Set<IItemsFeature>(new ItemsFeature());
         features.Set<IEndpointFeature>(new MethodFeature { Endpoint = method });
         features.Set<IHttpResponseTrailersFeature>(_end);

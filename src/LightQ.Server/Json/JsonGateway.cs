@@ -23,7 +23,8 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
     /// <summary>The description of the routes.</summary>
     public const string DescriptionPath = "/openapi/v1.json";
 
-    private const string Json = "application/json", Lines = "application/x-ndjson";
+    private const string Json = "application/json",
+        Lines = "application/x-ndjson";
 
     private static readonly JsonFormatter Formatter = new(JsonFormatter.Settings.Default.WithFormatDefaultValues(true));
     private static readonly Lazy<byte[]> Description = new(OpenApiDocument.Write);
@@ -37,11 +38,15 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
             Endpoint method = methods.Single(m => m.RoutePattern.RawText == route.Path);
             endpoints.MapMethods(route.Pattern, [route.Verb], http => ServeAsync(http, route, method));
         }
-        endpoints.MapMethods(DescriptionPath, [HttpMethods.Get, HttpMethods.Head], static http =>
-        {
-            http.Response.ContentType = Json;
-            return http.Response.Body.WriteAsync(Description.Value).AsTask();
-        });
+        endpoints.MapMethods(
+            DescriptionPath,
+            [HttpMethods.Get, HttpMethods.Head],
+            static http =>
+            {
+                http.Response.ContentType = Json;
+                return http.Response.Body.WriteAsync(Description.Value).AsTask();
+            }
+        );
     }
 
     /// <remarks>
@@ -59,15 +64,20 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
             return;
         }
         byte[] answer = [];
-        var call = new JsonCall(http, route.Path, method, message =>
-        {
-            IMessage part = route.Method.OutputType.Parser.ParseFrom(message.ToArray());
-            byte[] json = Encoding.UTF8.GetBytes(Formatter.Format(part) + "\n");
-            if (route.Method.IsServerStreaming)
-                return new ValueTask(WriteLineAsync(http, json));
-            answer = json;
-            return ValueTask.CompletedTask;
-        });
+        var call = new JsonCall(
+            http,
+            route.Path,
+            method,
+            message =>
+            {
+                IMessage part = route.Method.OutputType.Parser.ParseFrom(message.ToArray());
+                byte[] json = Encoding.UTF8.GetBytes(Formatter.Format(part) + "\n");
+                if (route.Method.IsServerStreaming)
+                    return new ValueTask(WriteLineAsync(http, json));
+                answer = json;
+                return ValueTask.CompletedTask;
+            }
+        );
         (JsonError? end, int? status) = await CallAsync(http, route, call).ConfigureAwait(false);
         if (end is not null && http.Response.HasStarted)
             await WriteLineAsync(http, [.. "{\"error\":"u8, .. end.ToJson().Span, .. "}\n"u8]).ConfigureAwait(false);
@@ -84,23 +94,27 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
         try
         {
             await ShowPasswordAsync(http, call.Context).ConfigureAwait(false);
-            await gate.InvokeAsync(call.Context, async _ =>
-            {
-                byte[] body;
-                try
-                {
-                    body = await ReadAsync(http).ConfigureAwait(false);
-                }
-                catch (BadHttpRequestException e)
-                {
-                    status = e.StatusCode;
-                    throw status == StatusCodes.Status413PayloadTooLarge
-                        ? new BrokerException(ErrorCode.ResourceExhausted, TooLong())
-                        : new BrokerException(ErrorCode.InvalidArgument, e.Message);
-                }
-                IMessage request = JsonRequest.Read(route, http.Request.RouteValues, http.Request.Query, body);
-                await call.ServeAsync(request).ConfigureAwait(false);
-            }).ConfigureAwait(false);
+            await gate.InvokeAsync(
+                    call.Context,
+                    async _ =>
+                    {
+                        byte[] body;
+                        try
+                        {
+                            body = await ReadAsync(http).ConfigureAwait(false);
+                        }
+                        catch (BadHttpRequestException e)
+                        {
+                            status = e.StatusCode;
+                            throw status == StatusCodes.Status413PayloadTooLarge
+                                ? new BrokerException(ErrorCode.ResourceExhausted, TooLong())
+                                : new BrokerException(ErrorCode.InvalidArgument, e.Message);
+                        }
+                        IMessage request = JsonRequest.Read(route, http.Request.RouteValues, http.Request.Query, body);
+                        await call.ServeAsync(request).ConfigureAwait(false);
+                    }
+                )
+                .ConfigureAwait(false);
             return (call.Error(), status);
         }
         catch (BrokerException e)
@@ -111,16 +125,24 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
 
     private string TooLong()
     {
-        return limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxMessageBytes), gate.MessageBytes, "The body has too many bytes");
+        return limits.HttpRefusals.Refuse(
+            nameof(HttpOptions.MaxMessageBytes),
+            gate.MessageBytes,
+            "The body has too many bytes"
+        );
     }
 
     /// <summary>Who shows a password instead of a token is looked for here: the gate knows tokens only.</summary>
     private async Task ShowPasswordAsync(HttpContext http, HttpContext call)
     {
-        if (http.Request.Headers.Authorization is [{ } shown]
+        if (
+            http.Request.Headers.Authorization is [{ } shown]
             && shown.StartsWith("Basic ", StringComparison.OrdinalIgnoreCase)
-            && await WebPrincipal.IdentifyAsync(http, security.Authenticator).ConfigureAwait(false) is { } principal)
+            && await WebPrincipal.IdentifyAsync(http, security.Authenticator).ConfigureAwait(false) is { } principal
+        )
+        {
             CallPrincipal.Set(call, principal);
+        }
     }
 
     private async Task<byte[]> ReadAsync(HttpContext http)
@@ -133,7 +155,7 @@ internal sealed class JsonGateway(CallGate gate, ServerSecurity security, Server
 
     private static bool IsJson(HttpRequest request) =>
         MediaTypeHeaderValue.TryParse(request.ContentType, out MediaTypeHeaderValue? type)
-            && type.MediaType.Equals(Json, StringComparison.OrdinalIgnoreCase);
+        && type.MediaType.Equals(Json, StringComparison.OrdinalIgnoreCase);
 
     private static async Task WriteLineAsync(HttpContext http, byte[] line)
     {

@@ -26,7 +26,8 @@ internal static class JsonRequest
         JsonRoute route,
         IReadOnlyDictionary<string, object?> path,
         IEnumerable<KeyValuePair<string, StringValues>> query,
-        ReadOnlySpan<byte> body)
+        ReadOnlySpan<byte> body
+    )
     {
         if (!route.HasBody && !body.IsEmpty)
             throw Refuse($"{route.Verb} {route.Pattern} takes no body; what it asks for are parameters");
@@ -55,7 +56,10 @@ internal static class JsonRequest
     }
 
     private static void ReadQuery(
-        JsonRoute route, IEnumerable<KeyValuePair<string, StringValues>> query, IMessage request)
+        JsonRoute route,
+        IEnumerable<KeyValuePair<string, StringValues>> query,
+        IMessage request
+    )
     {
         var json = new ArrayBufferWriter<byte>();
         using var writer = new Utf8JsonWriter(json);
@@ -90,7 +94,8 @@ internal static class JsonRequest
 
     private static string Allowed(JsonRoute route)
     {
-        IEnumerable<string> names = route.Method.InputType.Fields.InDeclarationOrder()
+        IEnumerable<string> names = route
+            .Method.InputType.Fields.InDeclarationOrder()
             .Where(f => !route.HasBody && IsParameter(f) && !route.PathFields.Contains(f))
             .Select(f => f.JsonName);
         return string.Join(", ", names.DefaultIfEmpty("none"));

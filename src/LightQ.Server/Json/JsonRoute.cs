@@ -17,5 +17,5 @@ internal sealed record JsonRoute(string Verb, string Pattern, MethodDescriptor M
 
     /// <summary>The fields that stand in the path.</summary>
     public IReadOnlyList<FieldDescriptor> PathFields { get; } =
-        [.. Pattern.Split('{').Skip(1).Select(part => Method.InputType.FindFieldByName(part.Split('}')[0]))];
+    [.. Pattern.Split('{').Skip(1).Select(part => Method.InputType.FindFieldByName(part.Split('}')[0]))];
 }

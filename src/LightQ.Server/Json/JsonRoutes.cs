@@ -6,7 +6,8 @@ namespace LightQ.Server.Json;
 /// <summary>Where the rpcs are over HTTP: the one place that says so.</summary>
 internal static class JsonRoutes
 {
-    private const string Topic = "/v1/topics/{topic}", Group = "/v1/topics/{topic}/groups/{group}";
+    private const string Topic = "/v1/topics/{topic}",
+        Group = "/v1/topics/{topic}/groups/{group}";
 
     private static readonly FileDescriptor[] Files =
     [

@@ -37,13 +37,17 @@ internal sealed class MessageSink(Func<ReadOnlyMemory<byte>, ValueTask> take) : 
     }
 
     public override async ValueTask WriteAsync(
-        ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        ReadOnlyMemory<byte> buffer,
+        CancellationToken cancellationToken = default
+    )
     {
         _begun.Write(buffer.Span);
         ReadOnlyMemory<byte> left = _begun.WrittenMemory;
-        while (left.Length >= PrefixBytes
+        while (
+            left.Length >= PrefixBytes
             && BinaryPrimitives.ReadInt32BigEndian(left.Span[1..]) is var length
-            && left.Length - PrefixBytes >= length)
+            && left.Length - PrefixBytes >= length
+        )
         {
             await take(left.Slice(PrefixBytes, length)).ConfigureAwait(false);
             left = left[(PrefixBytes + length)..];
@@ -58,9 +62,7 @@ internal sealed class MessageSink(Func<ReadOnlyMemory<byte>, ValueTask> take) : 
 
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException("Synchronous.");
 
-    public override void Flush()
-    {
-    }
+    public override void Flush() { }
 
     public override Task FlushAsync(CancellationToken cancellationToken) => Task.CompletedTask;
 

@@ -35,7 +35,9 @@ internal sealed class OpenApiDocument
         _json.WriteString("title", "LightQ");
         _json.WriteString("version", "v1");
         _json.WriteString(
-            "description", "Bytes are base64, 64-bit numbers strings, durations seconds with an s, such as \"2.5s\".");
+            "description",
+            "Bytes are base64, 64-bit numbers strings, durations seconds with an s, such as \"2.5s\"."
+        );
         _json.WriteEndObject();
         WriteSecurity();
         _json.WriteStartObject("paths");
@@ -80,7 +82,9 @@ internal sealed class OpenApiDocument
         foreach (FieldDescriptor field in route.PathFields)
             WriteParameter(field, "path");
         FieldDescriptor[] others =
-            [.. route.Method.InputType.Fields.InDeclarationOrder().Where(f => !route.PathFields.Contains(f))];
+        [
+            .. route.Method.InputType.Fields.InDeclarationOrder().Where(f => !route.PathFields.Contains(f)),
+        ];
         foreach (FieldDescriptor field in route.HasBody ? [] : others.Where(JsonRequest.IsParameter))
             WriteParameter(field, "query");
         _json.WriteEndArray();

@@ -1,6 +1,9 @@
 namespace LightQ.Server.Limits;
 
-/// <summary>How fast one connection may call, on average: what it does costs time, and who has used more than has passed is heard again when it has. Thread-safe.</summary>
+/// <summary>
+/// How fast one connection may call, on average: what it does costs time, and who has used more than has passed is
+/// heard again when it has. Thread-safe.
+/// </summary>
 /// <param name="callsPerSecond">Calls a second, now; 0 for any number.</param>
 /// <param name="time">The clock.</param>
 internal sealed class CallPace(Func<int> callsPerSecond, TimeProvider time)
@@ -23,12 +26,21 @@ internal sealed class CallPace(Func<int> callsPerSecond, TimeProvider time)
         get
         {
             lock (_lock)
-                return _paidUntil == long.MinValue ? TimeSpan.Zero : time.GetElapsedTime(time.GetTimestamp(), _paidUntil);
+            {
+                return _paidUntil == long.MinValue
+                    ? TimeSpan.Zero
+                    : time.GetElapsedTime(time.GetTimestamp(), _paidUntil);
+            }
         }
     }
 
-    /// <summary>What is heard at a time, so that the calls of one connection are no wall before those of others.</summary>
-    public long Portion => callsPerSecond() is var rate && rate == 0 ? long.MaxValue : Math.Max(Call, (long)rate * Call / PortionsPerSecond);
+    /// <summary>
+    /// What is heard at a time, so that the calls of one connection are no wall before those of others.
+    /// </summary>
+    public long Portion =>
+        callsPerSecond() is var rate && rate == 0
+            ? long.MaxValue
+            : Math.Max(Call, (long)rate * Call / PortionsPerSecond);
 
     /// <summary>Something was done.</summary>
     /// <param name="cost">What it costs: <see cref="Call"/> for a call.</param>
@@ -37,7 +49,8 @@ internal sealed class CallPace(Func<int> callsPerSecond, TimeProvider time)
         int rate = callsPerSecond();
         if (rate == 0 || cost == 0)
             return;
-        long now = time.GetTimestamp(), second = time.TimestampFrequency;
+        long now = time.GetTimestamp(),
+            second = time.TimestampFrequency;
         long least = now - (long)(Burst.TotalSeconds * second);
         lock (_lock)
             _paidUntil = Math.Max(_paidUntil, least) + (cost * second / ((long)rate * Call));

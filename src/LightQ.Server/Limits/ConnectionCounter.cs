@@ -2,7 +2,9 @@ using System.Net;
 
 namespace LightQ.Server.Limits;
 
-/// <summary>Counts the open connections of a port, in all and by the <see cref="PeerNetwork"/> they come from. Thread-safe.</summary>
+/// <summary>
+/// Counts the open connections of a port, in all and by the <see cref="PeerNetwork"/> they come from. Thread-safe.
+/// </summary>
 internal sealed class ConnectionCounter
 {
     private readonly Lock _lock = new();

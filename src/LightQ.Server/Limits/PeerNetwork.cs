@@ -8,7 +8,10 @@ internal static class PeerNetwork
 {
     private const int NetworkBytes = 8;
 
-    /// <summary>The address of a peer; of IPv6 its /64 network, since the peer has all of that to choose addresses from. <see cref="IPAddress.None"/> when it is not known.</summary>
+    /// <summary>
+    /// The address of a peer; of IPv6 its /64 network, since the peer has all of that to choose addresses from.
+    /// <see cref="IPAddress.None"/> when it is not known.
+    /// </summary>
     public static IPAddress Of(EndPoint? remote)
     {
         IPAddress address = (remote as IPEndPoint)?.Address ?? IPAddress.None;

@@ -6,17 +6,25 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Limits;
 
-/// <summary>The one place where the server's limits are looked up, and where it is counted and logged what they refuse. Thread-safe.</summary>
+/// <summary>
+/// The one place where the server's limits are looked up, and where it is counted and logged what they refuse.
+/// Thread-safe.
+/// </summary>
 /// <remarks>A limit is asked for whenever it is met and never kept, so that another value counts at once.</remarks>
 internal sealed class ServerLimits
 {
-    /// <summary>Lines of the log about refused peers of one kind in <see cref="LogInterval"/>: who floods the ports does not fill the log.</summary>
+    /// <summary>
+    /// Lines of the log about refused peers of one kind in <see cref="LogInterval"/>: who floods the ports does not
+    /// fill the log.
+    /// </summary>
     private const int RefusalLines = 10;
 
     /// <summary>Between two lines of the log about the same limit.</summary>
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(1);
 
-    /// <summary>Between two lines about groups that <c>/metrics</c> leaves out, which it is asked for every few seconds.</summary>
+    /// <summary>
+    /// Between two lines about groups that <c>/metrics</c> leaves out, which it is asked for every few seconds.
+    /// </summary>
     private static readonly TimeSpan LeftOutInterval = TimeSpan.FromHours(1);
 
     private readonly TimeProvider _time;
@@ -26,7 +34,9 @@ internal sealed class ServerLimits
     private long _acceptFailures;
 
     /// <param name="options">The settings.</param>
-    /// <param name="refusals">Counts what is refused; every refusal there is logged, at most one a second for each limit.</param>
+    /// <param name="refusals">
+    /// Counts what is refused; every refusal there is logged, at most one a second for each limit.
+    /// </param>
     /// <param name="time">The clock.</param>
     /// <param name="logger">Where to log.</param>
     public ServerLimits(LightQServerOptions options, LimitRefusals refusals, TimeProvider time, ILogger logger)
@@ -62,7 +72,9 @@ internal sealed class ServerLimits
     /// <summary>What the limits of the control and the web port have refused.</summary>
     public LimitRefusals HttpRefusals { get; }
 
-    /// <summary>How often a connection could not be accepted, most likely because the process has no descriptor left.</summary>
+    /// <summary>
+    /// How often a connection could not be accepted, most likely because the process has no descriptor left.
+    /// </summary>
     public long AcceptFailures => Volatile.Read(ref _acceptFailures);
 
     /// <summary>Counts such a failure, and logs it at most once a second.</summary>
@@ -93,7 +105,8 @@ internal sealed class ServerLimits
     /// <summary>Whether a refused peer gets a line of the log: the first ten of a kind in a second do.</summary>
     /// <param name="kind">What peers are refused for.</param>
     /// <param name="unsaid">Goes behind the line: how many had none since the one before.</param>
-    public bool MayLogRefusal(string kind, out string unsaid) => TryBreakSilence(kind, RefusalLines, LogInterval, out unsaid);
+    public bool MayLogRefusal(string kind, out string unsaid) =>
+        TryBreakSilence(kind, RefusalLines, LogInterval, out unsaid);
 
     private void Log(string setting, string reason)
     {
@@ -108,9 +121,15 @@ internal sealed class ServerLimits
         {
             Silence silence = _silences.GetValueOrDefault(about);
             bool isNew = silence.Since == 0 || _time.GetElapsedTime(silence.Since, now) >= interval;
-            unsaid = isNew && silence.Unsaid != 0 ? string.Create(CultureInfo.InvariantCulture, $" ({silence.Unsaid} more of these had no line)") : "";
+            unsaid =
+                isNew && silence.Unsaid != 0
+                    ? string.Create(CultureInfo.InvariantCulture, $" ({silence.Unsaid} more of these had no line)")
+                    : "";
             bool may = isNew || silence.Lines < linesAtOnce;
-            _silences[about] = isNew ? new Silence(now, 1, 0) : may ? silence with { Lines = silence.Lines + 1 } : silence with { Unsaid = silence.Unsaid + 1 };
+            _silences[about] =
+                isNew ? new Silence(now, 1, 0)
+                : may ? silence with { Lines = silence.Lines + 1 }
+                : silence with { Unsaid = silence.Unsaid + 1 };
             return may;
         }
     }

@@ -3,11 +3,18 @@ using System.Net.Sockets;
 
 namespace LightQ.Server.Limits;
 
-/// <summary>Accepts the connections of a port, and waits between tries when that fails: without descriptors, trying at once again would take a whole core.</summary>
-/// <remarks>One caller at a time. Clients wait meanwhile in the listener's backlog. One that would get a descriptor of the reserve is closed at once.</remarks>
+/// <summary>
+/// Accepts the connections of a port, and waits between tries when that fails: without descriptors, trying at once
+/// again would take a whole core.
+/// </summary>
+/// <remarks>
+/// One caller at a time. Clients wait meanwhile in the listener's backlog. One that would get a descriptor of the
+/// reserve is closed at once.
+/// </remarks>
 internal sealed class SocketAcceptor(Socket listener, ServerLimits limits, TimeProvider time)
 {
-    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(10), LongestWait = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(10),
+        LongestWait = TimeSpan.FromSeconds(1);
 
     private readonly int _port = ((IPEndPoint)listener.LocalEndPoint!).Port;
 
@@ -24,13 +31,26 @@ internal sealed class SocketAcceptor(Socket listener, ServerLimits limits, TimeP
                 if (!DescriptorReserve.Has(socket))
                     return socket;
                 socket.Dispose();
-                await BackOffAsync($"of {DescriptorReserve.Limit} descriptors the last {DescriptorReserve.Size} are kept for files and threads").ConfigureAwait(false);
+                await BackOffAsync(
+                        $"of {DescriptorReserve.Limit} descriptors the last {DescriptorReserve.Size} are kept for "
+                            + $"files and threads"
+                    )
+                    .ConfigureAwait(false);
             }
-            catch (Exception e) when (e is ObjectDisposedException or OperationCanceledException or SocketException { SocketErrorCode: SocketError.OperationAborted or SocketError.Interrupted })
+            catch (Exception e)
+                when (e
+                        is ObjectDisposedException
+                            or OperationCanceledException
+                            or SocketException
+                            {
+                                SocketErrorCode: SocketError.OperationAborted or SocketError.Interrupted
+                            }
+                )
             {
                 return null;
             }
-            catch (SocketException e) when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.ConnectionAborted)
+            catch (SocketException e)
+                when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.ConnectionAborted)
             {
                 // It has left while it waited; the next may be there.
             }

@@ -16,13 +16,24 @@ using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Messages;
 
-/// <summary>A Consume call: one loop takes credits and settlements, the other sends what they let come. To the engine it is a connection with a subscription on each partition.</summary>
+/// <summary>
+/// A Consume call: one loop takes credits and settlements, the other sends what they let come. To the engine it is a
+/// connection with a subscription on each partition.
+/// </summary>
 /// <remarks>
-/// The sending loop alone takes from subscriptions, one run at a time, and holds no more. A subscription has credit with the engine while the client has some here,
-/// so that what is said of the group is true, and nobody wakes this call for messages that it could not send.
+/// The sending loop alone takes from subscriptions, one run at a time, and holds no more. A subscription has credit
+/// with the engine while the client has some here, so that what is said of the group is true, and nobody wakes this
+/// call for messages that it could not send.
 /// </remarks>
-internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimeProvider time, TimeProvider connectionTime, uint connectionId, ServerCallContext context, DateTimeOffset opened)
-    : MessageCall(connectionId, context, opened), IStreamOwner
+internal sealed class ConsumeCall(
+    LightQBroker broker,
+    CallAccess access,
+    TimeProvider time,
+    TimeProvider connectionTime,
+    uint connectionId,
+    ServerCallContext context,
+    DateTimeOffset opened
+) : MessageCall(connectionId, context, opened), IStreamOwner
 {
     /// <summary>What a subscription may be given by the engine at a time: more than any run has.</summary>
     private const uint EngineCredit = 1024 * 1024;
@@ -99,11 +110,18 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         }
     }
 
-    public async Task RunAsync(IAsyncStreamReader<ConsumeRequest> reader, IServerStreamWriter<ConsumeResponse> responses)
+    public async Task RunAsync(
+        IAsyncStreamReader<ConsumeRequest> reader,
+        IServerStreamWriter<ConsumeResponse> responses
+    )
     {
-        Subscribe subscribe = await NextAsync(reader).ConfigureAwait(false) && reader.Current.Subscribe is { } asked
-            ? asked
-            : throw new BrokerException(ErrorCode.InvalidArgument, "The first request is not subscribe; it opens the subscription.");
+        Subscribe subscribe =
+            await NextAsync(reader).ConfigureAwait(false) && reader.Current.Subscribe is { } asked
+                ? asked
+                : throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    "The first request is not subscribe; it opens the subscription."
+                );
         _isAsked = true;
         _isExplicit = subscribe.SettleMode == GroupSettleMode.Explicit;
         _credit = subscribe.Credit;
@@ -141,15 +159,17 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
                 : await Task.Run(() => broker.Subscribe(this, id, frame, out answer)).ConfigureAwait(false);
             lock (_subscriptions)
                 _subscriptions.Add(subscription);
-            subscribed.Partitions.Add(new PartitionSubscribed
-            {
-                Partition = frame.Partition,
-                Epoch = answer.Epoch,
-                Incarnation = answer.Incarnation,
-                NextOffset = answer.NextOffset,
-                StartOffset = answer.StartOffset,
-                EndOffset = answer.EndOffset,
-            });
+            subscribed.Partitions.Add(
+                new PartitionSubscribed
+                {
+                    Partition = frame.Partition,
+                    Epoch = answer.Epoch,
+                    Incarnation = answer.Incarnation,
+                    NextOffset = answer.NextOffset,
+                    StartOffset = answer.StartOffset,
+                    EndOffset = answer.EndOffset,
+                }
+            );
         }
         Review(); // What changed meanwhile has not met them.
         return subscribed;
@@ -187,9 +207,15 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
                 Settle(request.Settle);
                 break;
             case ConsumeRequest.RequestOneofCase.Subscribe:
-                throw new BrokerException(ErrorCode.InvalidArgument, "A request behind the first is subscribe; one call has one subscription.");
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    "A request behind the first is subscribe; one call has one subscription."
+                );
             default:
-                throw new BrokerException(ErrorCode.InvalidArgument, "A request is empty; allowed behind the first: credit and settle.");
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    "A request is empty; allowed behind the first: credit and settle."
+                );
         }
     }
 
@@ -201,16 +227,29 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         for (int i = 0; i < request.Settlements.Count; i++)
         {
             Settlement settlement = request.Settlements[i];
-            Subscription subscription = _subscriptions.Find(s => s.Partition.Index == settlement.Partition)
-                ?? throw new BrokerException(ErrorCode.UnknownPartition, $"settlements[{i}] names partition {settlement.Partition}, which is not subscribed to.");
-            Client.SettleOutcome outcome = subscription.Settle(SettlementMapping.ToRange(settlement, i), Encoding.UTF8.GetBytes(settlement.Reason));
+            Subscription subscription =
+                _subscriptions.Find(s => s.Partition.Index == settlement.Partition)
+                ?? throw new BrokerException(
+                    ErrorCode.UnknownPartition,
+                    $"settlements[{i}] names partition {settlement.Partition}, which is not subscribed to."
+                );
+            Client.SettleOutcome outcome = subscription.Settle(
+                SettlementMapping.ToRange(settlement, i),
+                Encoding.UTF8.GetBytes(settlement.Reason)
+            );
             settled.Outcomes.Add(SettlementMapping.ToProto(outcome));
             isAnswered |= outcome != Client.SettleOutcome.Done;
         }
         if (!isAnswered)
             return;
         if (Interlocked.Add(ref _waitingOutcomes, settled.Outcomes.Count) > MostWaitingOutcomes)
-            throw new BrokerException(ErrorCode.ResourceExhausted, "The client does not read the outcomes of its settlements.");
+        {
+            throw new BrokerException(
+                ErrorCode.ResourceExhausted,
+                "The client does not read the outcomes of its settlements."
+            );
+        }
+
         _settled.Enqueue(settled);
         _wake.Set();
     }
@@ -288,7 +327,8 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
             case DeliveryResult.Run:
                 MakeReady(subscription);
                 _run.Load(subscription, delivery);
-                // A group that settles automatically does so when the last of the run is sent; all others need the lent memory no more.
+                // A group that settles automatically does so when the last of the run is sent; all others need the lent
+                // memory no more.
                 if (subscription.GroupName.Length != 0 && !_isExplicit)
                     _unsent = new Delivered(subscription, delivery);
                 else
@@ -330,18 +370,27 @@ internal sealed class ConsumeCall(LightQBroker broker, CallAccess access, TimePr
         {
             stream.BeginTurn();
             if (stream.CloseRequested is { Code: not ErrorCode.None } close && IsOver())
-                throw new BrokerException(close.Code, $"The subscription to '{_subscriptions[0].Partition.Topic.Name}' has ended: {close.Message}.");
+            {
+                throw new BrokerException(
+                    close.Code,
+                    $"The subscription to '{_subscriptions[0].Partition.Topic.Name}' has ended: {close.Message}."
+                );
+            }
+
             MakeReady((Subscription)stream);
         }
     }
 
-    /// <summary>Whether a subscription has ended for good. Of several partitions one may fail, and the others go on.</summary>
+    /// <summary>
+    /// Whether a subscription has ended for good. Of several partitions one may fail, and the others go on.
+    /// </summary>
     private bool IsOver()
     {
         lock (_subscriptions)
         {
-            return _subscriptions.Exists(s => s.CloseRequested is { Code: not (ErrorCode.None or ErrorCode.TopicFailed) })
-                || _subscriptions.TrueForAll(s => s.CloseRequested is not null);
+            return _subscriptions.Exists(s =>
+                    s.CloseRequested is { Code: not (ErrorCode.None or ErrorCode.TopicFailed) }
+                ) || _subscriptions.TrueForAll(s => s.CloseRequested is not null);
         }
     }
 

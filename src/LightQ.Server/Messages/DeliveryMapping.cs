@@ -37,16 +37,17 @@ internal static class DeliveryMapping
     }
 
     /// <summary>A gap as it is sent.</summary>
-    public static ConsumeResponse ToProto(uint partition, in LogGap gap) => new()
-    {
-        Gap = new Gap
+    public static ConsumeResponse ToProto(uint partition, in LogGap gap) =>
+        new()
         {
-            Partition = partition,
-            FirstOffset = gap.FirstOffset,
-            LastOffset = gap.LastOffset,
-            Reason = (GapReason)gap.Reason,
-        },
-    };
+            Gap = new Gap
+            {
+                Partition = partition,
+                FirstOffset = gap.FirstOffset,
+                LastOffset = gap.LastOffset,
+                Reason = (GapReason)gap.Reason,
+            },
+        };
 
     private static Delivery Read(RunReader run, long credit)
     {
@@ -91,12 +92,14 @@ internal static class DeliveryMapping
             message.Key = ByteString.CopyFrom(record.Key);
         foreach (HeaderView header in record.Headers)
         {
-            message.Headers.Add(new MessageHeader
-            {
-                Name = NameOf(header),
-                Id = header.WellKnownId,
-                Value = ByteString.CopyFrom(header.Value),
-            });
+            message.Headers.Add(
+                new MessageHeader
+                {
+                    Name = NameOf(header),
+                    Id = header.WellKnownId,
+                    Value = ByteString.CopyFrom(header.Value),
+                }
+            );
         }
         if (run.Range.Count != 0)
         {
@@ -107,7 +110,8 @@ internal static class DeliveryMapping
         return message;
     }
 
-    private static string NameOf(in HeaderView header) => header.WellKnownId == 0
-        ? Encoding.UTF8.GetString(header.Name)
-        : WellKnownHeader.NameOf(header.WellKnownId) ?? "";
+    private static string NameOf(in HeaderView header) =>
+        header.WellKnownId == 0
+            ? Encoding.UTF8.GetString(header.Name)
+            : WellKnownHeader.NameOf(header.WellKnownId) ?? "";
 }

@@ -13,7 +13,14 @@ namespace LightQ.Server.Messages;
 /// <param name="Partition">The partition; null for all.</param>
 /// <param name="LockDuration">How long locks last; null for as long as the topic says.</param>
 internal sealed record FetchKey(
-    PrincipalKind Kind, string User, Guid UserId, string Topic, string Group, uint? Partition, Duration? LockDuration)
+    PrincipalKind Kind,
+    string User,
+    Guid UserId,
+    string Topic,
+    string Group,
+    uint? Partition,
+    Duration? LockDuration
+)
 {
     /// <summary>Those of one user that ask for the same.</summary>
     public static FetchKey Of(Principal user, FetchRequest request) =>
@@ -24,7 +31,8 @@ internal sealed record FetchKey(
             request.Topic,
             request.Group,
             request.HasPartition ? request.Partition : null,
-            request.LockDuration);
+            request.LockDuration
+        );
 
     /// <summary>Whether it is this user's.</summary>
     public bool IsOf(Principal user) => (Kind, User, UserId) == (user.Kind, user.Name, user.Id);

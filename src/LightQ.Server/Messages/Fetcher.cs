@@ -27,8 +27,8 @@ internal sealed class Fetcher(
     TimeProvider time,
     uint connectionId,
     string clientName,
-    string peer)
-    : MessageClient(connectionId, clientName, peer, calls.Time.GetUtcNow()), IStreamOwner
+    string peer
+) : MessageClient(connectionId, clientName, peer, calls.Time.GetUtcNow()), IStreamOwner
 {
     /// <summary>What a subscription may be given by the engine at a time: more than any run has.</summary>
     private const uint EngineCredit = 1024 * 1024;
@@ -119,7 +119,11 @@ internal sealed class Fetcher(
     /// <param name="cancelled">Whether nobody wants the answer any more.</param>
     /// <exception cref="BrokerException">The member cannot be, or is no more.</exception>
     public async Task<FetchResponse> FetchAsync(
-        CallAccess access, int most, CancellationToken waiting, CancellationToken cancelled)
+        CallAccess access,
+        int most,
+        CancellationToken waiting,
+        CancellationToken cancelled
+    )
     {
         var answer = new FetchResponse();
         if (!await TryTurnAsync(waiting, cancelled).ConfigureAwait(false))
@@ -244,8 +248,8 @@ internal sealed class Fetcher(
         catch (Exception e)
         {
             // For who waits in line.
-            _refusal ??= e as BrokerException
-                ?? new BrokerException(ErrorCode.Unavailable, "The group could not be joined.");
+            _refusal ??=
+                e as BrokerException ?? new BrokerException(ErrorCode.Unavailable, "The group could not be joined.");
             Leave(isOrderly: true);
             Ending(this);
             calls.Remove(this);
@@ -301,7 +305,8 @@ internal sealed class Fetcher(
     private int Read(FetchResponse answer, Subscription subscription, in GroupDelivery range, int mostBytes)
     {
         int bytes = 0;
-        long next = range.FirstOffset, end = range.FirstOffset + range.Count;
+        long next = range.FirstOffset,
+            end = range.FirstOffset + range.Count;
         while (bytes < mostBytes && DeliveryMapping.Next(_run, long.MaxValue) is { } part)
         {
             if (part.Gap is { } gap)
@@ -331,7 +336,8 @@ internal sealed class Fetcher(
     {
         foreach (DeliveredMessage message in answer.Messages)
         {
-            _subscriptions.Find(s => s.Partition.Index == message.Partition)!
+            _subscriptions
+                .Find(s => s.Partition.Index == message.Partition)!
                 .HandBack(Unsettled(message.DeliveryId, message.Offset, 1));
         }
     }

@@ -9,7 +9,12 @@ namespace LightQ.Server.Messages;
 
 /// <summary>Serves Fetch and Settle, and keeps the members of groups that they are. Thread-safe.</summary>
 internal sealed class Fetchers(
-    LightQBroker broker, MessageCalls calls, AccessControl access, ServerLimits limits, TimeProvider time)
+    LightQBroker broker,
+    MessageCalls calls,
+    AccessControl access,
+    ServerLimits limits,
+    TimeProvider time
+)
 {
     private const int MostMessages = 1_000;
 
@@ -81,15 +86,16 @@ internal sealed class Fetchers(
         return response;
     }
 
-    private static Settlement ToSettlement(FetchedSettlement settlement, in SettleToken token) => new()
-    {
-        Partition = token.Partition,
-        DeliveryId = token.Delivery,
-        FirstOffset = token.Offset,
-        Kind = settlement.Kind,
-        Delay = settlement.Delay,
-        Reason = settlement.Reason,
-    };
+    private static Settlement ToSettlement(FetchedSettlement settlement, in SettleToken token) =>
+        new()
+        {
+            Partition = token.Partition,
+            DeliveryId = token.Delivery,
+            FirstOffset = token.Offset,
+            Kind = settlement.Kind,
+            Delay = settlement.Delay,
+            Reason = settlement.Reason,
+        };
 
     private static BrokerException Refuse(string problem) => new(ErrorCode.InvalidArgument, $"{problem}.");
 
@@ -115,7 +121,11 @@ internal sealed class Fetchers(
                 int most = limits.Http.MaxFetchers;
                 if (_byKey.Count >= most)
                 {
-                    string reason = limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxFetchers), most, "As many users fetch from groups");
+                    string reason = limits.HttpRefusals.Refuse(
+                        nameof(HttpOptions.MaxFetchers),
+                        most,
+                        "As many users fetch from groups"
+                    );
                     throw new BrokerException(ErrorCode.ResourceExhausted, reason);
                 }
                 (string name, string peer) = (MessageCall.NameOf(context), MessageCall.PeerOf(context));

@@ -5,7 +5,11 @@ using Grpc.Core;
 namespace LightQ.Server.Messages;
 
 /// <summary>An open PublishStream or Consume call.</summary>
-[SuppressMessage("Reliability", "CA1001", Justification = "A source without a timer holds nothing; another thread may cancel it late.")]
+[SuppressMessage(
+    "Reliability",
+    "CA1001",
+    Justification = "A source without a timer holds nothing; another thread may cancel it late."
+)]
 internal abstract class MessageCall(uint connectionId, ServerCallContext context, DateTimeOffset opened)
     : MessageClient(connectionId, NameOf(context), PeerOf(context), opened)
 {
@@ -31,8 +35,11 @@ internal abstract class MessageCall(uint connectionId, ServerCallContext context
             _hasEnded = true;
     }
 
-    /// <summary>Reads the client's next request; the end of the reading ends it with <see cref="OperationCanceledException"/>.</summary>
-    protected Task<bool> NextAsync<TRequest>(IAsyncStreamReader<TRequest> requests) => requests.MoveNext(_reading.Token);
+    /// <summary>
+    /// Reads the client's next request; the end of the reading ends it with <see cref="OperationCanceledException"/>.
+    /// </summary>
+    protected Task<bool> NextAsync<TRequest>(IAsyncStreamReader<TRequest> requests) =>
+        requests.MoveNext(_reading.Token);
 
     /// <summary>Ends the read that is under way, and every other. Any thread.</summary>
     protected void StopReading() => _reading.Cancel();

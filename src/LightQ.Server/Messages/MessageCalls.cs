@@ -37,7 +37,11 @@ internal sealed class MessageCalls(ConnectionListener listener, TimeProvider tim
     /// <param name="context">The call.</param>
     /// <param name="make">Makes it, given the number that it has among the connections.</param>
     /// <param name="run">Serves it.</param>
-    public async Task RunAsync<TCall>(ServerCallContext context, Func<uint, DateTimeOffset, TCall> make, Func<TCall, Task> run)
+    public async Task RunAsync<TCall>(
+        ServerCallContext context,
+        Func<uint, DateTimeOffset, TCall> make,
+        Func<TCall, Task> run
+    )
         where TCall : MessageCall
     {
         context.CancellationToken.ThrowIfCancellationRequested();
@@ -47,7 +51,8 @@ internal sealed class MessageCalls(ConnectionListener listener, TimeProvider tim
         {
             await run(call).ConfigureAwait(false);
         }
-        catch (OperationCanceledException) when (_stopTimeout is not null && !context.CancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException)
+            when (_stopTimeout is not null && !context.CancellationToken.IsCancellationRequested)
         {
             throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping.");
         }

@@ -20,23 +20,61 @@ internal static class MessageTimes
     {
         string? id = message.MessageId.Length == 0 ? null : message.MessageId;
         if (id is not null && !BatchProperties.IsMessageId(id))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"messages[{index}].message_id is longer than {ProtocolLimits.MaxMessageIdBytes} bytes; allowed: 1 to so many.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"messages[{index}].message_id is longer than {ProtocolLimits.MaxMessageIdBytes} bytes; allowed: 1 to "
+                    + $"so many."
+            );
+        }
+
         if (message is { TimeToLive: null, Delay: null, DeliverTime: null })
             return new BatchProperties(0, 0, id);
-        TimeSpan? life = message.TimeToLive is null ? null : RequestTimes.Read(message.TimeToLive, $"messages[{index}].time_to_live", ShortestTimeToLive, TimeSpan.MaxValue, "1 ms or more");
+        TimeSpan? life = message.TimeToLive is null
+            ? null
+            : RequestTimes.Read(
+                message.TimeToLive,
+                $"messages[{index}].time_to_live",
+                ShortestTimeToLive,
+                TimeSpan.MaxValue,
+                "1 ms or more"
+            );
         string longest = $"{ProtocolLimits.LongestDelay.TotalDays} days";
         long due = 0;
         if (message.Delay is not null)
         {
             if (message.DeliverTime is not null)
-                throw new BrokerException(ErrorCode.InvalidArgument, $"messages[{index}] has a delay and a deliver_time; allowed: one of them.");
-            due = now + (RequestTimes.Read(message.Delay, $"messages[{index}].delay", TimeSpan.Zero, ProtocolLimits.LongestDelay, $"0 to {longest}").Ticks / TimeSpan.TicksPerMicrosecond);
+            {
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    $"messages[{index}] has a delay and a deliver_time; allowed: one of them."
+                );
+            }
+
+            due =
+                now
+                + (
+                    RequestTimes
+                        .Read(
+                            message.Delay,
+                            $"messages[{index}].delay",
+                            TimeSpan.Zero,
+                            ProtocolLimits.LongestDelay,
+                            $"0 to {longest}"
+                        )
+                        .Ticks / TimeSpan.TicksPerMicrosecond
+                );
         }
         else if (message.DeliverTime is { } time)
         {
             due = RequestTimes.Read(time, $"messages[{index}].deliver_time");
             if (due - now > ProtocolLimits.LongestDelay.TotalMicroseconds)
-                throw new BrokerException(ErrorCode.InvalidArgument, $"messages[{index}].deliver_time is {time}; allowed: at most {longest} from now.");
+            {
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    $"messages[{index}].deliver_time is {time}; allowed: at most {longest} from now."
+                );
+            }
         }
         return BatchProperties.Round(now, due, life) with { MessageId = id };
     }

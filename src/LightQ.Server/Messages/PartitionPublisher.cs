@@ -9,8 +9,13 @@ using LightQ.Server.Security;
 
 namespace LightQ.Server.Messages;
 
-/// <summary>A session's producer stream on one partition: collects messages in a batch, publishes it within the window, and hears of acks.</summary>
-/// <remarks>Adding and sending are the session's reader's; acks come on any thread and meet it under the session's gate.</remarks>
+/// <summary>
+/// A session's producer stream on one partition: collects messages in a batch, publishes it within the window, and
+/// hears of acks.
+/// </summary>
+/// <remarks>
+/// Adding and sending are the session's reader's; acks come on any thread and meet it under the session's gate.
+/// </remarks>
 internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
 {
     /// <summary>Messages that come together share batches up to this length; a longer one has its own.</summary>
@@ -50,16 +55,32 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
     /// <summary>The producer's number of the next message that is sent.</summary>
     public ulong NextSequence { get; set; }
 
-    /// <summary>Whether a message goes into the batch that is being collected; an empty one takes any, and one with an id has it for itself.</summary>
+    /// <summary>
+    /// Whether a message goes into the batch that is being collected; an empty one takes any, and one with an id has it
+    /// for itself.
+    /// </summary>
     public bool Fits(int recordBytes, in BatchProperties properties) =>
         _collected.Count == 0
-        || (properties.MessageId is null && properties == _properties && BatchLayout.Align(properties.HeaderLength + _recordBytes + recordBytes) <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes));
+        || (
+            properties.MessageId is null
+            && properties == _properties
+            && BatchLayout.Align(properties.HeaderLength + _recordBytes + recordBytes)
+                <= Math.Min(SharedBatchBytes, (int)Opened.MaxBatchBytes)
+        );
 
     /// <summary>Adds a message that fits.</summary>
-    public void Add(PublishedMessage message, int recordBytes, RecordEncoder encoder, in BatchProperties properties, PendingPublish request, int index)
+    public void Add(
+        PublishedMessage message,
+        int recordBytes,
+        RecordEncoder encoder,
+        in BatchProperties properties,
+        PendingPublish request,
+        int index
+    )
     {
         _properties = properties;
-        int at = properties.HeaderLength + _recordBytes, needed = at + recordBytes + Padding;
+        int at = properties.HeaderLength + _recordBytes,
+            needed = at + recordBytes + Padding;
         if (needed > _batch.Length)
             Array.Resize(ref _batch, Math.Max(needed, Math.Min(2 * _batch.Length, SharedBatchBytes)));
         encoder.Write(message, _batch.AsSpan(at, recordBytes));
@@ -74,7 +95,15 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
         if (_collected.Count == 0)
             return;
         int length = BatchWriter.Complete(
-            _batch, _recordBytes, _collected.Count, _recordBytes, BatchCodec.None, _properties, new BatchOrigin(Opened.ProducerId, Opened.ProducerEpoch, NextSequence), _session.Now);
+            _batch,
+            _recordBytes,
+            _collected.Count,
+            _recordBytes,
+            BatchCodec.None,
+            _properties,
+            new BatchOrigin(Opened.ProducerId, Opened.ProducerEpoch, NextSequence),
+            _session.Now
+        );
         while (!TryTakeWindow(length))
             await _room.WaitAsync(cancellationToken).ConfigureAwait(false);
         NextSequence += (ulong)_collected.Count;
@@ -116,11 +145,19 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
                 foreach (AckRange range in ranges[..output.Ranges])
                     Acknowledge(range);
                 if (output.Echo != 0)
-                    _stream.OnEcho(output.Echo); // What a client has not read it asks for by next_sequence, and not by sending it again.
-            }
-            while (output.Ranges == ranges.Length);
+                    // What a client has not read it asks for by next_sequence, and not by sending it again.
+                    _stream.OnEcho(output.Echo);
+            } while (output.Ranges == ranges.Length);
             if (_stream.CloseRequested is { } close)
-                _session.Fail(new BrokerException(close.Code, $"The producer on partition {Opened.Partition} of '{_stream.Partition.Topic.Name}' has ended: {close.Message}."));
+            {
+                _session.Fail(
+                    new BrokerException(
+                        close.Code,
+                        $"The producer on partition {Opened.Partition} of '{_stream.Partition.Topic.Name}' has ended: "
+                            + $"{close.Message}."
+                    )
+                );
+            }
         }
         _room.Set();
         _session.Progress.Set();
@@ -156,7 +193,7 @@ internal sealed class PartitionPublisher : WorkItem, IStreamOwner, IDisposable
             (PendingPublish request, int index) = _sent.Dequeue();
             request.Acknowledge(index, Opened.Partition, range.BaseOffset + i, range.IsDuplicate);
         }
-        for (int left = (int)range.Count; left > 0;)
+        for (int left = (int)range.Count; left > 0; )
             left -= _sentBatches.Dequeue();
     }
 }

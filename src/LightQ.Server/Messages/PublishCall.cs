@@ -7,8 +7,15 @@ using LightQ.Server.Security;
 namespace LightQ.Server.Messages;
 
 /// <summary>A PublishStream call: one loop takes requests, the other answers them in their order.</summary>
-internal sealed class PublishCall(LightQBroker broker, CallAccess access, int maxMessageBytes, TimeProvider time, uint connectionId, ServerCallContext context, DateTimeOffset opened)
-    : MessageCall(connectionId, context, opened)
+internal sealed class PublishCall(
+    LightQBroker broker,
+    CallAccess access,
+    int maxMessageBytes,
+    TimeProvider time,
+    uint connectionId,
+    ServerCallContext context,
+    DateTimeOffset opened
+) : MessageCall(connectionId, context, opened)
 {
     private PublishSession? _session;
     private Exception? _failure;
@@ -35,15 +42,26 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
 
     public override void Review() => _session?.Review(access);
 
-    public async Task RunAsync(IAsyncStreamReader<PublishStreamRequest> reader, IServerStreamWriter<PublishStreamResponse> responses)
+    public async Task RunAsync(
+        IAsyncStreamReader<PublishStreamRequest> reader,
+        IServerStreamWriter<PublishStreamResponse> responses
+    )
     {
-        OpenProducer open = await NextAsync(reader).ConfigureAwait(false) && reader.Current.Open is { } asked
-            ? asked
-            : throw new BrokerException(ErrorCode.InvalidArgument, "The first request has no open; it opens the producer.");
+        OpenProducer open =
+            await NextAsync(reader).ConfigureAwait(false) && reader.Current.Open is { } asked
+                ? asked
+                : throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    "The first request has no open; it opens the producer."
+                );
         access.Demand(open.Topic);
-        using PublishSession session = _session = await PublishSession.OpenAsync(broker, ConnectionId, time, open, maxMessageBytes).ConfigureAwait(false);
+        using PublishSession session = _session = await PublishSession
+            .OpenAsync(broker, ConnectionId, time, open, maxMessageBytes)
+            .ConfigureAwait(false);
         Review(); // What changed meanwhile has not met it.
-        await responses.WriteAsync(new PublishStreamResponse { Opened = Describe(session, open) }).ConfigureAwait(false);
+        await responses
+            .WriteAsync(new PublishStreamResponse { Opened = Describe(session, open) })
+            .ConfigureAwait(false);
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(Context.CancellationToken);
         Task reading = Task.Run(() => ReadAsync(reader, session, ending.Token), CancellationToken.None);
         try
@@ -58,13 +76,14 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         }
     }
 
-    private static ProducerOpened Describe(PublishSession session, OpenProducer open) => new()
-    {
-        Partitions = session.Opened.PartitionCount,
-        AckLevel = (DurabilityLevel)session.Opened.AckLevel,
-        MaxMessageBytes = (ulong)session.MaxMessageBytes,
-        NextSequence = open.ProducerName.Length != 0 ? session.Opened.NextSequence : 0,
-    };
+    private static ProducerOpened Describe(PublishSession session, OpenProducer open) =>
+        new()
+        {
+            Partitions = session.Opened.PartitionCount,
+            AckLevel = (DurabilityLevel)session.Opened.AckLevel,
+            MaxMessageBytes = (ulong)session.MaxMessageBytes,
+            NextSequence = open.ProducerName.Length != 0 ? session.Opened.NextSequence : 0,
+        };
 
     private async Task AnswerAsync(PublishSession session, IServerStreamWriter<PublishStreamResponse> responses)
     {
@@ -90,11 +109,20 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
             ExceptionDispatchInfo.Throw(_failure);
         Context.CancellationToken.ThrowIfCancellationRequested();
         if (_isStopping)
-            throw new BrokerException(ErrorCode.ShuttingDown, "The broker is stopping; what it has acknowledged is stored, and nothing else.");
+        {
+            throw new BrokerException(
+                ErrorCode.ShuttingDown,
+                "The broker is stopping; what it has acknowledged is stored, and nothing else."
+            );
+        }
     }
 
     /// <summary>Takes requests until the client has no more or one is refused.</summary>
-    private async Task ReadAsync(IAsyncStreamReader<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    private async Task ReadAsync(
+        IAsyncStreamReader<PublishStreamRequest> reader,
+        PublishSession session,
+        CancellationToken cancellationToken
+    )
     {
         try
         {
@@ -108,7 +136,8 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         }
         try
         {
-            await session.SendAsync(cancellationToken).ConfigureAwait(false); // What came before the end or the refusal.
+            // What came before the end or the refusal.
+            await session.SendAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (Exception e) when (e is BrokerException or OperationCanceledException)
         {
@@ -121,23 +150,43 @@ internal sealed class PublishCall(LightQBroker broker, CallAccess access, int ma
         }
     }
 
-    private async ValueTask TakeAllAsync(IAsyncStreamReader<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    private async ValueTask TakeAllAsync(
+        IAsyncStreamReader<PublishStreamRequest> reader,
+        PublishSession session,
+        CancellationToken cancellationToken
+    )
     {
         if (reader.Current.Messages.Count != 0)
             await TakeAsync(reader.Current, session, cancellationToken).ConfigureAwait(false);
         while (!_isStopping && await NextOrSendAsync(reader, session, cancellationToken).ConfigureAwait(false))
         {
             if (reader.Current.Open is not null)
-                throw new BrokerException(ErrorCode.InvalidArgument, "A request behind the first has an open; one call has one producer.");
+            {
+                throw new BrokerException(
+                    ErrorCode.InvalidArgument,
+                    "A request behind the first has an open; one call has one producer."
+                );
+            }
+
             await TakeAsync(reader.Current, session, cancellationToken).ConfigureAwait(false);
         }
     }
 
-    private static async ValueTask TakeAsync(PublishStreamRequest request, PublishSession session, CancellationToken cancellationToken) =>
-        await session.AddAsync(request.Messages, request.HasFirstSequence ? request.FirstSequence : null, cancellationToken).ConfigureAwait(false);
+    private static async ValueTask TakeAsync(
+        PublishStreamRequest request,
+        PublishSession session,
+        CancellationToken cancellationToken
+    ) =>
+        await session
+            .AddAsync(request.Messages, request.HasFirstSequence ? request.FirstSequence : null, cancellationToken)
+            .ConfigureAwait(false);
 
     /// <summary>Reads the next request; when it is not there yet, what was collected goes on its way.</summary>
-    private async ValueTask<bool> NextOrSendAsync(IAsyncStreamReader<PublishStreamRequest> reader, PublishSession session, CancellationToken cancellationToken)
+    private async ValueTask<bool> NextOrSendAsync(
+        IAsyncStreamReader<PublishStreamRequest> reader,
+        PublishSession session,
+        CancellationToken cancellationToken
+    )
     {
         Task<bool> pending = NextAsync(reader);
         if (pending.IsCompleted)

@@ -10,11 +10,16 @@ using Topic = LightQ.Broker.Topics.Topic;
 
 namespace LightQ.Server.Messages;
 
-/// <summary>What one call publishes to one topic: routes messages to partitions and knows which requests are acknowledged.</summary>
+/// <summary>
+/// What one call publishes to one topic: routes messages to partitions and knows which requests are acknowledged.
+/// </summary>
 /// <remarks>One thread at a time adds and sends; another may take answers meanwhile.</remarks>
 internal sealed class PublishSession : IDisposable
 {
-    /// <summary>What may wait for its acks, or for the client to read them: the data plane's measure, and as many messages as keep the account of them small.</summary>
+    /// <summary>
+    /// What may wait for its acks, or for the client to read them: the data plane's measure, and as many messages as
+    /// keep the account of them small.
+    /// </summary>
     private const long MostUnansweredBytes = ProtocolLimits.UnacknowledgedBytes;
     private const int MostUnansweredMessages = 64 * 1024;
 
@@ -31,7 +36,14 @@ internal sealed class PublishSession : IDisposable
     private int _current;
     private BrokerException? _failure;
 
-    private PublishSession(LightQBroker broker, uint connectionId, TimeProvider time, Topic topic, OpenProducerFrame open, int maxMessageBytes)
+    private PublishSession(
+        LightQBroker broker,
+        uint connectionId,
+        TimeProvider time,
+        Topic topic,
+        OpenProducerFrame open,
+        int maxMessageBytes
+    )
     {
         (_broker, ConnectionId, _time, _topic, _open) = (broker, connectionId, time, topic, open);
         MaxMessageBytes = Math.Min(maxMessageBytes, topic.Settings.MaxMessageBytes);
@@ -79,17 +91,44 @@ internal sealed class PublishSession : IDisposable
     /// <param name="open">What is asked for.</param>
     /// <param name="maxMessageBytes">The broker's largest message; a topic may allow less.</param>
     /// <exception cref="BrokerException">The topic takes no messages, or not as asked for.</exception>
-    public static async Task<PublishSession> OpenAsync(LightQBroker broker, uint connectionId, TimeProvider time, OpenProducer open, int maxMessageBytes)
+    public static async Task<PublishSession> OpenAsync(
+        LightQBroker broker,
+        uint connectionId,
+        TimeProvider time,
+        OpenProducer open,
+        int maxMessageBytes
+    )
     {
         Topic topic = broker.GetTopic(open.Topic);
         if (open.HasPartition)
             topic.GetPartition(open.Partition);
         if (!System.Enum.IsDefined(open.AckLevel))
-            throw new BrokerException(ErrorCode.InvalidArgument, $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 3.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"ack_level is {(int)open.AckLevel}; allowed: 0 (the topic's) to 3."
+            );
+        }
+
         if (open.ProducerName.Length != 0 && !open.HasPartition && topic.Partitions.Length > 1)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"producer_name is set and the topic '{topic.Name}' has {topic.Partitions.Length} partitions: a named producer is of one; set partition.");
-        var frame = new OpenProducerFrame(topic.Name, open.HasPartition ? open.Partition : OpenProducerFrame.AnyPartition, (Durability)open.AckLevel, open.ProducerName);
-        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes) { _current = (int)open.Partition };
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"producer_name is set and the topic '{topic.Name}' has {topic.Partitions.Length} partitions: a named "
+                    + $"producer is of one; set partition."
+            );
+        }
+
+        var frame = new OpenProducerFrame(
+            topic.Name,
+            open.HasPartition ? open.Partition : OpenProducerFrame.AnyPartition,
+            (Durability)open.AckLevel,
+            open.ProducerName
+        );
+        var session = new PublishSession(broker, connectionId, time, topic, frame, maxMessageBytes)
+        {
+            _current = (int)open.Partition,
+        };
         if (!open.HasPartition)
         {
             session._current = Random.Shared.Next(topic.Partitions.Length);
@@ -99,17 +138,37 @@ internal sealed class PublishSession : IDisposable
         return session;
     }
 
-    /// <summary>Takes the messages of a request, and sends those whose batch is full. All are checked before anything is done with any.</summary>
+    /// <summary>
+    /// Takes the messages of a request, and sends those whose batch is full. All are checked before anything is done
+    /// with any.
+    /// </summary>
     /// <exception cref="BrokerException">A message may not be published, or the session has failed.</exception>
-    public async ValueTask<PendingPublish> AddAsync(IReadOnlyList<PublishedMessage> messages, ulong? firstSequence, CancellationToken cancellationToken)
+    public async ValueTask<PendingPublish> AddAsync(
+        IReadOnlyList<PublishedMessage> messages,
+        ulong? firstSequence,
+        CancellationToken cancellationToken
+    )
     {
         if (messages.Count == 0)
             throw new BrokerException(ErrorCode.InvalidArgument, "messages is empty; allowed: one or more.");
         if (messages.Count > MostUnansweredMessages)
-            throw new BrokerException(ErrorCode.InvalidArgument, $"messages has {messages.Count} entries; allowed: at most {MostUnansweredMessages}.");
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"messages has {messages.Count} entries; allowed: at most {MostUnansweredMessages}."
+            );
+        }
+
         if (firstSequence is not null && !IsNamed)
-            throw new BrokerException(ErrorCode.InvalidArgument, "first_sequence is set, and the producer has no name; only a named producer numbers its messages.");
-        long now = Now, bytes = 0;
+        {
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                "first_sequence is set, and the producer has no name; only a named producer numbers its messages."
+            );
+        }
+
+        long now = Now,
+            bytes = 0;
         int[] sizes = new int[messages.Count];
         var properties = new BatchProperties[messages.Count];
         for (int i = 0; i < sizes.Length; i++)
@@ -129,11 +188,13 @@ internal sealed class PublishSession : IDisposable
             _publishers[_current]!.NextSequence = sequence;
         for (int i = 0; i < sizes.Length; i++)
         {
-            PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], properties[i], cancellationToken).ConfigureAwait(false);
+            PartitionPublisher publisher = await ChooseAsync(messages[i], sizes[i], properties[i], cancellationToken)
+                .ConfigureAwait(false);
             publisher.Add(messages[i], sizes[i], _encoder, properties[i], request, i);
         }
         if (IsNamed)
-            await SendAsync(cancellationToken).ConfigureAwait(false); // A batch that is sent again must be the same batch.
+            // A batch that is sent again must be the same batch.
+            await SendAsync(cancellationToken).ConfigureAwait(false);
         return request;
     }
 
@@ -220,8 +281,17 @@ internal sealed class PublishSession : IDisposable
         lock (Gate)
         {
             ThrowIfFailed();
-            if (_unansweredMessages != 0 && (_unansweredBytes + request.Bytes > MostUnansweredBytes || _unansweredMessages + request.Count > MostUnansweredMessages))
+            if (
+                _unansweredMessages != 0
+                && (
+                    _unansweredBytes + request.Bytes > MostUnansweredBytes
+                    || _unansweredMessages + request.Count > MostUnansweredMessages
+                )
+            )
+            {
                 return false;
+            }
+
             _unanswered.Enqueue(request);
             _unansweredBytes += request.Bytes;
             _unansweredMessages += request.Count;
@@ -229,11 +299,19 @@ internal sealed class PublishSession : IDisposable
         }
     }
 
-    /// <summary>Messages without a key and an id stay with a partition until its batch is full or sent, and then go to the next.</summary>
-    private async ValueTask<PartitionPublisher> ChooseAsync(PublishedMessage message, int size, BatchProperties properties, CancellationToken cancellationToken)
+    /// <summary>
+    /// Messages without a key and an id stay with a partition until its batch is full or sent, and then go to the next.
+    /// </summary>
+    private async ValueTask<PartitionPublisher> ChooseAsync(
+        PublishedMessage message,
+        int size,
+        BatchProperties properties,
+        CancellationToken cancellationToken
+    )
     {
         bool isRouted = IsRouted(message);
-        PartitionPublisher publisher = await PublisherOfAsync(isRouted ? PartitionOf(message) : _current).ConfigureAwait(false);
+        PartitionPublisher publisher = await PublisherOfAsync(isRouted ? PartitionOf(message) : _current)
+            .ConfigureAwait(false);
         if (publisher.Fits(size, properties))
             return publisher;
         await publisher.SendAsync(cancellationToken).ConfigureAwait(false);
@@ -246,10 +324,14 @@ internal sealed class PublishSession : IDisposable
         return publisher;
     }
 
-    private bool IsRouted(PublishedMessage message) => (message.HasKey || message.MessageId.Length != 0) && _open.Partition == OpenProducerFrame.AnyPartition;
+    private bool IsRouted(PublishedMessage message) =>
+        (message.HasKey || message.MessageId.Length != 0) && _open.Partition == OpenProducerFrame.AnyPartition;
 
     private int PartitionOf(PublishedMessage message) =>
-        KeyRouting.PartitionOf(message.HasKey ? message.Key.Span : Encoding.UTF8.GetBytes(message.MessageId), _publishers.Length);
+        KeyRouting.PartitionOf(
+            message.HasKey ? message.Key.Span : Encoding.UTF8.GetBytes(message.MessageId),
+            _publishers.Length
+        );
 
     /// <summary>Goes to the next partition that is served, if there is any.</summary>
     private void MoveOn()

@@ -30,7 +30,10 @@ internal sealed class RecordEncoder(int maxMessageBytes)
         long size = message.Key.Length + headers + message.Body.Length;
         return size <= maxMessageBytes
             ? RecordWriter.SizeOf(message.Body.Length, message.Key.Length, (int)headers)
-            : throw new BrokerException(ErrorCode.MessageTooLarge, $"messages[{index}] has {size} bytes of key, headers and body; the topic takes {maxMessageBytes}.");
+            : throw new BrokerException(
+                ErrorCode.MessageTooLarge,
+                $"messages[{index}] has {size} bytes of key, headers and body; the topic takes {maxMessageBytes}."
+            );
     }
 
     /// <summary>Writes a message that was measured.</summary>
@@ -44,7 +47,14 @@ internal sealed class RecordEncoder(int maxMessageBytes)
                 Array.Resize(ref _headers, Math.Max(headers + most, 2 * _headers.Length));
             headers += Write(header, _headers.AsSpan(headers));
         }
-        RecordWriter.Write(record, message.Body.Span, message.Key.Span, message.HasKey, _headers.AsSpan(0, headers), message.Tombstone);
+        RecordWriter.Write(
+            record,
+            message.Body.Span,
+            message.Key.Span,
+            message.HasKey,
+            _headers.AsSpan(0, headers),
+            message.Tombstone
+        );
     }
 
     private static int Write(MessageHeader header, Span<byte> destination)
@@ -52,7 +62,11 @@ internal sealed class RecordEncoder(int maxMessageBytes)
         if (header.Name.Length == 0)
             return RecordWriter.WriteWellKnownHeader(destination, (byte)header.Id, header.Value.Span);
         Span<byte> name = stackalloc byte[byte.MaxValue];
-        return RecordWriter.WriteHeader(destination, name[..Encoding.UTF8.GetBytes(header.Name, name)], header.Value.Span);
+        return RecordWriter.WriteHeader(
+            destination,
+            name[..Encoding.UTF8.GetBytes(header.Name, name)],
+            header.Value.Span
+        );
     }
 
     private static int SizeOf(MessageHeader header, int index)
@@ -62,8 +76,13 @@ internal sealed class RecordEncoder(int maxMessageBytes)
             return RecordWriter.SizeOfWellKnownHeader(header.Value.Length);
         return name is > 0 and <= byte.MaxValue
             ? RecordWriter.SizeOfHeader(name, header.Value.Length)
-            : throw Refuse(index, $"has a header whose name has {name} bytes; allowed: 1 to {byte.MaxValue}, or none and an id of 1 to {byte.MaxValue}");
+            : throw Refuse(
+                index,
+                $"has a header whose name has {name} bytes; allowed: 1 to {byte.MaxValue}, or none and an id of 1 to "
+                    + $"{byte.MaxValue}"
+            );
     }
 
-    private static BrokerException Refuse(int index, string problem) => new(ErrorCode.InvalidArgument, $"messages[{index}] {problem}.");
+    private static BrokerException Refuse(int index, string problem) =>
+        new(ErrorCode.InvalidArgument, $"messages[{index}] {problem}.");
 }

@@ -4,7 +4,9 @@ using LightQ.Protocol;
 
 namespace LightQ.Server.Messages;
 
-/// <summary>Times of requests: what is none, or outside its range, is refused with the field's name and what is allowed.</summary>
+/// <summary>
+/// Times of requests: what is none, or outside its range, is refused with the field's name and what is allowed.
+/// </summary>
 internal static class RequestTimes
 {
     /// <summary>A point in time, in unix microseconds.</summary>
@@ -17,7 +19,10 @@ internal static class RequestTimes
         }
         catch (InvalidOperationException)
         {
-            throw new BrokerException(ErrorCode.InvalidArgument, $"{name} is {time.Seconds} s and {time.Nanos} ns; allowed: a normal protobuf timestamp.");
+            throw new BrokerException(
+                ErrorCode.InvalidArgument,
+                $"{name} is {time.Seconds} s and {time.Nanos} ns; allowed: a normal protobuf timestamp."
+            );
         }
     }
 
@@ -35,6 +40,9 @@ internal static class RequestTimes
         {
             // Not a duration that protobuf allows: refused with the others.
         }
-        throw new BrokerException(ErrorCode.InvalidArgument, $"{name} is {duration.Seconds} s and {duration.Nanos} ns; allowed: {allowed}.");
+        throw new BrokerException(
+            ErrorCode.InvalidArgument,
+            $"{name} is {duration.Seconds} s and {duration.Nanos} ns; allowed: {allowed}."
+        );
     }
 }

@@ -42,7 +42,9 @@ internal sealed class RunReader(TimeProvider time)
     private long _end;
     private LogGap? _gap;
 
-    /// <summary>Whether there is nothing left of the run; known once <see cref="Next"/> has said that it is at its end.</summary>
+    /// <summary>
+    /// Whether there is nothing left of the run; known once <see cref="Next"/> has said that it is at its end.
+    /// </summary>
     public bool IsExhausted => _gap is null && _offset >= _end && _nextBatch >= _runLength;
 
     /// <summary>Whose messages they are.</summary>
@@ -86,7 +88,10 @@ internal sealed class RunReader(TimeProvider time)
         _run = ArrayPool<byte>.Shared.Rent(_runLength);
         delivery.Run.Memory.CopyTo(_run);
         // A group may hand back what is older than its position was.
-        _expected = source.GroupName.Length != 0 ? delivery.Run.Start.Offset : Math.Max(delivery.Run.Start.Offset, source.FirstOffset);
+        _expected =
+            source.GroupName.Length != 0
+                ? delivery.Run.Start.Offset
+                : Math.Max(delivery.Run.Start.Offset, source.FirstOffset);
     }
 
     /// <summary>Lets go of the run.</summary>
@@ -153,7 +158,9 @@ internal sealed class RunReader(TimeProvider time)
     {
         if (_nextBatch >= _runLength)
             return false;
-        _isBatchSound = BatchView.TryRead(_run.AsSpan(_nextBatch, _runLength - _nextBatch), out BatchView batch) && batch.VerifyHeader();
+        _isBatchSound =
+            BatchView.TryRead(_run.AsSpan(_nextBatch, _runLength - _nextBatch), out BatchView batch)
+            && batch.VerifyHeader();
         if (!_isBatchSound)
         {
             // Where the next batch begins is not known.
@@ -217,7 +224,8 @@ internal sealed class RunReader(TimeProvider time)
     /// <summary>Goes to another range of the batch at hand.</summary>
     private void BeginRange()
     {
-        long first = _range.FirstOffset, end = first + _range.Count;
+        long first = _range.FirstOffset,
+            end = first + _range.Count;
         if (!_isBatchSound)
         {
             _gap = new LogGap(first, end - 1, GapReason.Corrupt);
@@ -270,7 +278,10 @@ internal sealed class RunReader(TimeProvider time)
         _gap = new LogGap(first, end - 1, GapReason.Expired);
     }
 
-    /// <summary>Messages that the consumer does not get to see are done; on subscriptions that settle by themselves this says nothing new.</summary>
+    /// <summary>
+    /// Messages that the consumer does not get to see are done; on subscriptions that settle by themselves this says
+    /// nothing new.
+    /// </summary>
     private void PassOver(long first, long end)
     {
         _source!.Settle(new SettleRange(SettleKind.Complete, _range.DeliveryId, first, (uint)(end - first)), default);

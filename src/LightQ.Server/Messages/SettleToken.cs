@@ -34,7 +34,8 @@ internal readonly record struct SettleToken(Guid Fetcher, uint Partition, uint D
             new Guid(bytes[..16]),
             BinaryPrimitives.ReadUInt32BigEndian(bytes[16..]),
             BinaryPrimitives.ReadUInt32BigEndian(bytes[20..]),
-            BinaryPrimitives.ReadInt64BigEndian(bytes[24..]));
+            BinaryPrimitives.ReadInt64BigEndian(bytes[24..])
+        );
         return token.Offset >= 0;
     }
 

@@ -9,10 +9,15 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Ports;
 
-/// <summary>Kestrel's sockets on listeners that are bound already, with an accept loop that waits when accepting fails: Kestrel's own tries again at once, which without descriptors takes a whole core.</summary>
+/// <summary>
+/// Kestrel's sockets on listeners that are bound already, with an accept loop that waits when accepting fails:
+/// Kestrel's own tries again at once, which without descriptors takes a whole core.
+/// </summary>
 /// <remarks>
-/// What serves a connection gets Kestrel's own memory pool, as from Kestrel's own listener. The pool of a context factory made here, <see cref="MemoryPool{T}.Shared"/>, has a buffer without a byte
-/// for who names no size: that is what HTTP/2 would give a response's writer after the client has reset its stream, and a serializer that asks for room until its message is written would ask for ever.
+/// What serves a connection gets Kestrel's own memory pool, as from Kestrel's own listener. The pool of a context
+/// factory made here, <see cref="MemoryPool{T}.Shared"/>, has a buffer without a byte for who names no size: that is
+/// what HTTP/2 would give a response's writer after the client has reset its stream, and a serializer that asks for
+/// room until its message is written would ask for ever.
 /// </remarks>
 internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
 {
@@ -21,7 +26,13 @@ internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
     private readonly SocketConnectionContextFactory _contexts;
     private readonly CancellationTokenSource _unbound = new();
 
-    private BackOffListener(Socket socket, MemoryPool<byte> pool, ServerLimits limits, TimeProvider time, ILogger logger)
+    private BackOffListener(
+        Socket socket,
+        MemoryPool<byte> pool,
+        ServerLimits limits,
+        TimeProvider time,
+        ILogger logger
+    )
     {
         MemoryPool = pool;
         _socket = socket;
@@ -74,10 +85,21 @@ internal sealed class BackOffListener : IConnectionListener, IMemoryPoolFeature
     }
 
     /// <summary>Hands these listeners to Kestrel.</summary>
-    internal sealed class Factory(Func<EndPoint, Socket> socketOf, IMemoryPoolFactory<byte> pools, ServerLimits limits, TimeProvider time, ILogger logger) : IConnectionListenerFactory
+    internal sealed class Factory(
+        Func<EndPoint, Socket> socketOf,
+        IMemoryPoolFactory<byte> pools,
+        ServerLimits limits,
+        TimeProvider time,
+        ILogger logger
+    ) : IConnectionListenerFactory
     {
         /// <inheritdoc/>
-        public ValueTask<IConnectionListener> BindAsync(EndPoint endpoint, CancellationToken cancellationToken = default) =>
-            ValueTask.FromResult<IConnectionListener>(new BackOffListener(socketOf(endpoint), pools.Create(), limits, time, logger));
+        public ValueTask<IConnectionListener> BindAsync(
+            EndPoint endpoint,
+            CancellationToken cancellationToken = default
+        ) =>
+            ValueTask.FromResult<IConnectionListener>(
+                new BackOffListener(socketOf(endpoint), pools.Create(), limits, time, logger)
+            );
     }
 }

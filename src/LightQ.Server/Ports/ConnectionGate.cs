@@ -5,12 +5,22 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace LightQ.Server.Ports;
 
-/// <summary>Counts the connections of an HTTP port, and turns away what is too much before a byte of it is read.</summary>
+/// <summary>
+/// Counts the connections of an HTTP port, and turns away what is too much before a byte of it is read.
+/// </summary>
 /// <param name="limits">The limits.</param>
 /// <param name="setting">The one of this port: the name of the <see cref="HttpOptions"/>' property.</param>
 /// <param name="most">Its value.</param>
-/// <param name="answer">What tells a peer the reason in its own language; null on a port that speaks TLS, where nothing can be told before a handshake.</param>
-internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<HttpOptions, int> most, Func<string, byte[]>? answer)
+/// <param name="answer">
+/// What tells a peer the reason in its own language; null on a port that speaks TLS, where nothing can be told before a
+/// handshake.
+/// </param>
+internal sealed class ConnectionGate(
+    ServerLimits limits,
+    string setting,
+    Func<HttpOptions, int> most,
+    Func<string, byte[]>? answer
+)
 {
     private const int MostRefused = 100;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
@@ -22,14 +32,21 @@ internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<H
     public void Guard(ListenOptions listen) => listen.Use(next => connection => MeetAsync(connection, next));
 
     /// <summary>An answer of HTTP/1.1.</summary>
-    public static byte[] Http1(string reason) => Encoding.UTF8.GetBytes(
-        $"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: {Encoding.UTF8.GetByteCount(reason) + 1}\r\n\r\n{reason}\n");
+    public static byte[] Http1(string reason) =>
+        Encoding.UTF8.GetBytes(
+            $"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: "
+                + $"close\r\nContent-Length: {Encoding.UTF8.GetByteCount(reason) + 1}\r\n\r\n{reason}\n"
+        );
 
     /// <summary>An answer of HTTP/2: no settings, and GOAWAY with ENHANCE_YOUR_CALM and the reason.</summary>
     public static byte[] Http2(string reason)
     {
-        const int FrameHeader = 9, GoAway = 7, EnhanceYourCalm = 11, Settings = 4;
-        int text = Encoding.UTF8.GetByteCount(reason), body = 8 + text;
+        const int FrameHeader = 9,
+            GoAway = 7,
+            EnhanceYourCalm = 11,
+            Settings = 4;
+        int text = Encoding.UTF8.GetByteCount(reason),
+            body = 8 + text;
         byte[] bytes = new byte[FrameHeader + FrameHeader + body];
         bytes[3] = Settings;
         Span<byte> frame = bytes.AsSpan(FrameHeader);
@@ -42,7 +59,11 @@ internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<H
     private async Task MeetAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         HttpOptions options = limits.Http;
-        Admission admission = _counter.TryAdd(connection.RemoteEndPoint, most(options), options.MaxConnectionsPerAddress);
+        Admission admission = _counter.TryAdd(
+            connection.RemoteEndPoint,
+            most(options),
+            options.MaxConnectionsPerAddress
+        );
         if (admission != Admission.Admitted)
         {
             await RefuseAsync(connection, Reason(connection, admission, options)).ConfigureAwait(false);
@@ -58,9 +79,18 @@ internal sealed class ConnectionGate(ServerLimits limits, string setting, Func<H
         }
     }
 
-    private string Reason(ConnectionContext connection, Admission admission, HttpOptions options) => admission == Admission.TooMany
-        ? limits.HttpRefusals.Refuse(setting, most(options), $"{connection.RemoteEndPoint} is refused: as many connections are open")
-        : limits.HttpRefusals.Refuse(nameof(HttpOptions.MaxConnectionsPerAddress), options.MaxConnectionsPerAddress, $"{connection.RemoteEndPoint} is refused: as many connections are open from its address");
+    private string Reason(ConnectionContext connection, Admission admission, HttpOptions options) =>
+        admission == Admission.TooMany
+            ? limits.HttpRefusals.Refuse(
+                setting,
+                most(options),
+                $"{connection.RemoteEndPoint} is refused: as many connections are open"
+            )
+            : limits.HttpRefusals.Refuse(
+                nameof(HttpOptions.MaxConnectionsPerAddress),
+                options.MaxConnectionsPerAddress,
+                $"{connection.RemoteEndPoint} is refused: as many connections are open from its address"
+            );
 
     private async Task RefuseAsync(ConnectionContext connection, string reason)
     {

@@ -32,14 +32,28 @@ internal static class ListenSocket
     }
 
     /// <summary>What a failed bind means and what to do about it.</summary>
-    public static ServerStartException Explain(SocketException error, IPAddress address, int port, string flag) => error.SocketErrorCode switch
-    {
-        SocketError.AddressAlreadyInUse => new ServerStartException(
-            ServerStartFailure.PortInUse, $"Port {port} is in use: stop the other program or choose {flag}.", error),
-        SocketError.AccessDenied => new ServerStartException(
-            ServerStartFailure.AccessDenied, $"Port {port} is not allowed for this user: choose {flag} above 1023.", error),
-        SocketError.AddressNotAvailable or SocketError.AddressFamilyNotSupported => new ServerStartException(
-            ServerStartFailure.Address, $"{address} is not an address of this machine: choose another --bind.", error),
-        _ => new ServerStartException(ServerStartFailure.Address, $"Cannot listen on {address}, port {port}: {error.Message}", error),
-    };
+    public static ServerStartException Explain(SocketException error, IPAddress address, int port, string flag) =>
+        error.SocketErrorCode switch
+        {
+            SocketError.AddressAlreadyInUse => new ServerStartException(
+                ServerStartFailure.PortInUse,
+                $"Port {port} is in use: stop the other program or choose {flag}.",
+                error
+            ),
+            SocketError.AccessDenied => new ServerStartException(
+                ServerStartFailure.AccessDenied,
+                $"Port {port} is not allowed for this user: choose {flag} above 1023.",
+                error
+            ),
+            SocketError.AddressNotAvailable or SocketError.AddressFamilyNotSupported => new ServerStartException(
+                ServerStartFailure.Address,
+                $"{address} is not an address of this machine: choose another --bind.",
+                error
+            ),
+            _ => new ServerStartException(
+                ServerStartFailure.Address,
+                $"Cannot listen on {address}, port {port}: {error.Message}",
+                error
+            ),
+        };
 }

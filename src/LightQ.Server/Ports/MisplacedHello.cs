@@ -6,7 +6,10 @@ using Microsoft.AspNetCore.Connections;
 
 namespace LightQ.Server.Ports;
 
-/// <summary>Answers a data-plane client that came to an HTTP port in its own language. HTTP/2 would leave it waiting without a word.</summary>
+/// <summary>
+/// Answers a data-plane client that came to an HTTP port in its own language. HTTP/2 would leave it waiting without a
+/// word.
+/// </summary>
 internal static class MisplacedHello
 {
     /// <summary>Where a frame has its type, and a request of HTTP a letter.</summary>
@@ -16,31 +19,45 @@ internal static class MisplacedHello
     /// <param name="reason">What the client is told.</param>
     /// <param name="patience">How long the first bytes may take.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="spokeTls">Called for a peer that speaks TLS, which this port does not if such bytes get here.</param>
+    /// <param name="spokeTls">
+    /// Called for a peer that speaks TLS, which this port does not if such bytes get here.
+    /// </param>
     /// <param name="next">Who serves the connection if it is not misplaced.</param>
-    public static ConnectionDelegate Answer(string reason, TimeSpan patience, TimeProvider time, Action<ConnectionContext> spokeTls, ConnectionDelegate next) => async connection =>
-    {
-        try
+    public static ConnectionDelegate Answer(
+        string reason,
+        TimeSpan patience,
+        TimeProvider time,
+        Action<ConnectionContext> spokeTls,
+        ConnectionDelegate next
+    ) =>
+        async connection =>
         {
-            byte[] first = await ReadFirstAsync(connection.Transport.Input, patience, time).ConfigureAwait(false);
-            if (FirstBytes.AreTls(first))
+            try
             {
-                spokeTls(connection); // What serves the port answers in the clear, from which a TLS client knows.
+                byte[] first = await ReadFirstAsync(connection.Transport.Input, patience, time).ConfigureAwait(false);
+                if (FirstBytes.AreTls(first))
+                {
+                    spokeTls(connection); // What serves the port answers in the clear, from which a TLS client knows.
+                }
+                else if (first.Length > TypeOffset && first[TypeOffset] == (byte)FrameType.Hello)
+                {
+                    TakeAll(connection.Transport.Input);
+                    FrameCodec.Write(
+                        connection.Transport.Output,
+                        new ErrorFrame(ErrorCode.UnexpectedFrame, reason),
+                        0,
+                        0
+                    );
+                    await connection.Transport.Output.FlushAsync().ConfigureAwait(false);
+                    return;
+                }
             }
-            else if (first.Length > TypeOffset && first[TypeOffset] == (byte)FrameType.Hello)
+            catch (Exception e) when (e is IOException or OperationCanceledException)
             {
-                TakeAll(connection.Transport.Input);
-                FrameCodec.Write(connection.Transport.Output, new ErrorFrame(ErrorCode.UnexpectedFrame, reason), 0, 0);
-                await connection.Transport.Output.FlushAsync().ConfigureAwait(false);
-                return;
+                return; // The peer has gone, or never said a thing.
             }
-        }
-        catch (Exception e) when (e is IOException or OperationCanceledException)
-        {
-            return; // The peer has gone, or never said a thing.
-        }
-        await next(connection).ConfigureAwait(false);
-    };
+            await next(connection).ConfigureAwait(false);
+        };
 
     /// <summary>The bytes up to a frame's type, without taking them; fewer when the peer sends no more.</summary>
     private static async Task<byte[]> ReadFirstAsync(PipeReader input, TimeSpan patience, TimeProvider time)
@@ -61,7 +78,9 @@ internal static class MisplacedHello
         }
     }
 
-    /// <summary>What the peer has sent is taken, or its end of the connection would be reset before it has read the answer.</summary>
+    /// <summary>
+    /// What the peer has sent is taken, or its end of the connection would be reset before it has read the answer.
+    /// </summary>
     private static void TakeAll(PipeReader input)
     {
         if (input.TryRead(out ReadResult read))

@@ -18,10 +18,15 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Ports;
 
-/// <summary>TLS in front of an HTTP port: the same certificate and the same rules as on the data port, and a line in the log for each peer that is refused.</summary>
+/// <summary>
+/// TLS in front of an HTTP port: the same certificate and the same rules as on the data port, and a line in the log for
+/// each peer that is refused.
+/// </summary>
 internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeout, TimeProvider time, ILogger logger)
 {
-    private const string Passed = "lightq.tls.passed", Problem = "lightq.tls.problem", ClientNames = "lightq.tls.client";
+    private const string Passed = "lightq.tls.passed",
+        Problem = "lightq.tls.problem",
+        ClientNames = "lightq.tls.client";
     private const int MostRead = 16 * 1024;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
@@ -29,42 +34,89 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
     public void Guard(ListenOptions listen, SslApplicationProtocol protocol)
     {
         listen.Use(next => connection => MeetAsync(connection, next));
-        listen.UseHttps(new TlsHandshakeCallbackOptions
-        {
-            HandshakeTimeout = timeout,
-            OnConnection = context => ValueTask.FromResult(tls.Begin((_, certificate, chain, errors) => Judge(context.Connection, certificate, chain, errors), [protocol])),
-        });
+        listen.UseHttps(
+            new TlsHandshakeCallbackOptions
+            {
+                HandshakeTimeout = timeout,
+                OnConnection = context =>
+                    ValueTask.FromResult(
+                        tls.Begin(
+                            (_, certificate, chain, errors) => Judge(context.Connection, certificate, chain, errors),
+                            [protocol]
+                        )
+                    ),
+            }
+        );
         listen.Use(next => connection => AdmitAsync(connection, next));
     }
 
-    /// <summary>Turns clients away that have not chosen HTTP/2 in the handshake, as it must be: what serves the port would log an error for each.</summary>
-    public void RequireHttp2(ListenOptions listen) => listen.Use(next => async connection =>
-    {
-        if (connection.Features.Get<ITlsApplicationProtocolFeature>() is { } chosen && chosen.ApplicationProtocol.Span.SequenceEqual(SslApplicationProtocol.Http2.Protocol.Span))
-        {
-            await next(connection).ConfigureAwait(false);
-            return;
-        }
-        Log(limits, logger, connection, "did not choose HTTP/2 in the TLS handshake (ALPN h2), and this port speaks nothing else");
-        await AnswerAsync(connection, Http1("400 Bad Request", "This port speaks gRPC: choose HTTP/2 in the TLS handshake (ALPN h2)."), Patience, time).ConfigureAwait(false);
-    });
+    /// <summary>
+    /// Turns clients away that have not chosen HTTP/2 in the handshake, as it must be: what serves the port would log
+    /// an error for each.
+    /// </summary>
+    public void RequireHttp2(ListenOptions listen) =>
+        listen.Use(next =>
+            async connection =>
+            {
+                if (
+                    connection.Features.Get<ITlsApplicationProtocolFeature>() is { } chosen
+                    && chosen.ApplicationProtocol.Span.SequenceEqual(SslApplicationProtocol.Http2.Protocol.Span)
+                )
+                {
+                    await next(connection).ConfigureAwait(false);
+                    return;
+                }
+                Log(
+                    limits,
+                    logger,
+                    connection,
+                    "did not choose HTTP/2 in the TLS handshake (ALPN h2), and this port speaks nothing else"
+                );
+                await AnswerAsync(
+                        connection,
+                        Http1(
+                            "400 Bad Request",
+                            "This port speaks gRPC: choose HTTP/2 in the TLS handshake (ALPN h2)."
+                        ),
+                        Patience,
+                        time
+                    )
+                    .ConfigureAwait(false);
+            }
+        );
 
     /// <summary>Why nothing is served on a request's connection; null when something is.</summary>
     public static string? ProblemOf(HttpContext http) => Item<string>(http, Problem);
 
-    /// <summary>Who sends a request by the verified certificate of its connection: its common name and its DNS names. None when none was shown.</summary>
-    public static IReadOnlyList<string> ClientNamesOf(HttpContext http) => Item<IReadOnlyList<string>>(http, ClientNames) ?? [];
+    /// <summary>
+    /// Who sends a request by the verified certificate of its connection: its common name and its DNS names. None when
+    /// none was shown.
+    /// </summary>
+    public static IReadOnlyList<string> ClientNamesOf(HttpContext http) =>
+        Item<IReadOnlyList<string>>(http, ClientNames) ?? [];
 
     private static T? Item<T>(HttpContext http, string key)
         where T : class =>
-        http.Features.Get<IConnectionItemsFeature>() is { } connection && connection.Items.TryGetValue(key, out object? item) ? item as T : null;
+        http.Features.Get<IConnectionItemsFeature>() is { } connection
+        && connection.Items.TryGetValue(key, out object? item)
+            ? item as T
+            : null;
 
-    /// <summary>As on the data port: the handshake ends well, and whoever lacks a certificate is told so behind it, in words that no alert has.</summary>
-    private bool Judge(BaseConnectionContext connection, X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
+    /// <summary>
+    /// As on the data port: the handshake ends well, and whoever lacks a certificate is told so behind it, in words
+    /// that no alert has.
+    /// </summary>
+    private bool Judge(
+        BaseConnectionContext connection,
+        X509Certificate? certificate,
+        X509Chain? chain,
+        SslPolicyErrors errors
+    )
     {
         string? problem = tls.ProblemOf(certificate, chain, errors);
         connection.Items[Problem] = problem;
-        connection.Items[ClientNames] = problem is null && certificate is X509Certificate2 shown ? CertificateNames.Of(shown) : null;
+        connection.Items[ClientNames] =
+            problem is null && certificate is X509Certificate2 shown ? CertificateNames.Of(shown) : null;
         return true;
     }
 
@@ -87,7 +139,15 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
         }
         await next(connection).ConfigureAwait(false);
         if (!connection.Items.ContainsKey(Passed))
-            Log(limits, logger, connection, "failed the TLS handshake: it does not trust this broker's certificate, or speaks no version of TLS from 1.2 on");
+        {
+            Log(
+                limits,
+                logger,
+                connection,
+                "failed the TLS handshake: it does not trust this broker's certificate, or speaks no version of TLS "
+                    + "from 1.2 on"
+            );
+        }
     }
 
     private async Task AdmitAsync(ConnectionContext connection, ConnectionDelegate next)
@@ -122,7 +182,8 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
         return AnswerAsync(connection, answer, Patience, time);
     }
 
-    private static bool IsHello(ReadOnlySpan<byte> bytes) => bytes.Length > sizeof(uint) && bytes[sizeof(uint)] == (byte)FrameType.Hello;
+    private static bool IsHello(ReadOnlySpan<byte> bytes) =>
+        bytes.Length > sizeof(uint) && bytes[sizeof(uint)] == (byte)FrameType.Hello;
 
     private static byte[] Hello(string reason)
     {
@@ -132,17 +193,28 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
     }
 
     /// <summary>An answer of HTTP/1.1, which clients of HTTP/2 know at least to be none of theirs.</summary>
-    private static byte[] Http1(string status, string reason) => Encoding.UTF8.GetBytes(
-        $"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: {Encoding.UTF8.GetByteCount(reason) + 1}\r\n\r\n{reason}\n");
+    private static byte[] Http1(string status, string reason) =>
+        Encoding.UTF8.GetBytes(
+            $"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: "
+                + $"{Encoding.UTF8.GetByteCount(reason) + 1}\r\n\r\n{reason}\n"
+        );
 
-    /// <summary>Answers, then takes what the peer sends: closed with bytes unread, the connection would be reset and the answer lost.</summary>
-    public static async Task AnswerAsync(ConnectionContext connection, byte[] answer, TimeSpan patience, TimeProvider? time = null)
+    /// <summary>
+    /// Answers, then takes what the peer sends: closed with bytes unread, the connection would be reset and the answer
+    /// lost.
+    /// </summary>
+    public static async Task AnswerAsync(
+        ConnectionContext connection,
+        byte[] answer,
+        TimeSpan patience,
+        TimeProvider? time = null
+    )
     {
         try
         {
             await connection.Transport.Output.WriteAsync(answer).ConfigureAwait(false);
             using var enough = new CancellationTokenSource(patience, time ?? TimeProvider.System);
-            for (long taken = 0; taken < MostRead;)
+            for (long taken = 0; taken < MostRead; )
             {
                 ReadResult read = await connection.Transport.Input.ReadAsync(enough.Token).ConfigureAwait(false);
                 taken += read.Buffer.Length;
@@ -161,6 +233,13 @@ internal sealed class TlsGate(ServerTls tls, ServerLimits limits, TimeSpan timeo
     public static void Log(ServerLimits limits, ILogger logger, ConnectionContext connection, string reason)
     {
         if (limits.MayLogRefusal("HTTP", out string unsaid))
-            ServerLog.HandshakeFailed(logger, connection.RemoteEndPoint?.ToString() ?? "unknown", (connection.LocalEndPoint as IPEndPoint)?.Port ?? 0, reason + unsaid);
+        {
+            ServerLog.HandshakeFailed(
+                logger,
+                connection.RemoteEndPoint?.ToString() ?? "unknown",
+                (connection.LocalEndPoint as IPEndPoint)?.Port ?? 0,
+                reason + unsaid
+            );
+        }
     }
 }

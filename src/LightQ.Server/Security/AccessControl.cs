@@ -6,10 +6,14 @@ using LightQ.Protocol;
 
 namespace LightQ.Server.Security;
 
-/// <summary>Decides who may do what, the same on every port, and sees that a change counts at once for what is open already. Thread-safe.</summary>
+/// <summary>
+/// Decides who may do what, the same on every port, and sees that a change counts at once for what is open already.
+/// Thread-safe.
+/// </summary>
 /// <remarks>
-/// Asked when something is opened or called, never per message. Decisions go by a topic's name alone, before it is looked up, so that a refusal is the same whether it exists or not.
-/// When anything changes, each reviewer walks what it has open, on the thread that made the change: when that call returns, nothing goes on that would be refused now.
+/// Asked when something is opened or called, never per message. Decisions go by a topic's name alone, before it is
+/// looked up, so that a refusal is the same whether it exists or not. When anything changes, each reviewer walks what
+/// it has open, on the thread that made the change: when that call returns, nothing goes on that would be refused now.
 /// </remarks>
 internal sealed class AccessControl : IDisposable
 {
@@ -26,7 +30,12 @@ internal sealed class AccessControl : IDisposable
         _broker = broker;
         _authenticator = authenticator;
         _time = time;
-        _expiry = time.CreateTimer(static self => ((AccessControl)self!).Review(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _expiry = time.CreateTimer(
+            static self => ((AccessControl)self!).Review(),
+            this,
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan
+        );
         broker.Users.Changed += Review;
         AwaitExpiry();
     }
@@ -57,31 +66,38 @@ internal sealed class AccessControl : IDisposable
     }
 
     /// <summary>Whether a principal may do something on a topic, which need not exist.</summary>
-    public bool Allows(Principal principal, Right right, string topic) => _authenticator.IsCurrent(principal) && principal.Kind switch
-    {
-        PrincipalKind.Admin => true,
-        PrincipalKind.Anonymous => right == Right.Admin || !HasCredentials(topic),
-        PrincipalKind.TopicUser => right is Right.Publish or Right.Consume && topic == principal.TopicName,
-        PrincipalKind.User => UserOf(principal) is { } user && user.May(right, topic),
-        _ => false,
-    };
+    public bool Allows(Principal principal, Right right, string topic) =>
+        _authenticator.IsCurrent(principal)
+        && principal.Kind switch
+        {
+            PrincipalKind.Admin => true,
+            PrincipalKind.Anonymous => right == Right.Admin || !HasCredentials(topic),
+            PrincipalKind.TopicUser => right is Right.Publish or Right.Consume && topic == principal.TopicName,
+            PrincipalKind.User => UserOf(principal) is { } user && user.May(right, topic),
+            _ => false,
+        };
 
     /// <summary>Whether a principal may know that a topic exists: it has some right there.</summary>
-    public bool Sees(Principal principal, string topic) => _authenticator.IsCurrent(principal) && principal.Kind switch
-    {
-        PrincipalKind.Admin => true,
-        PrincipalKind.Anonymous => !HasCredentials(topic),
-        PrincipalKind.TopicUser => topic == principal.TopicName,
-        PrincipalKind.User => UserOf(principal) is { } user && user.Sees(topic),
-        _ => false,
-    };
+    public bool Sees(Principal principal, string topic) =>
+        _authenticator.IsCurrent(principal)
+        && principal.Kind switch
+        {
+            PrincipalKind.Admin => true,
+            PrincipalKind.Anonymous => !HasCredentials(topic),
+            PrincipalKind.TopicUser => topic == principal.TopicName,
+            PrincipalKind.User => UserOf(principal) is { } user && user.Sees(topic),
+            _ => false,
+        };
 
     /// <summary>Why a principal may not go on; null when it may.</summary>
     public BrokerException? Refusal(Principal principal, Right right, string topic) =>
         Allows(principal, right, topic) ? null : Refuse(principal, right.ToString().ToLowerInvariant(), topic);
 
     /// <summary>Demands a right on a topic, which need not exist.</summary>
-    /// <exception cref="BrokerException">It is missing: <see cref="ErrorCode.PermissionDenied"/>; or there is no login: <see cref="ErrorCode.Unauthenticated"/>.</exception>
+    /// <exception cref="BrokerException">
+    /// It is missing: <see cref="ErrorCode.PermissionDenied"/>; or there is no login:
+    /// <see cref="ErrorCode.Unauthenticated"/>.
+    /// </exception>
     public void Demand(Principal principal, Right right, string topic)
     {
         if (Refusal(principal, right, topic) is { } refusal)
@@ -114,19 +130,25 @@ internal sealed class AccessControl : IDisposable
     }
 
     /// <summary>Why a principal counts as nobody any more; null while it counts.</summary>
-    public BrokerException? EndOf(Principal principal) => _authenticator.IsCurrent(principal) ? null : new BrokerException(
-        ErrorCode.Unauthenticated,
-        principal.Kind == PrincipalKind.Anonymous
-            ? "This broker now requires a login."
-            : $"The login of {principal} counts no more: it was given back, or the user, password or token has changed. Log in again.");
+    public BrokerException? EndOf(Principal principal) =>
+        _authenticator.IsCurrent(principal)
+            ? null
+            : new BrokerException(
+                ErrorCode.Unauthenticated,
+                principal.Kind == PrincipalKind.Anonymous
+                    ? "This broker now requires a login."
+                    : $"The login of {principal} counts no more: it was given back, or the user, password or token "
+                        + $"has changed. Log in again."
+            );
 
     /// <summary>Whether a principal may do everything.</summary>
-    public bool IsAdmin(Principal principal) => principal.Kind switch
-    {
-        PrincipalKind.Admin or PrincipalKind.Anonymous => true,
-        PrincipalKind.User => UserOf(principal) is { IsAdmin: true },
-        _ => false,
-    };
+    public bool IsAdmin(Principal principal) =>
+        principal.Kind switch
+        {
+            PrincipalKind.Admin or PrincipalKind.Anonymous => true,
+            PrincipalKind.User => UserOf(principal) is { IsAdmin: true },
+            _ => false,
+        };
 
     /// <summary>Ends a stream that its owner may not have any more.</summary>
     public void Review(Principal principal, Right right, string topic, OutputStream stream)
@@ -147,15 +169,23 @@ internal sealed class AccessControl : IDisposable
     private User? UserOf(Principal principal) =>
         _broker.Users.Table.Users.TryGetValue(principal.Name, out User? user) && user.Id == principal.Id ? user : null;
 
-    private bool HasCredentials(string topic) => _broker.TryGetTopic(topic, out Topic? found) && found.Credentials is not null;
+    private bool HasCredentials(string topic) =>
+        _broker.TryGetTopic(topic, out Topic? found) && found.Credentials is not null;
 
     private BrokerException Refuse(Principal principal, string right, string topic)
     {
         if (EndOf(principal) is { } end)
             return end;
         return principal.Kind == PrincipalKind.Anonymous
-            ? new BrokerException(ErrorCode.Unauthenticated, $"The topic '{TopicName.Printable(topic)}' has a user of its own and is closed to clients that have not logged in.")
-            : new BrokerException(ErrorCode.PermissionDenied, $"{principal} has not the right to {right} on '{TopicName.Printable(topic)}'.");
+            ? new BrokerException(
+                ErrorCode.Unauthenticated,
+                $"The topic '{TopicName.Printable(topic)}' has a user of its own and is closed to clients that have "
+                    + $"not logged in."
+            )
+            : new BrokerException(
+                ErrorCode.PermissionDenied,
+                $"{principal} has not the right to {right} on '{TopicName.Printable(topic)}'."
+            );
     }
 
     /// <summary>A token's end comes without a call.</summary>
@@ -163,7 +193,8 @@ internal sealed class AccessControl : IDisposable
     {
         DateTimeOffset now = _time.GetUtcNow();
         DateTimeOffset? next = _broker.Users.Table.Tokens.Values.Where(t => !t.HasExpired(now)).Min(t => t.Expires);
-        TimeSpan due = next is { } at && at - now < TimeSpan.FromDays(1) ? at - now : TimeSpan.FromDays(1); // A timer takes 49 days at most.
+        // A timer takes 49 days at most.
+        TimeSpan due = next is { } at && at - now < TimeSpan.FromDays(1) ? at - now : TimeSpan.FromDays(1);
         _expiry.Change(next is null ? Timeout.InfiniteTimeSpan : due, Timeout.InfiniteTimeSpan);
     }
 }

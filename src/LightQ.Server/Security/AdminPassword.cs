@@ -5,7 +5,9 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Security;
 
-/// <summary>The file <c>admin-password</c> of a data directory: the password of the user admin and nothing else.</summary>
+/// <summary>
+/// The file <c>admin-password</c> of a data directory: the password of the user admin and nothing else.
+/// </summary>
 internal static class AdminPassword
 {
     /// <summary>The file's name.</summary>
@@ -29,7 +31,10 @@ internal static class AdminPassword
                 Create(path);
                 ServerLog.PasswordWritten(logger, path);
             }
-            else if (!OperatingSystem.IsWindows() && (File.GetUnixFileMode(path) & ~(OwnerOnly | UnixFileMode.UserExecute)) != 0)
+            else if (
+                !OperatingSystem.IsWindows()
+                && (File.GetUnixFileMode(path) & ~(OwnerOnly | UnixFileMode.UserExecute)) != 0
+            )
             {
                 ServerLog.PasswordReadable(logger, path);
             }
@@ -38,11 +43,18 @@ internal static class AdminPassword
                 ServerLog.PasswordShort(logger, path, ShortPassword);
             return password.Length != 0
                 ? password
-                : throw new ServerStartException(ServerStartFailure.Configuration, $"'{path}' is empty: write a password into it, or delete it to have a new one made.");
+                : throw new ServerStartException(
+                    ServerStartFailure.Configuration,
+                    $"'{path}' is empty: write a password into it, or delete it to have a new one made."
+                );
         }
         catch (UnauthorizedAccessException e)
         {
-            throw new ServerStartException(ServerStartFailure.AccessDenied, $"'{path}' cannot be read or written by this user: {e.Message}", e);
+            throw new ServerStartException(
+                ServerStartFailure.AccessDenied,
+                $"'{path}' cannot be read or written by this user: {e.Message}",
+                e
+            );
         }
     }
 
@@ -56,7 +68,9 @@ internal static class AdminPassword
             options.UnixCreateMode = OwnerOnly;
         using (var file = new FileStream(temporary, options))
         {
-            file.Write(Encoding.ASCII.GetBytes(Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(PasswordBytes))));
+            file.Write(
+                Encoding.ASCII.GetBytes(Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(PasswordBytes)))
+            );
             file.Flush(flushToDisk: true);
         }
         File.Move(temporary, path);

@@ -23,10 +23,14 @@ internal sealed class Authenticator
     private const string WrongPassword = "User or password is wrong.";
 
     /// <summary>
-    /// How long who has shown a wrong password waits for the answer, drawn anew each time: who waits for it guesses once a second, and many that were refused together do
-    /// not come back together. Of the clock on the wall, whatever clock the broker has.
+    /// How long who has shown a wrong password waits for the answer, drawn anew each time: who waits for it guesses
+    /// once a second, and many that were refused together do not come back together. Of the clock on the wall, whatever
+    /// clock the broker has.
     /// </summary>
-    public static readonly (TimeSpan Least, TimeSpan Most) RefusalDelay = (TimeSpan.FromMilliseconds(500), TimeSpan.FromMilliseconds(1500));
+    public static readonly (TimeSpan Least, TimeSpan Most) RefusalDelay = (
+        TimeSpan.FromMilliseconds(500),
+        TimeSpan.FromMilliseconds(1500)
+    );
 
     private readonly LightQBroker _broker;
     private volatile AuthenticatorOptions _options;
@@ -36,13 +40,21 @@ internal sealed class Authenticator
     private readonly LoginTokens _logins;
 
     /// <param name="broker">Knows the users, and the topics that have one of their own.</param>
-    /// <param name="adminPassword">The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.</param>
+    /// <param name="adminPassword">
+    /// The admin's password: 256 random bits, so one round of SHA-256 is enough to keep it in memory.
+    /// </param>
     /// <param name="options">Who need not log in.</param>
     /// <param name="refusals">Counts logins that are refused because there are too many.</param>
     /// <param name="events">Hears of every login.</param>
     /// <param name="time">The clock that tokens expire by.</param>
     public Authenticator(
-        LightQBroker broker, string adminPassword, AuthenticatorOptions options, LimitRefusals refusals, ISecurityEvents events, TimeProvider time)
+        LightQBroker broker,
+        string adminPassword,
+        AuthenticatorOptions options,
+        LimitRefusals refusals,
+        ISecurityEvents events,
+        TimeProvider time
+    )
     {
         _broker = broker;
         _options = options;
@@ -56,7 +68,9 @@ internal sealed class Authenticator
     /// <summary>Where passwords are hashed.</summary>
     public PasswordQueue Passwords { get; }
 
-    /// <summary>Who need not log in. After a change, <see cref="AccessControl.Review()"/> ends what may not go on.</summary>
+    /// <summary>
+    /// Who need not log in. After a change, <see cref="AccessControl.Review()"/> ends what may not go on.
+    /// </summary>
     public AuthenticatorOptions Options
     {
         get => _options;
@@ -64,13 +78,18 @@ internal sealed class Authenticator
     }
 
     /// <summary>Whether a client that has not logged in may do anything.</summary>
-    public bool AllowsAnonymous(bool isLocal) => _options is { RequireAuth: false, IsLimitedToAdmin: false } && _broker.Users.Table.Users.IsEmpty && (isLocal || _options.AllowsRemoteAnonymous);
+    public bool AllowsAnonymous(bool isLocal) =>
+        _options is { RequireAuth: false, IsLimitedToAdmin: false }
+        && _broker.Users.Table.Users.IsEmpty
+        && (isLocal || _options.AllowsRemoteAnonymous);
 
     /// <summary>Checks what a client of the data plane shows.</summary>
     /// <param name="mechanism">See <see cref="HelloFrame.Mechanism"/>.</param>
     /// <param name="credentials">See <see cref="HelloFrame.Credentials"/>.</param>
     /// <param name="peer">Where it comes from.</param>
-    /// <exception cref="BrokerException">It is not what it says: <see cref="ErrorCode.Unauthenticated"/>; or too many ask at once.</exception>
+    /// <exception cref="BrokerException">
+    /// It is not what it says: <see cref="ErrorCode.Unauthenticated"/>; or too many ask at once.
+    /// </exception>
     public async ValueTask<Principal> AuthenticateAsync(string mechanism, string credentials, PeerChannel peer)
     {
         switch (mechanism)
@@ -79,20 +98,34 @@ internal sealed class Authenticator
                 return OfNothing(peer) ?? throw LoginDemandOf(peer, "a user and password, or a token.");
             case HelloFrame.Token:
                 Principal owner = OfToken(credentials, Origin.Data(peer));
-                _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, owner.ToString(), Origin.Data(peer), Detail: "token"));
+                _events.Raise(
+                    new SecurityEvent(
+                        SecurityAction.LoginAccepted,
+                        owner.ToString(),
+                        Origin.Data(peer),
+                        Detail: "token"
+                    )
+                );
                 return owner;
             case HelloFrame.External:
                 return AuthenticateExternal(peer);
             case HelloFrame.Plain:
                 int separator = credentials.IndexOf('\0', StringComparison.Ordinal);
-                (string user, string password) = separator < 0 ? (credentials, "") : (credentials[..separator], credentials[(separator + 1)..]);
-                return await LogInAsync(user, password, Origin.Data(peer), CancellationToken.None).ConfigureAwait(false);
+                (string user, string password) =
+                    separator < 0 ? (credentials, "") : (credentials[..separator], credentials[(separator + 1)..]);
+                return await LogInAsync(user, password, Origin.Data(peer), CancellationToken.None)
+                    .ConfigureAwait(false);
             default:
-                throw Refuse($"The mechanism is '{TopicName.Printable(mechanism)}'; allowed: {HelloFrame.Anonymous}, {HelloFrame.Plain}, {HelloFrame.Token}, {HelloFrame.External}.");
+                throw Refuse(
+                    $"The mechanism is '{TopicName.Printable(mechanism)}'; allowed: {HelloFrame.Anonymous}, "
+                        + $"{HelloFrame.Plain}, {HelloFrame.Token}, {HelloFrame.External}."
+                );
         }
     }
 
-    /// <summary>A client that shows nothing: who its certificate names, else nobody in particular; null when it has to log in.</summary>
+    /// <summary>
+    /// A client that shows nothing: who its certificate names, else nobody in particular; null when it has to log in.
+    /// </summary>
     public Principal? OfNothing(PeerChannel peer) =>
         OfCertificate(peer) ?? (AllowsAnonymous(peer.IsLocal) ? Principal.Anonymous(peer.IsLocal) : null);
 
@@ -100,8 +133,14 @@ internal sealed class Authenticator
     /// <param name="peer">The client.</param>
     /// <param name="how">How it does so.</param>
     public BrokerException LoginDemandOf(PeerChannel peer, string how) =>
-        _options.IsLimitedToAdmin ? AdminOnly()
-        : Refuse(peer.CertificateNames is { Count: > 0 } ? $"The client certificate names {Printable(peer)}, and no user has one of these names; so this broker requires {how}" : $"This broker requires {how}");
+        _options.IsLimitedToAdmin
+            ? AdminOnly()
+            : Refuse(
+                peer.CertificateNames is { Count: > 0 }
+                    ? $"The client certificate names {Printable(peer)}, and no user has one of these names; so this "
+                        + $"broker requires {how}"
+                    : $"This broker requires {how}"
+            );
 
     /// <summary>The user that a verified certificate names.</summary>
     /// <exception cref="BrokerException">There is no certificate, or it names no user.</exception>
@@ -110,18 +149,42 @@ internal sealed class Authenticator
         if (OfCertificate(peer) is not { } principal)
         {
             string names = Printable(peer);
-            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, names, Origin.Data(peer), Detail: "certificate"));
+            _events.Raise(
+                new SecurityEvent(SecurityAction.LoginRefused, names, Origin.Data(peer), Detail: "certificate")
+            );
             if (_options.IsLimitedToAdmin)
                 throw AdminOnly();
-            throw Refuse(names.Length == 0 ? "There is no client certificate on this connection." : $"The client certificate names {names}, and no user has one of these names.");
+            throw Refuse(
+                names.Length == 0
+                    ? "There is no client certificate on this connection."
+                    : $"The client certificate names {names}, and no user has one of these names."
+            );
         }
-        _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), Origin.Data(peer), Detail: "certificate"));
+        _events.Raise(
+            new SecurityEvent(
+                SecurityAction.LoginAccepted,
+                principal.ToString(),
+                Origin.Data(peer),
+                Detail: "certificate"
+            )
+        );
         return principal;
     }
 
-    /// <summary>Checks user and password; if either is wrong, says so after <see cref="RefusalDelay"/>. The user is a user's name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.</summary>
-    /// <exception cref="BrokerException">Either is wrong, or too many ask at once; or nobody but admin may log in at the moment, and the password was not even looked at.</exception>
-    public async ValueTask<Principal> LogInAsync(string user, string password, Origin origin, CancellationToken cancellationToken)
+    /// <summary>
+    /// Checks user and password; if either is wrong, says so after <see cref="RefusalDelay"/>. The user is a user's
+    /// name, <c>admin</c>, or <c>TOPIC/USER</c> for a topic's own.
+    /// </summary>
+    /// <exception cref="BrokerException">
+    /// Either is wrong, or too many ask at once; or nobody but admin may log in at the moment, and the password was not
+    /// even looked at.
+    /// </exception>
+    public async ValueTask<Principal> LogInAsync(
+        string user,
+        string password,
+        Origin origin,
+        CancellationToken cancellationToken
+    )
     {
         Principal? principal;
         if (user != Admin && _options.IsLimitedToAdmin)
@@ -131,11 +194,23 @@ internal sealed class Authenticator
         }
         if (user == Admin)
         {
-            principal = CryptographicOperations.FixedTimeEquals(SHA256.HashData(Encoding.UTF8.GetBytes(password)), _adminHash) ? Principal.Admin() : null;
+            principal = CryptographicOperations.FixedTimeEquals(
+                SHA256.HashData(Encoding.UTF8.GetBytes(password)),
+                _adminHash
+            )
+                ? Principal.Admin()
+                : null;
         }
         else if (user.IndexOf(TopicSeparator, StringComparison.Ordinal) is var separator && separator >= 0)
         {
-            principal = await OfTopicAsync(user[..separator], user[(separator + 1)..], password, origin, cancellationToken).ConfigureAwait(false);
+            principal = await OfTopicAsync(
+                    user[..separator],
+                    user[(separator + 1)..],
+                    password,
+                    origin,
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
         }
         else
         {
@@ -143,11 +218,19 @@ internal sealed class Authenticator
         }
         if (principal is null)
         {
-            _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), origin, Detail: "password"));
-            await Task.Delay(RefusalDelay.Least + ((RefusalDelay.Most - RefusalDelay.Least) * Random.Shared.NextDouble()), cancellationToken).ConfigureAwait(false);
+            _events.Raise(
+                new SecurityEvent(SecurityAction.LoginRefused, TopicName.Printable(user), origin, Detail: "password")
+            );
+            await Task.Delay(
+                    RefusalDelay.Least + ((RefusalDelay.Most - RefusalDelay.Least) * Random.Shared.NextDouble()),
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
             throw Refuse(WrongPassword);
         }
-        _events.Raise(new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), origin, Detail: "password"));
+        _events.Raise(
+            new SecurityEvent(SecurityAction.LoginAccepted, principal.ToString(), origin, Detail: "password")
+        );
         return principal;
     }
 
@@ -161,7 +244,9 @@ internal sealed class Authenticator
         if (principal is not null && IsCurrent(principal))
             return principal;
         _events.Raise(new SecurityEvent(SecurityAction.LoginRefused, "", origin, Detail: "token"));
-        throw _options.IsLimitedToAdmin ? AdminOnly() : Refuse("The token is unknown or has expired: log in for a new one.");
+        throw _options.IsLimitedToAdmin
+            ? AdminOnly()
+            : Refuse("The token is unknown or has expired: log in for a new one.");
     }
 
     /// <summary>Gives out a token that stands for a login for 15 minutes.</summary>
@@ -194,9 +279,12 @@ internal sealed class Authenticator
         {
             PrincipalKind.Anonymous => AllowsAnonymous(principal.IsLocal),
             PrincipalKind.Admin => true,
-            PrincipalKind.User => _broker.Users.Table.Users.TryGetValue(principal.Name, out User? user) && user.Id == principal.Id
+            PrincipalKind.User => _broker.Users.Table.Users.TryGetValue(principal.Name, out User? user)
+                && user.Id == principal.Id
                 && (principal.PasswordGeneration is not { } generation || generation == user.PasswordGeneration),
-            PrincipalKind.TopicUser => _broker.TryGetTopic(principal.TopicName, out Topic? topic) && topic.Id == principal.Id && topic.Credentials?.Password == principal.PasswordHash,
+            PrincipalKind.TopicUser => _broker.TryGetTopic(principal.TopicName, out Topic? topic)
+                && topic.Id == principal.Id
+                && topic.Credentials?.Password == principal.PasswordHash,
             _ => throw new InvalidOperationException($"A principal of kind {principal.Kind}."),
         };
     }
@@ -207,13 +295,16 @@ internal sealed class Authenticator
     /// <summary>Only a token's hash is kept.</summary>
     public static string HashOf(string token) => Convert.ToHexString(SHA256.HashData(Encoding.UTF8.GetBytes(token)));
 
-    private bool IsLasting(string hash, [NotNullWhen(true)] out AccessToken? token) => _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !token.HasExpired(_time.GetUtcNow());
+    private bool IsLasting(string hash, [NotNullWhen(true)] out AccessToken? token) =>
+        _broker.Users.Table.Tokens.TryGetValue(hash, out token) && !token.HasExpired(_time.GetUtcNow());
 
-    private Principal? OwnerOf(AccessToken token) => token.User == Admin
-        ? Principal.Admin(token.Hash)
-        : _broker.Users.Table.Users.TryGetValue(token.User, out User? user) ? Principal.OfToken(user, token.Hash) : null;
+    private Principal? OwnerOf(AccessToken token) =>
+        token.User == Admin ? Principal.Admin(token.Hash)
+        : _broker.Users.Table.Users.TryGetValue(token.User, out User? user) ? Principal.OfToken(user, token.Hash)
+        : null;
 
-    private static string Printable(PeerChannel peer) => string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
+    private static string Printable(PeerChannel peer) =>
+        string.Join(", ", peer.CertificateNames.Select(TopicName.Printable));
 
     private Principal? OfCertificate(PeerChannel peer)
     {
@@ -225,29 +316,56 @@ internal sealed class Authenticator
         return null;
     }
 
-    private async ValueTask<Principal?> OfUserAsync(string name, string password, Origin origin, CancellationToken cancellationToken)
+    private async ValueTask<Principal?> OfUserAsync(
+        string name,
+        string password,
+        Origin origin,
+        CancellationToken cancellationToken
+    )
     {
         User? user = _broker.Users.Table.Users.GetValueOrDefault(name);
         string? hash = user is { Password.Length: > 0 } ? user.Password : null;
-        if (!await Passwords.VerifyAsync(origin, user?.Id ?? Guid.Empty, hash, password, cancellationToken).ConfigureAwait(false))
+        if (
+            !await Passwords
+                .VerifyAsync(origin, user?.Id ?? Guid.Empty, hash, password, cancellationToken)
+                .ConfigureAwait(false)
+        )
+        {
             return null;
+        }
+
         if (!PasswordHash.IsCurrent(hash!))
             _broker.Users.Rehash(user!, await Passwords.CreateAsync(password, cancellationToken).ConfigureAwait(false));
         return Principal.OfPassword(user!);
     }
 
-    private async ValueTask<Principal?> OfTopicAsync(string name, string user, string password, Origin origin, CancellationToken cancellationToken)
+    private async ValueTask<Principal?> OfTopicAsync(
+        string name,
+        string user,
+        string password,
+        Origin origin,
+        CancellationToken cancellationToken
+    )
     {
         Topic? topic = _broker.TryGetTopic(name, out Topic? found) ? found : null;
         TopicCredentials? credentials = topic?.Credentials is { } own && own.User == user ? own : null;
-        return await Passwords.VerifyAsync(origin, topic?.Id ?? Guid.Empty, credentials?.Password, password, cancellationToken).ConfigureAwait(false)
+        return await Passwords
+            .VerifyAsync(origin, topic?.Id ?? Guid.Empty, credentials?.Password, password, cancellationToken)
+            .ConfigureAwait(false)
             ? Principal.OfTopic(topic!, credentials!)
             : null;
     }
 
     private static BrokerException Refuse(string message) => new(ErrorCode.Unauthenticated, message);
 
-    /// <summary>Of a code with which clients try again: they may be let in as they are, once the catalog is confirmed.</summary>
-    private static BrokerException AdminOnly() => new(
-        ErrorCode.PermissionDenied, "The broker's catalog was repaired and has lost changes, so users and rights may not be what they were: nobody but admin may log in, with its password, until an administrator confirms it with 'lightq server confirm-catalog'.");
+    /// <summary>
+    /// Of a code with which clients try again: they may be let in as they are, once the catalog is confirmed.
+    /// </summary>
+    private static BrokerException AdminOnly() =>
+        new(
+            ErrorCode.PermissionDenied,
+            "The broker's catalog was repaired and has lost changes, so users and rights may not be what they were: "
+                + "nobody but admin may log in, with its password, until an administrator confirms it with 'lightq "
+                + "server confirm-catalog'."
+        );
 }

@@ -5,6 +5,14 @@ namespace LightQ.Server.Security;
 /// <param name="AllowsRemoteAnonymous">Whether clients on other machines count like those on this one.</param>
 /// <param name="MaxWaitingLogins">Passwords that may wait to be checked, now.</param>
 /// <param name="MaxLoginsPerUser">Logins of one user that may be in force, now.</param>
-/// <param name="IsLimitedToAdmin">Whether nobody but admin may log in, with its password: the catalog may know who was removed. See <see cref="CatalogConfirmation"/>.</param>
+/// <param name="IsLimitedToAdmin">
+/// Whether nobody but admin may log in, with its password: the catalog may know who was removed. See
+/// <see cref="CatalogConfirmation"/>.
+/// </param>
 internal sealed record AuthenticatorOptions(
-    bool RequireAuth, bool AllowsRemoteAnonymous, Func<int> MaxWaitingLogins, Func<int> MaxLoginsPerUser, bool IsLimitedToAdmin = false);
+    bool RequireAuth,
+    bool AllowsRemoteAnonymous,
+    Func<int> MaxWaitingLogins,
+    Func<int> MaxLoginsPerUser,
+    bool IsLimitedToAdmin = false
+);

@@ -9,7 +9,8 @@ namespace LightQ.Server.Security;
 internal sealed record CallAccess(AccessControl Access, Principal Principal, Right Right)
 {
     /// <summary>What the rule of a call demands.</summary>
-    public static CallAccess Of(ServerCallContext context, AccessControl access) => new(access, CallPrincipal.Of(context), RpcRules.Find(context.Method)!.Right);
+    public static CallAccess Of(ServerCallContext context, AccessControl access) =>
+        new(access, CallPrincipal.Of(context), RpcRules.Find(context.Method)!.Right);
 
     /// <summary>Demands the right for the topic that is to be opened.</summary>
     /// <exception cref="BrokerException">It is missing.</exception>

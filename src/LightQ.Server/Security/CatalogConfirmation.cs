@@ -5,8 +5,9 @@ using LightQ.Storage.Recovery;
 namespace LightQ.Server.Security;
 
 /// <summary>
-/// The file <c>catalog-unconfirmed</c> of a data directory: a repair has given up changes of the catalog, so users, rights and tokens that were removed may be back. While it is
-/// there, nobody but admin may log in. Its content is for people; that it is there is what counts.
+/// The file <c>catalog-unconfirmed</c> of a data directory: a repair has given up changes of the catalog, so users,
+/// rights and tokens that were removed may be back. While it is there, nobody but admin may log in. Its content is for
+/// people; that it is there is what counts.
 /// </summary>
 public static class CatalogConfirmation
 {
@@ -21,7 +22,8 @@ public static class CatalogConfirmation
     /// <param name="directory">The data directory.</param>
     /// <param name="why">What there is to confirm, for the administrator.</param>
     /// <exception cref="IOException">The disk refuses.</exception>
-    public static void Demand(string directory, string why) => ReplacedFile.Write(PlatformFileSystem.Choose(), PathIn(directory), Encoding.UTF8.GetBytes(why));
+    public static void Demand(string directory, string why) =>
+        ReplacedFile.Write(PlatformFileSystem.Choose(), PathIn(directory), Encoding.UTF8.GetBytes(why));
 
     /// <summary>An administrator has confirmed it.</summary>
     /// <exception cref="IOException">The disk refuses; it may have to be confirmed once more.</exception>

@@ -2,7 +2,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace LightQ.Server.Security;
 
-/// <summary>A queue in which sources take turns: what one of them has brought waits behind its own, and in front of nobody else's more than one at a time. Not thread-safe.</summary>
+/// <summary>
+/// A queue in which sources take turns: what one of them has brought waits behind its own, and in front of nobody
+/// else's more than one at a time. Not thread-safe.
+/// </summary>
 internal sealed class FairQueue<TSource, T>
     where TSource : notnull
 {
@@ -26,7 +29,10 @@ internal sealed class FairQueue<TSource, T>
         Count++;
     }
 
-    /// <summary>Makes room for one of a source: the first of the source that has most waiting gives way, if it has two more than this one or above.</summary>
+    /// <summary>
+    /// Makes room for one of a source: the first of the source that has most waiting gives way, if it has two more than
+    /// this one or above.
+    /// </summary>
     /// <param name="source">Whom there is to be room for.</param>
     /// <param name="displaced">What has to be told that it waits no longer.</param>
     public bool TryDisplace(TSource source, [MaybeNullWhen(false)] out T displaced)

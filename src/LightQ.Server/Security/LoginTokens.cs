@@ -5,7 +5,10 @@ using LightQ.Broker;
 namespace LightQ.Server.Security;
 
 /// <summary>The tokens of logins: in memory, each for 15 minutes, and so many of a user. Thread-safe.</summary>
-/// <remarks>What has ended goes when the next token is given out, in the order in which it was: all live equally long, so nobody looks through those that are in force.</remarks>
+/// <remarks>
+/// What has ended goes when the next token is given out, in the order in which it was: all live equally long, so nobody
+/// looks through those that are in force.
+/// </remarks>
 /// <param name="mostPerUser">How many a user may have, now.</param>
 /// <param name="refusals">Counts those that were refused.</param>
 /// <param name="time">The clock that they end by.</param>
@@ -24,7 +27,9 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
     /// <summary>Gives a token its time.</summary>
     /// <param name="hash">The token's hash.</param>
     /// <param name="principal">Who logged in.</param>
-    /// <param name="isCurrent">Whether what somebody has shown still counts; a token for which it does not makes room.</param>
+    /// <param name="isCurrent">
+    /// Whether what somebody has shown still counts; a token for which it does not makes room.
+    /// </param>
     /// <returns>When it ends.</returns>
     /// <exception cref="BrokerException">The user has as many as it may have.</exception>
     public DateTimeOffset Add(string hash, Principal principal, Func<Principal, bool> isCurrent)
@@ -43,8 +48,15 @@ internal sealed class LoginTokens(Func<int> mostPerUser, LimitRefusals refusals,
             }
             if (CountOf(user) >= most)
             {
-                string reason = refusals.Refuse(nameof(LightQServerOptions.MaxLoginsPerUser), most, $"{principal} has as many logins in force");
-                throw new BrokerException(ErrorCode.ResourceExhausted, $"{reason} One ends by itself after {Life.TotalMinutes} minutes, or by Logout.");
+                string reason = refusals.Refuse(
+                    nameof(LightQServerOptions.MaxLoginsPerUser),
+                    most,
+                    $"{principal} has as many logins in force"
+                );
+                throw new BrokerException(
+                    ErrorCode.ResourceExhausted,
+                    $"{reason} One ends by itself after {Life.TotalMinutes} minutes, or by Logout."
+                );
             }
             var added = new Login(hash, principal, now + Life);
             _byHash[hash] = added;

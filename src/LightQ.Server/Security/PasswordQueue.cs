@@ -12,9 +12,11 @@ namespace LightQ.Server.Security;
 
 /// <summary>Hashes passwords, two at a time, and remembers which were right.</summary>
 /// <remarks>
-/// A hash takes a core for a tenth of a second and more. However many passwords are tried, two threads that yield to others do it, what waits is bounded, and those
-/// who try take turns by their addresses. Behind a wrong password one thread goes on alone, and rests five times as long as it hashed: whoever guesses gets a sixth of a processor.
-/// What was right once is remembered under a key of this process: a thousand clients that come back at once are not hashed again. Thread-safe.
+/// A hash takes a core for a tenth of a second and more. However many passwords are tried, two threads that yield to
+/// others do it, what waits is bounded, and those who try take turns by their addresses. Behind a wrong password one
+/// thread goes on alone, and rests five times as long as it hashed: whoever guesses gets a sixth of a processor. What
+/// was right once is remembered under a key of this process: a thousand clients that come back at once are not hashed
+/// again. Thread-safe.
 /// </remarks>
 internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals refusals)
 {
@@ -27,8 +29,12 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     /// <summary>Accounts that are remembered; with more, remembering begins anew.</summary>
     private const int MostRemembered = 100_000;
 
-    /// <summary>Stands for the password of who is not there, which must not be refused sooner than one that is.</summary>
-    private static readonly Lazy<string> Nobody = new(() => PasswordHash.Create(Convert.ToBase64String(RandomNumberGenerator.GetBytes(16))));
+    /// <summary>
+    /// Stands for the password of who is not there, which must not be refused sooner than one that is.
+    /// </summary>
+    private static readonly Lazy<string> Nobody = new(() =>
+        PasswordHash.Create(Convert.ToBase64String(RandomNumberGenerator.GetBytes(16)))
+    );
 
     private readonly byte[] _key = RandomNumberGenerator.GetBytes(32);
     private readonly ConcurrentDictionary<Guid, byte[]> _right = new();
@@ -45,21 +51,37 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
     /// <summary>Checks a password.</summary>
     /// <param name="origin">Who shows it.</param>
     /// <param name="account">Whose it would be.</param>
-    /// <param name="hash">What is kept of it; null when there is no such account or it has no password, which takes as long.</param>
+    /// <param name="hash">
+    /// What is kept of it; null when there is no such account or it has no password, which takes as long.
+    /// </param>
     /// <param name="password">What was shown.</param>
     /// <param name="cancellationToken">Gives up the wait.</param>
     /// <exception cref="BrokerException">Too many wait: <see cref="ErrorCode.ResourceExhausted"/>.</exception>
-    public async ValueTask<bool> VerifyAsync(Origin origin, Guid account, string? hash, string password, CancellationToken cancellationToken)
+    public async ValueTask<bool> VerifyAsync(
+        Origin origin,
+        Guid account,
+        string? hash,
+        string password,
+        CancellationToken cancellationToken
+    )
     {
         byte[] mac = HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes($"{hash}\0{password}"));
-        return IsRight(account, mac) || await EnqueueAsync(origin, () => IsRight(account, mac) || Verify(account, hash, password, mac), cancellationToken).ConfigureAwait(false);
+        return IsRight(account, mac)
+            || await EnqueueAsync(
+                    origin,
+                    () => IsRight(account, mac) || Verify(account, hash, password, mac),
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
     }
 
     /// <summary>Hashes a new password, for somebody who may set one.</summary>
     /// <exception cref="BrokerException">Too many wait: <see cref="ErrorCode.ResourceExhausted"/>.</exception>
-    public Task<string> CreateAsync(string password, CancellationToken cancellationToken) => EnqueueAsync(Origin.Broker, () => Count(PasswordHash.Create(password)), cancellationToken);
+    public Task<string> CreateAsync(string password, CancellationToken cancellationToken) =>
+        EnqueueAsync(Origin.Broker, () => Count(PasswordHash.Create(password)), cancellationToken);
 
-    private bool IsRight(Guid account, byte[] mac) => _right.TryGetValue(account, out byte[]? right) && CryptographicOperations.FixedTimeEquals(right, mac);
+    private bool IsRight(Guid account, byte[] mac) =>
+        _right.TryGetValue(account, out byte[]? right) && CryptographicOperations.FixedTimeEquals(right, mac);
 
     private bool Verify(Guid account, string? hash, string password, byte[] mac)
     {
@@ -88,12 +110,19 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
             int most = maxWaiting();
             if (_waiting.Count >= most)
             {
-                BrokerException refused = refusals.Exhausted(nameof(LightQServerOptions.MaxWaitingLogins), most, $"{_waiting.Count} passwords wait to be checked");
+                BrokerException refused = refusals.Exhausted(
+                    nameof(LightQServerOptions.MaxWaitingLogins),
+                    most,
+                    $"{_waiting.Count} passwords wait to be checked"
+                );
                 if (!_waiting.TryDisplace(network, out Waiting displaced))
                     throw refused;
                 displaced.Refuse(refused);
             }
-            _waiting.Enqueue(network, new Waiting(() => Complete(done, work, cancellationToken), e => done.TrySetException(e)));
+            _waiting.Enqueue(
+                network,
+                new Waiting(() => Complete(done, work, cancellationToken), e => done.TrySetException(e))
+            );
             StartThread();
         }
         return await done.Task.ConfigureAwait(false);
@@ -132,10 +161,12 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
 
     /// <summary>Hashes until nothing waits.</summary>
     /// <remarks>
-    /// What it costs others, as the p99 of 1,000 messages a second on two virtual processors, 0.2 ms in peace: 5.6 to 6.0 ms with two threads that do not rest (1.4 to 1.6 if they get
-    /// nothing but idle time, SCHED_IDLE), 0.2 to 0.6 with one that rests as long as it hashed, 0.3 with one that rests three times as long.
-    /// Beside twenty guessers in processes of their own (row S3.logins of docs/measured/faults.md), as times of the p99 in peace: 1.6 with rests of three times (0.23 ms beside 0.15), 1.3 of seven (0.19 beside 0.15);
-    /// longer ones than five make those wait too long who log in from where others guess.
+    /// What it costs others, as the p99 of 1,000 messages a second on two virtual processors, 0.2 ms in peace: 5.6 to
+    /// 6.0 ms with two threads that do not rest (1.4 to 1.6 if they get nothing but idle time, SCHED_IDLE), 0.2 to 0.6
+    /// with one that rests as long as it hashed, 0.3 with one that rests three times as long. Beside twenty guessers in
+    /// processes of their own (row S3.logins of docs/measured/faults.md), as times of the p99 in peace: 1.6 with rests
+    /// of three times (0.23 ms beside 0.15), 1.3 of seven (0.19 beside 0.15); longer ones than five make those wait too
+    /// long who log in from where others guess.
     /// </remarks>
     private void HashAll()
     {
@@ -159,16 +190,22 @@ internal sealed partial class PasswordQueue(Func<int> maxWaiting, LimitRefusals 
         }
     }
 
-    /// <summary>The calling thread gets less than others, and is preempted by them when they wake: a flood of wrong passwords does not hold up messages.</summary>
+    /// <summary>
+    /// The calling thread gets less than others, and is preempted by them when they wake: a flood of wrong passwords
+    /// does not hold up messages.
+    /// </summary>
     private static void YieldToOthers()
     {
         if (OperatingSystem.IsLinux())
-            _ = SetPriority(which: 0, who: 0, LowPriority); // .NET's own priorities do nothing on Linux. A refusal costs fairness, nothing else.
+            // .NET's own priorities do nothing on Linux. A refusal costs fairness, nothing else.
+            _ = SetPriority(which: 0, who: 0, LowPriority);
         else
             Thread.CurrentThread.Priority = ThreadPriority.BelowNormal;
     }
 
-    /// <summary>A third of a usual thread's share: logins go on, slower, on a machine that has nothing to spare.</summary>
+    /// <summary>
+    /// A third of a usual thread's share: logins go on, slower, on a machine that has nothing to spare.
+    /// </summary>
     private const int LowPriority = 5;
 
     [LibraryImport("libc", EntryPoint = "setpriority")]

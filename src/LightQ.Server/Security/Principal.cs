@@ -3,7 +3,9 @@ using LightQ.Broker.Users;
 
 namespace LightQ.Server.Security;
 
-/// <summary>Who is calling, and what they have shown. It says nothing of rights: those are looked up when something is opened.</summary>
+/// <summary>
+/// Who is calling, and what they have shown. It says nothing of rights: those are looked up when something is opened.
+/// </summary>
 internal sealed class Principal
 {
     private volatile bool _isRevoked;
@@ -37,31 +39,43 @@ internal sealed class Principal
     /// <summary>Whether it was given back: a logout ends what this login has opened.</summary>
     public bool IsRevoked => _isRevoked;
 
-    public static Principal Anonymous(bool isLocal) => new(PrincipalKind.Anonymous, UserStore.Anonymous) { IsLocal = isLocal };
+    public static Principal Anonymous(bool isLocal) =>
+        new(PrincipalKind.Anonymous, UserStore.Anonymous) { IsLocal = isLocal };
 
     /// <summary>The admin; each login is one of its own, so that it can be given back.</summary>
-    public static Principal Admin(string? tokenHash = null) => new(PrincipalKind.Admin, UserStore.Admin) { TokenHash = tokenHash };
+    public static Principal Admin(string? tokenHash = null) =>
+        new(PrincipalKind.Admin, UserStore.Admin) { TokenHash = tokenHash };
 
     /// <summary>A user that has shown its password.</summary>
-    public static Principal OfPassword(User user) => new(PrincipalKind.User, user.Name) { Id = user.Id, PasswordGeneration = user.PasswordGeneration };
+    public static Principal OfPassword(User user) =>
+        new(PrincipalKind.User, user.Name) { Id = user.Id, PasswordGeneration = user.PasswordGeneration };
 
     /// <summary>A user that has shown a lasting token.</summary>
-    public static Principal OfToken(User user, string tokenHash) => new(PrincipalKind.User, user.Name) { Id = user.Id, TokenHash = tokenHash };
+    public static Principal OfToken(User user, string tokenHash) =>
+        new(PrincipalKind.User, user.Name) { Id = user.Id, TokenHash = tokenHash };
 
     /// <summary>A user that its certificate names.</summary>
     public static Principal OfCertificate(User user) => new(PrincipalKind.User, user.Name) { Id = user.Id };
 
     public static Principal OfTopic(Topic topic, TopicCredentials credentials) =>
-        new(PrincipalKind.TopicUser, $"{topic.Name}/{credentials.User}") { Id = topic.Id, TopicName = topic.Name, PasswordHash = credentials.Password };
+        new(PrincipalKind.TopicUser, $"{topic.Name}/{credentials.User}")
+        {
+            Id = topic.Id,
+            TopicName = topic.Name,
+            PasswordHash = credentials.Password,
+        };
 
     /// <summary>Gives it back.</summary>
     public void Revoke() => _isRevoked = true;
 
-    /// <summary>As in the audit: <c>user:alice</c>, <c>topic-user:orders/alice</c>, <c>admin</c>, <c>anonymous</c>.</summary>
-    public override string ToString() => Kind switch
-    {
-        PrincipalKind.User => "user:" + Name,
-        PrincipalKind.TopicUser => "topic-user:" + Name,
-        _ => Name,
-    };
+    /// <summary>
+    /// As in the audit: <c>user:alice</c>, <c>topic-user:orders/alice</c>, <c>admin</c>, <c>anonymous</c>.
+    /// </summary>
+    public override string ToString() =>
+        Kind switch
+        {
+            PrincipalKind.User => "user:" + Name,
+            PrincipalKind.TopicUser => "topic-user:" + Name,
+            _ => Name,
+        };
 }

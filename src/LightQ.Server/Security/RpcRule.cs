@@ -11,7 +11,9 @@ internal sealed record RpcRule
     /// <summary>Nothing: it is how to log in, or what monitors ask before they do.</summary>
     public static RpcRule Open { get; } = new(RpcAccess.Open);
 
-    /// <summary>A login where one is required. The answer holds only what the caller may see, or the handler demands more.</summary>
+    /// <summary>
+    /// A login where one is required. The answer holds only what the caller may see, or the handler demands more.
+    /// </summary>
     public static RpcRule LoggedIn { get; } = new(RpcAccess.LoggedIn);
 
     /// <summary>The right to everything.</summary>
@@ -28,16 +30,22 @@ internal sealed record RpcRule
 
     /// <summary>A right on the topic that the request names.</summary>
     public static RpcRule On<TRequest>(Right right, Func<TRequest, string> topicOf)
-        where TRequest : IMessage => new(RpcAccess.Topic) { Right = right, TopicOf = request => topicOf((TRequest)request) };
+        where TRequest : IMessage =>
+        new(RpcAccess.Topic) { Right = right, TopicOf = request => topicOf((TRequest)request) };
 
     /// <summary>Any right on the topic that the request names.</summary>
     public static RpcRule Seeing<TRequest>(Func<TRequest, string> topicOf)
         where TRequest : IMessage => new(RpcAccess.Sight) { TopicOf = request => topicOf((TRequest)request) };
 
-    /// <summary>Any right on the topic that the request names; when it names none, the answer holds only what the caller may see.</summary>
+    /// <summary>
+    /// Any right on the topic that the request names; when it names none, the answer holds only what the caller may
+    /// see.
+    /// </summary>
     public static RpcRule SeeingAny<TRequest>(Func<TRequest, string> topicOf)
         where TRequest : IMessage => new(RpcAccess.FilteredSight) { TopicOf = request => topicOf((TRequest)request) };
 
-    /// <summary>A right on the topic that the first request of a stream names: the call demands it before it opens anything.</summary>
+    /// <summary>
+    /// A right on the topic that the first request of a stream names: the call demands it before it opens anything.
+    /// </summary>
     public static RpcRule Stream(Right right) => new(RpcAccess.Stream) { Right = right };
 }

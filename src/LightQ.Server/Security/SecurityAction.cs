@@ -87,7 +87,9 @@ internal enum SecurityAction
     /// <summary>It is again.</summary>
     CatalogStored,
 
-    /// <summary>The broker takes work on a catalog that was repaired and has lost changes: nobody but admin may log in.</summary>
+    /// <summary>
+    /// The broker takes work on a catalog that was repaired and has lost changes: nobody but admin may log in.
+    /// </summary>
     CatalogUnconfirmed,
 
     /// <summary>Somebody has confirmed that catalog: everybody may log in again.</summary>

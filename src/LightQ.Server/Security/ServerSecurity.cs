@@ -6,7 +6,13 @@ namespace LightQ.Server.Security;
 internal sealed class ServerSecurity : IDisposable
 {
     public ServerSecurity(
-        LightQBroker broker, string adminPassword, AuthenticatorOptions options, LimitRefusals refusals, ISecurityEvents events, TimeProvider time)
+        LightQBroker broker,
+        string adminPassword,
+        AuthenticatorOptions options,
+        LimitRefusals refusals,
+        ISecurityEvents events,
+        TimeProvider time
+    )
     {
         Events = events;
         Authenticator = new Authenticator(broker, adminPassword, options, refusals, events, time);

@@ -53,8 +53,12 @@ internal sealed class CallSpans : IDisposable
         if (Activity.Current is not { } current || !current.Source.HasListeners())
         {
             Activity.Current = null;
-            _ = ActivityContext.TryParse(http.Request.Headers.TraceParent, http.Request.Headers.TraceState,
-                isRemote: true, out parent);
+            _ = ActivityContext.TryParse(
+                http.Request.Headers.TraceParent,
+                http.Request.Headers.TraceState,
+                isRemote: true,
+                out parent
+            );
         }
         (string service, string method) = NameOf(http.GetEndpoint());
         ActivityTagsCollection tags = new()
@@ -73,7 +77,8 @@ internal sealed class CallSpans : IDisposable
     private static (string Service, string Method) NameOf(Endpoint? endpoint)
     {
         const string Other = "_OTHER";
-        return endpoint is RouteEndpoint { RoutePattern: { Parameters.Count: 0, RawText: { } path } }
+        return
+            endpoint is RouteEndpoint { RoutePattern: { Parameters.Count: 0, RawText: { } path } }
             && path.Trim('/').Split('/') is [var service, var method]
             ? (service, method)
             : ("", Other);
@@ -82,15 +87,19 @@ internal sealed class CallSpans : IDisposable
     private static void End(Activity span, HttpContext http)
     {
         string? text = Trailing(http, StatusName);
-        int? status = int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int code) ? code
-            : http.RequestAborted.IsCancellationRequested ? Cancelled : null;
+        int? status =
+            int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int code) ? code
+            : http.RequestAborted.IsCancellationRequested ? Cancelled
+            : null;
         if (status is null)
             return;
         span.SetTag("rpc.grpc.status_code", status.Value);
         if (status == 0)
             return;
-        span.SetTag("error.type", Trailing(http, ControlErrors.CodeTrailer)
-            ?? status.Value.ToString(CultureInfo.InvariantCulture));
+        span.SetTag(
+            "error.type",
+            Trailing(http, ControlErrors.CodeTrailer) ?? status.Value.ToString(CultureInfo.InvariantCulture)
+        );
         if (Faults.Contains(status.Value))
             span.SetStatus(ActivityStatusCode.Error);
     }

@@ -5,10 +5,15 @@ using LightQ.Server.Security;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>What keeps a server that takes work from doing all of it, in words that name no topic: whoever reaches the web port reads them.</summary>
+/// <summary>
+/// What keeps a server that takes work from doing all of it, in words that name no topic: whoever reaches the web port
+/// reads them.
+/// </summary>
 internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessControl access)
 {
-    /// <summary>With less than that, hardly anything can be made any more: a new topic's first segments need it.</summary>
+    /// <summary>
+    /// With less than that, hardly anything can be made any more: a new topic's first segments need it.
+    /// </summary>
     private const long FewBytes = 1 << 20;
 
     /// <summary>Whether the audit log waits for the disk; null when there is none.</summary>
@@ -22,7 +27,9 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
     {
         Topic[] topics = [.. broker.Topics];
         Topic[] failing = [.. topics.Where(t => t.Failure.Length != 0)];
-        int failed = failing.Count(t => t.Partitions.All(p => p.Log.Failure is not null)), damaged = topics.Count(t => t.Damage.Any()), full = topics.Count(t => t.IsDiskFull);
+        int failed = failing.Count(t => t.Partitions.All(p => p.Log.Failure is not null)),
+            damaged = topics.Count(t => t.Damage.Any()),
+            full = topics.Count(t => t.IsDiskFull);
         var reasons = new List<string>();
         if (failed != 0)
             reasons.Add($"{failed} of {topics.Length} topics have failed");
@@ -35,7 +42,12 @@ internal sealed class Degradation(LightQBroker broker, AuditLog? audit, AccessCo
         else if (broker.FreeBytes < FewBytes)
             reasons.Add("the disk is full");
         if (broker.FailureOf(StoredState.Catalog) is not null)
-            reasons.Add("the catalog cannot be stored: a restart may undo what was changed of topics, users and rights");
+        {
+            reasons.Add(
+                "the catalog cannot be stored: a restart may undo what was changed of topics, users and rights"
+            );
+        }
+
         if (broker.FailureOf(StoredState.Positions) is not null)
             reasons.Add("the positions of groups cannot be stored: what they settle comes again after an unclean stop");
         if (IsAuditFailing == true)

@@ -25,11 +25,22 @@ internal readonly record struct FigureSample(double Value, string First = "", st
 /// <param name="Read">Its samples in a reading; none where there is nothing to tell.</param>
 /// <param name="Tags">The names of its tags, two at most.</param>
 internal sealed record Figure(
-    string Name, FigureKind Kind, string Unit, string Help, Func<FigureReading, IEnumerable<FigureSample>> Read,
-    params string[] Tags)
+    string Name,
+    FigureKind Kind,
+    string Unit,
+    string Help,
+    Func<FigureReading, IEnumerable<FigureSample>> Read,
+    params string[] Tags
+)
 {
     /// <summary>The unit as Prometheus spells it; null where it has none: what is counted is not a unit.</summary>
-    public string? BaseUnit { get; } = Unit switch { "By" => "bytes", "s" => "seconds", _ => null };
+    public string? BaseUnit { get; } =
+        Unit switch
+        {
+            "By" => "bytes",
+            "s" => "seconds",
+            _ => null,
+        };
 
     /// <summary>The name of Prometheus' family, by OpenTelemetry's rules: <c>lightq_topic_stored_bytes</c>. A counter's
     /// samples are called so with <c>_total</c>.</summary>

@@ -8,14 +8,25 @@ using LightQ.Server.Tls;
 namespace LightQ.Server.Telemetry;
 
 /// <summary>Where figures come from.</summary>
-internal sealed record FigureSource(LightQBroker Broker, ConnectionListener Listener, ServerLimits Limits,
-    Readiness Readiness, Degradation Degradation, ServerTls? Tls);
+internal sealed record FigureSource(
+    LightQBroker Broker,
+    ConnectionListener Listener,
+    ServerLimits Limits,
+    Readiness Readiness,
+    Degradation Degradation,
+    ServerTls? Tls
+);
 
 /// <summary>What all figures of one moment are read from, so that each topic and group is looked at once.</summary>
 internal sealed class FigureReading
 {
-    private FigureReading(FigureSource source, IReadOnlyList<Topic> visible, Func<string, bool> sees,
-        IReadOnlyList<GroupSummary> groups, int groupsLeftOut)
+    private FigureReading(
+        FigureSource source,
+        IReadOnlyList<Topic> visible,
+        Func<string, bool> sees,
+        IReadOnlyList<GroupSummary> groups,
+        int groupsLeftOut
+    )
     {
         (Source, Sees, Groups, GroupsLeftOut) = (source, sees, groups, groupsLeftOut);
         Topics = [.. visible.Select(t => (t, TopicFigures.Of(t)))];
@@ -45,17 +56,22 @@ internal sealed class FigureReading
     /// <param name="source">Where from.</param>
     /// <param name="sees">Whether who asks may know of a topic.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    public static async Task<FigureReading> TakeAsync(FigureSource source, Func<string, bool> sees,
-        CancellationToken cancellationToken)
+    public static async Task<FigureReading> TakeAsync(
+        FigureSource source,
+        Func<string, bool> sees,
+        CancellationToken cancellationToken
+    )
     {
         source.Tls?.LookForChanges();
         LightQBroker broker = source.Broker;
         Topic[] visible = [.. broker.Topics.Where(t => sees(t.Name)).OrderBy(t => t.Name, StringComparer.Ordinal)];
         IReadOnlyList<(Topic Topic, string Group)> names = broker.Groups.NamesOf(visible);
-        int most = source.Limits.Http.MaxMetricsGroups, leftOut = Math.Max(0, names.Count - most);
+        int most = source.Limits.Http.MaxMetricsGroups,
+            leftOut = Math.Max(0, names.Count - most);
         if (leftOut > 0)
             source.Limits.OnGroupsLeftOut(names.Count);
-        IReadOnlyList<GroupSummary> groups = await broker.Groups.ReadAsync(names.Take(most), cancellationToken)
+        IReadOnlyList<GroupSummary> groups = await broker
+            .Groups.ReadAsync(names.Take(most), cancellationToken)
             .ConfigureAwait(false);
         return new FigureReading(source, visible, sees, groups, leftOut);
     }

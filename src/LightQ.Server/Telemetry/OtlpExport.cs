@@ -16,7 +16,8 @@ internal sealed class OtlpExport
     /// <summary>How long a stop waits for what is not yet sent.</summary>
     private static readonly TimeSpan FlushTimeout = TimeSpan.FromSeconds(3);
 
-    private const int UsualIntervalMilliseconds = 60_000, UsualTimeoutMilliseconds = 30_000;
+    private const int UsualIntervalMilliseconds = 60_000,
+        UsualTimeoutMilliseconds = 30_000;
 
     private readonly MeterProvider _metrics;
     private readonly TracerProvider _traces;
@@ -32,14 +33,25 @@ internal sealed class OtlpExport
     /// <param name="dataPort">Tells the brokers of a machine apart.</param>
     /// <param name="time">The clock of the log's lines.</param>
     /// <param name="logger">Where to say that it fails.</param>
-    public static OtlpExport Start(OtlpOptions options, ServerMeter meter, CallSpans spans, int dataPort,
-        TimeProvider time, ILogger logger)
+    public static OtlpExport Start(
+        OtlpOptions options,
+        ServerMeter meter,
+        CallSpans spans,
+        int dataPort,
+        TimeProvider time,
+        ILogger logger
+    )
     {
         var failures = new OtlpFailures(options.Endpoint!.GetLeftPart(UriPartial.Path), time, logger);
-        ResourceBuilder resource = ResourceBuilder.CreateEmpty()
+        ResourceBuilder resource = ResourceBuilder
+            .CreateEmpty()
             .AddTelemetrySdk()
-            .AddService("lightq", serviceVersion: ServerVersion.Text, autoGenerateServiceInstanceId: false,
-                serviceInstanceId: string.Create(CultureInfo.InvariantCulture, $"{Environment.MachineName}:{dataPort}"))
+            .AddService(
+                "lightq",
+                serviceVersion: ServerVersion.Text,
+                autoGenerateServiceInstanceId: false,
+                serviceInstanceId: string.Create(CultureInfo.InvariantCulture, $"{Environment.MachineName}:{dataPort}")
+            )
             .AddEnvironmentVariableDetector(); // Last: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count.
         var schedule = new PeriodicExportingMetricReaderOptions();
         var batches = new BatchExportActivityProcessorOptions();
@@ -49,20 +61,26 @@ internal sealed class OtlpExport
             // Another broker of this process.
             .AddView(instrument =>
                 instrument.Meter.Name == LightQServerTelemetry.MeterName && instrument.Meter != meter.Meter
-                ? MetricStreamConfiguration.Drop : null)
-            .AddReader(new PeriodicExportingMetricReader(
-                new MetricExporter(ExporterOptions(options, "v1/metrics"), failures),
-                schedule.ExportIntervalMilliseconds ?? UsualIntervalMilliseconds,
-                schedule.ExportTimeoutMilliseconds ?? UsualTimeoutMilliseconds)
-            {
-                TemporalityPreference = Temporality,
-            })
+                    ? MetricStreamConfiguration.Drop
+                    : null
+            )
+            .AddReader(
+                new PeriodicExportingMetricReader(
+                    new MetricExporter(ExporterOptions(options, "v1/metrics"), failures),
+                    schedule.ExportIntervalMilliseconds ?? UsualIntervalMilliseconds,
+                    schedule.ExportTimeoutMilliseconds ?? UsualTimeoutMilliseconds
+                )
+                {
+                    TemporalityPreference = Temporality,
+                }
+            )
             .Build();
         TracerProvider traces = Sdk.CreateTracerProviderBuilder()
             .SetResourceBuilder(resource)
             .AddSource(LightQServerTelemetry.ActivitySourceName)
-            .AddProcessor(new OwnSpans(new SpanExporter(ExporterOptions(options, "v1/traces"), failures), spans.Source,
-                batches))
+            .AddProcessor(
+                new OwnSpans(new SpanExporter(ExporterOptions(options, "v1/traces"), failures), spans.Source, batches)
+            )
             .Build();
         return new OtlpExport(metrics, traces, failures);
     }
@@ -72,8 +90,10 @@ internal sealed class OtlpExport
     {
         int milliseconds = (int)FlushTimeout.TotalMilliseconds;
         await Task.WhenAll(
-            EndAsync(() => _metrics.Shutdown(milliseconds), _metrics.Dispose, "metrics"),
-            EndAsync(() => _traces.Shutdown(milliseconds), _traces.Dispose, "spans")).ConfigureAwait(false);
+                EndAsync(() => _metrics.Shutdown(milliseconds), _metrics.Dispose, "metrics"),
+                EndAsync(() => _traces.Shutdown(milliseconds), _traces.Dispose, "spans")
+            )
+            .ConfigureAwait(false);
         _failures.Dispose();
     }
 
@@ -83,11 +103,13 @@ internal sealed class OtlpExport
         try
         {
             isSent = await Task.Run(() =>
-            {
-                bool isDone = shutdown();
-                dispose();
-                return isDone;
-            }).WaitAsync(FlushTimeout + TimeSpan.FromSeconds(1)).ConfigureAwait(false);
+                {
+                    bool isDone = shutdown();
+                    dispose();
+                    return isDone;
+                })
+                .WaitAsync(FlushTimeout + TimeSpan.FromSeconds(1))
+                .ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
@@ -98,8 +120,11 @@ internal sealed class OtlpExport
     }
 
     private static MetricReaderTemporalityPreference Temporality =>
-        string.Equals(Environment.GetEnvironmentVariable("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"), "delta",
-            StringComparison.OrdinalIgnoreCase)
+        string.Equals(
+            Environment.GetEnvironmentVariable("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"),
+            "delta",
+            StringComparison.OrdinalIgnoreCase
+        )
             ? MetricReaderTemporalityPreference.Delta
             : MetricReaderTemporalityPreference.Cumulative;
 
@@ -108,8 +133,8 @@ internal sealed class OtlpExport
         // Has read OTEL_EXPORTER_OTLP_TIMEOUT, _COMPRESSION, _CERTIFICATE and so on.
         var exporter = new OtlpExporterOptions
         {
-            Protocol = options.Protocol == OtlpProtocol.Grpc ? OtlpExportProtocol.Grpc
-                : OtlpExportProtocol.HttpProtobuf,
+            Protocol =
+                options.Protocol == OtlpProtocol.Grpc ? OtlpExportProtocol.Grpc : OtlpExportProtocol.HttpProtobuf,
             Endpoint = options.Protocol == OtlpProtocol.Grpc ? options.Endpoint! : Below(options.Endpoint!, signalPath),
         };
         if (options.Headers.Length != 0)
@@ -142,10 +167,18 @@ internal sealed class OtlpExport
     }
 
     /// <summary>The spans of one broker: the provider hears every source of that name in the process.</summary>
-    private sealed class OwnSpans(SpanExporter exporter, ActivitySource source,
-        BatchExportActivityProcessorOptions batches)
-        : BatchActivityExportProcessor(exporter, batches.MaxQueueSize, batches.ScheduledDelayMilliseconds,
-            batches.ExporterTimeoutMilliseconds, batches.MaxExportBatchSize)
+    private sealed class OwnSpans(
+        SpanExporter exporter,
+        ActivitySource source,
+        BatchExportActivityProcessorOptions batches
+    )
+        : BatchActivityExportProcessor(
+            exporter,
+            batches.MaxQueueSize,
+            batches.ScheduledDelayMilliseconds,
+            batches.ExporterTimeoutMilliseconds,
+            batches.MaxExportBatchSize
+        )
     {
         public override void OnEnd(Activity data)
         {

@@ -20,8 +20,13 @@ internal sealed class Readiness : IHealthCheck
     public void End() => Become("stopping");
 
     /// <inheritdoc/>
-    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
-        Task.FromResult(NotReadyReason is { } reason ? HealthCheckResult.Unhealthy(reason) : HealthCheckResult.Healthy());
+    public Task<HealthCheckResult> CheckHealthAsync(
+        HealthCheckContext context,
+        CancellationToken cancellationToken = default
+    ) =>
+        Task.FromResult(
+            NotReadyReason is { } reason ? HealthCheckResult.Unhealthy(reason) : HealthCheckResult.Healthy()
+        );
 
     private void Become(string reason)
     {

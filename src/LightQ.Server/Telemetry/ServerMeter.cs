@@ -22,11 +22,13 @@ internal sealed class ServerMeter : IDisposable
     public ServerMeter(FigureSource source, int port)
     {
         _source = source;
-        Meter = new Meter(new MeterOptions(LightQServerTelemetry.MeterName)
-        {
-            Version = ServerVersion.Text,
-            Tags = [new("server.port", port)]
-        });
+        Meter = new Meter(
+            new MeterOptions(LightQServerTelemetry.MeterName)
+            {
+                Version = ServerVersion.Text,
+                Tags = [new("server.port", port)],
+            }
+        );
         foreach (Figure figure in Figures.OfBroker)
             Add(figure);
     }
@@ -48,8 +50,8 @@ internal sealed class ServerMeter : IDisposable
         _ = figure.Kind switch
         {
             FigureKind.Counter => Meter.CreateObservableCounter(figure.Name, () => Observe(figure), unit, figure.Help),
-            FigureKind.UpDownCounter =>
-                (Instrument)Meter.CreateObservableUpDownCounter(figure.Name, () => Observe(figure), unit, figure.Help),
+            FigureKind.UpDownCounter => (Instrument)
+                Meter.CreateObservableUpDownCounter(figure.Name, () => Observe(figure), unit, figure.Help),
             _ => Meter.CreateObservableGauge(figure.Name, () => Observe(figure), unit, figure.Help),
         };
     }
@@ -63,8 +65,12 @@ internal sealed class ServerMeter : IDisposable
             // An instrument that asks again begins another collection; those before it are answered from one reading.
             if (!_answered.Add(figure) || _reading is null || Stopwatch.GetElapsedTime(_taken) > MaxAge)
                 Take(figure);
-            Measurement<double>[] measured = [.. figure.Read(_reading!)
-                .Select(sample => new Measurement<double>(sample.Value, TagsOf(figure, sample)))];
+            Measurement<double>[] measured =
+            [
+                .. figure
+                    .Read(_reading!)
+                    .Select(sample => new Measurement<double>(sample.Value, TagsOf(figure, sample))),
+            ];
             if (_answered.Count == Figures.OfBroker.Count)
                 _reading = null; // All are answered: what it holds is not kept alive until the next collection.
             return measured;
@@ -79,11 +85,12 @@ internal sealed class ServerMeter : IDisposable
         _answered.Add(figure);
     }
 
-    private static KeyValuePair<string, object?>[] TagsOf(Figure figure, FigureSample sample) => figure.Tags switch
-    {
-        [] => [],
-        [var first] => [new(first, sample.First)],
-        [var first, var second] => [new(first, sample.First), new(second, sample.Second)],
-        _ => throw new InvalidOperationException($"{figure.Name} has more than two tags."),
-    };
+    private static KeyValuePair<string, object?>[] TagsOf(Figure figure, FigureSample sample) =>
+        figure.Tags switch
+        {
+            [] => [],
+            [var first] => [new(first, sample.First)],
+            [var first, var second] => [new(first, sample.First), new(second, sample.Second)],
+            _ => throw new InvalidOperationException($"{figure.Name} has more than two tags."),
+        };
 }

@@ -15,15 +15,33 @@ internal readonly record struct TopicBacklog(int Groups, string WorstGroup, long
     /// <param name="broker">The broker.</param>
     /// <param name="topics">The topics.</param>
     /// <param name="sees">Whether who asks may know of a topic.</param>
-    public static Dictionary<Topic, TopicBacklog> Of(LightQBroker broker, IReadOnlyList<Topic> topics, Func<string, bool> sees)
+    public static Dictionary<Topic, TopicBacklog> Of(
+        LightQBroker broker,
+        IReadOnlyList<Topic> topics,
+        Func<string, bool> sees
+    )
     {
-        ILookup<Topic, GroupSummary> groups = broker.Groups.Summarize(broker.Groups.NamesOf(topics)).ToLookup(g => g.Topic);
-        return topics.ToDictionary(t => t, t => Of([.. groups[t].Select(g => (g.Name, g.Lag))], DeadLettersOf(broker, t, sees)));
+        ILookup<Topic, GroupSummary> groups = broker
+            .Groups.Summarize(broker.Groups.NamesOf(topics))
+            .ToLookup(g => g.Topic);
+        return topics.ToDictionary(
+            t => t,
+            t => Of([.. groups[t].Select(g => (g.Name, g.Lag))], DeadLettersOf(broker, t, sees))
+        );
     }
 
     /// <summary>The backlog of one partition, whose dead letters nobody counts apart.</summary>
     public static TopicBacklog Of(LightQBroker broker, Partition partition) =>
-        Of([.. broker.Groups.Summarize(broker.Groups.NamesOf([partition.Topic])).SelectMany(g => g.Partitions.Where(p => p.Partition == partition.Index).Select(p => (g.Name, p.Lag)))], deadLetters: null);
+        Of(
+            [
+                .. broker
+                    .Groups.Summarize(broker.Groups.NamesOf([partition.Topic]))
+                    .SelectMany(g =>
+                        g.Partitions.Where(p => p.Partition == partition.Index).Select(p => (g.Name, p.Lag))
+                    ),
+            ],
+            deadLetters: null
+        );
 
     /// <summary>Messages that the dead-letter topic of a topic holds; null for who may not see it.</summary>
     public static long? DeadLettersOf(LightQBroker broker, Topic topic, Func<string, bool> sees)

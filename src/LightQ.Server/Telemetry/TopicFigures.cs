@@ -3,7 +3,9 @@ using LightQ.Broker.Topics;
 
 namespace LightQ.Server.Telemetry;
 
-/// <summary>A topic's figures at one moment, over its partitions or of one: what statistics and metrics both show.</summary>
+/// <summary>
+/// A topic's figures at one moment, over its partitions or of one: what statistics and metrics both show.
+/// </summary>
 internal readonly record struct TopicFigures
 {
     private TopicFigures(ImmutableArray<Partition> partitions)

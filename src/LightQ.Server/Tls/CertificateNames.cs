@@ -11,7 +11,8 @@ internal static class CertificateNames
     public static IReadOnlyList<string> Of(X509Certificate2 certificate)
     {
         // Not GetNameInfo: where there is no such name it gives another.
-        IEnumerable<string> common = certificate.SubjectName.EnumerateRelativeDistinguishedNames()
+        IEnumerable<string> common = certificate
+            .SubjectName.EnumerateRelativeDistinguishedNames()
             .Where(n => !n.HasMultipleElements && n.GetSingleElementType().Value == CommonName)
             .Select(n => n.GetSingleElementValue())
             .OfType<string>()

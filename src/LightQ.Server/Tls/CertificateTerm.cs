@@ -6,7 +6,10 @@ internal enum CertificateTerm
     /// <summary>Good for a while.</summary>
     Good,
 
-    /// <summary>It ends within thirty days, or within a quarter of the time for which it is valid if that is less: who renews by himself usually does so with a third of it left.</summary>
+    /// <summary>
+    /// It ends within thirty days, or within a quarter of the time for which it is valid if that is less: who renews by
+    /// himself usually does so with a third of it left.
+    /// </summary>
     Ending,
 
     /// <summary>It has ended.</summary>

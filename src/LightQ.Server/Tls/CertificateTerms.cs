@@ -11,8 +11,13 @@ internal static class CertificateTerms
     /// <summary>Where a certificate is in its time, and how long it stays there; once it has ended, for ever.</summary>
     public static (CertificateTerm Term, TimeSpan Left) Of(X509Certificate2 certificate, DateTimeOffset now)
     {
-        DateTime begin = certificate.NotBefore.ToUniversalTime(), end = certificate.NotAfter.ToUniversalTime();
-        TimeSpan share = (end - begin) / NoticeShare, notice = share < MostNotice ? share : MostNotice, left = end - now.UtcDateTime;
-        return left <= TimeSpan.Zero ? (CertificateTerm.Ended, TimeSpan.MaxValue) : left <= notice ? (CertificateTerm.Ending, left) : (CertificateTerm.Good, left - notice);
+        DateTime begin = certificate.NotBefore.ToUniversalTime(),
+            end = certificate.NotAfter.ToUniversalTime();
+        TimeSpan share = (end - begin) / NoticeShare,
+            notice = share < MostNotice ? share : MostNotice,
+            left = end - now.UtcDateTime;
+        return left <= TimeSpan.Zero ? (CertificateTerm.Ended, TimeSpan.MaxValue)
+            : left <= notice ? (CertificateTerm.Ending, left)
+            : (CertificateTerm.Good, left - notice);
     }
 }

@@ -4,11 +4,15 @@ using Microsoft.Extensions.Logging;
 
 namespace LightQ.Server.Tls;
 
-/// <summary>Says that the certificate in force is about to end, or has ended: within a second after it is in force, when that begins, and then once a day.</summary>
+/// <summary>
+/// Says that the certificate in force is about to end, or has ended: within a second after it is in force, when that
+/// begins, and then once a day.
+/// </summary>
 /// <remarks>It also sees to it that new files are found in a broker to which nobody connects, once a day.</remarks>
 internal sealed class CertificateWatch : IHousekept, IAsyncDisposable
 {
-    private static readonly TimeSpan Day = TimeSpan.FromDays(1), Grain = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Day = TimeSpan.FromDays(1),
+        Grain = TimeSpan.FromSeconds(1);
 
     private readonly ServerTls _tls;
     private readonly ILogger _logger;
@@ -29,7 +33,9 @@ internal sealed class CertificateWatch : IHousekept, IAsyncDisposable
 
     /// <summary>What to do about a certificate that ends.</summary>
     public static string Remedy(X509Certificate2 certificate) =>
-        SelfSignedCertificate.Is(certificate) ? "a restart makes another, which clients have to be given" : "put a new one into its files, which needs no restart";
+        SelfSignedCertificate.Is(certificate)
+            ? "a restart makes another, which clients have to be given"
+            : "put a new one into its files, which needs no restart";
 
     /// <inheritdoc/>
     public TimeSpan? Look(DateTimeOffset now)
@@ -38,9 +44,24 @@ internal sealed class CertificateWatch : IHousekept, IAsyncDisposable
         X509Certificate2 certificate = _tls.Certificate;
         (CertificateTerm term, TimeSpan left) = CertificateTerms.Of(certificate, now);
         if (term == CertificateTerm.Ending)
-            ServerLog.CertificateEnding(_logger, certificate.Subject, certificate.NotAfter.ToUniversalTime(), Remedy(certificate));
+        {
+            ServerLog.CertificateEnding(
+                _logger,
+                certificate.Subject,
+                certificate.NotAfter.ToUniversalTime(),
+                Remedy(certificate)
+            );
+        }
         else if (term == CertificateTerm.Ended)
-            ServerLog.CertificateEnded(_logger, certificate.Subject, certificate.NotAfter.ToUniversalTime(), Remedy(certificate));
+        {
+            ServerLog.CertificateEnded(
+                _logger,
+                certificate.Subject,
+                certificate.NotAfter.ToUniversalTime(),
+                Remedy(certificate)
+            );
+        }
+
         return left < Day ? left : Day;
     }
 

@@ -3,10 +3,14 @@ using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 
-/// <summary>What is under the <c>SslStream</c> of a data-plane connection: the socket, and after the handshake on the way out a block of memory.</summary>
+/// <summary>
+/// What is under the <c>SslStream</c> of a data-plane connection: the socket, and after the handshake on the way out a
+/// block of memory.
+/// </summary>
 /// <remarks>
-/// Encryption then never waits, and what it made of one piece leaves by one system call instead of one for each record of 16 KiB. Reads of the handshake complete on the
-/// pool: signing takes a socket thread's time from its other connections.
+/// Encryption then never waits, and what it made of one piece leaves by one system call instead of one for each record
+/// of 16 KiB. Reads of the handshake complete on the pool: signing takes a socket thread's time from its other
+/// connections.
 /// </remarks>
 internal sealed class CipherStream(Socket socket, BlockPool blocks) : NetworkStream(socket, ownsSocket: false)
 {

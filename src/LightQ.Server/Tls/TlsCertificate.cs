@@ -4,12 +4,15 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace LightQ.Server.Tls;
 
-/// <summary>The certificate that a server with <see cref="TlsOptions"/> shows, for programs that show it elsewhere, too.</summary>
+/// <summary>
+/// The certificate that a server with <see cref="TlsOptions"/> shows, for programs that show it elsewhere, too.
+/// </summary>
 public static class TlsCertificate
 {
     /// <summary>
     /// Makes a certificate for this machine's names and loopback in a directory, valid for 397 days, as
-    /// <see cref="TlsOptions.SelfSigned"/> does in the data directory; one that is there and lasts for 30 days more stays.
+    /// <see cref="TlsOptions.SelfSigned"/> does in the data directory; one that is there and lasts for 30 days more
+    /// stays.
     /// </summary>
     /// <param name="directory">A directory that exists.</param>
     /// <returns>Options that name the certificate and its key.</returns>
@@ -26,7 +29,8 @@ public static class TlsCertificate
     /// </summary>
     /// <exception cref="InvalidOperationException">There is no <see cref="TlsOptions.CertificateFile"/>.</exception>
     /// <exception cref="ServerStartException">It cannot be used; the message says why.</exception>
-    public static SslStreamCertificateContext Load(TlsOptions options) => options.CertificateFile is null
-        ? throw new InvalidOperationException($"There is no {nameof(TlsOptions.CertificateFile)}.")
-        : CertificateFiles.Load(options, TimeProvider.System.GetUtcNow()).Context;
+    public static SslStreamCertificateContext Load(TlsOptions options) =>
+        options.CertificateFile is null
+            ? throw new InvalidOperationException($"There is no {nameof(TlsOptions.CertificateFile)}.")
+            : CertificateFiles.Load(options, TimeProvider.System.GetUtcNow()).Context;
 }

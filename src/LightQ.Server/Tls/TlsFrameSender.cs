@@ -7,7 +7,9 @@ namespace LightQ.Server.Tls;
 /// <summary>Encrypts piece by piece into a block, and sends the block as plain frames are sent.</summary>
 internal sealed class TlsFrameSender : FrameSender, ISendEvents
 {
-    /// <summary>Half of a block: room for what encryption adds, and the receiver decrypts one piece while the next is encrypted.</summary>
+    /// <summary>
+    /// Half of a block: room for what encryption adds, and the receiver decrypts one piece while the next is encrypted.
+    /// </summary>
     private const int PieceBytes = 128 * 1024;
 
     private readonly SslStream _tls;
@@ -60,7 +62,8 @@ internal sealed class TlsFrameSender : FrameSender, ISendEvents
     {
         while (!_head.IsEmpty || !_tail.IsEmpty)
         {
-            int ofHead = Math.Min(_head.Length, PieceBytes), ofTail = Math.Min(_tail.Length, PieceBytes - ofHead);
+            int ofHead = Math.Min(_head.Length, PieceBytes),
+                ofTail = Math.Min(_tail.Length, PieceBytes - ofHead);
             if (!Encrypt(_head[..ofHead]) || !Encrypt(_tail[..ofTail]))
                 return SendResult.Failed;
             (_head, _tail) = (_head[ofHead..], _tail[ofTail..]);
@@ -84,7 +87,10 @@ internal sealed class TlsFrameSender : FrameSender, ISendEvents
         return true;
     }
 
-    /// <summary>Whether it went well: it fails when the reading has failed, and never waits, since what is written goes to memory.</summary>
+    /// <summary>
+    /// Whether it went well: it fails when the reading has failed, and never waits, since what is written goes to
+    /// memory.
+    /// </summary>
     private static bool IsDone(Task writing)
     {
         Debug.Assert(writing.IsCompleted, "Encryption into memory waited for something.");

@@ -9,7 +9,10 @@ using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 
-/// <summary>The TLS side of one data-plane connection: the handshake, then an input and an output as plain connections have them.</summary>
+/// <summary>
+/// The TLS side of one data-plane connection: the handshake, then an input and an output as plain connections have
+/// them.
+/// </summary>
 internal sealed class TlsLink : IDisposable
 {
     private readonly Socket _socket;
@@ -35,7 +38,9 @@ internal sealed class TlsLink : IDisposable
     /// <summary>What the client is told.</summary>
     public FrameSender Sender { get; }
 
-    /// <summary>Who the client is by its verified certificate: its common name and its DNS names. None when it has shown none.</summary>
+    /// <summary>
+    /// Who the client is by its verified certificate: its common name and its DNS names. None when it has shown none.
+    /// </summary>
     public IReadOnlyList<string> ClientNames { get; private set; } = [];
 
     /// <summary>What broke the encrypted connection, if anything did.</summary>
@@ -43,7 +48,9 @@ internal sealed class TlsLink : IDisposable
 
     /// <summary>Shakes hands, on the pool. A time-out is the caller's, who disposes the socket.</summary>
     /// <returns>Null, or why the client is refused, which it can then be told.</returns>
-    /// <exception cref="TlsFailureException">There was no handshake; the client has been told what can be told.</exception>
+    /// <exception cref="TlsFailureException">
+    /// There was no handshake; the client has been told what can be told.
+    /// </exception>
     public async Task<ProtocolException?> HandshakeAsync()
     {
         try
@@ -56,11 +63,19 @@ internal sealed class TlsLink : IDisposable
                 throw new TlsFailureException("spoke in the clear on a port that speaks TLS");
             }
             await Task.Yield(); // What follows signs: not on the thread of a socket.
-#pragma warning disable CA5359 // It is the client that is judged here, and one that is refused gets nothing but the reason.
+// It is the client that is judged here, and one that is refused gets nothing but the reason.
+#pragma warning disable CA5359
             await _stream.AuthenticateAsServerAsync(_tls.Begin(Judge)).ConfigureAwait(false);
 #pragma warning restore CA5359
         }
-        catch (Exception e) when (e is IOException or AuthenticationException or SocketException or ObjectDisposedException or InvalidOperationException)
+        catch (Exception e)
+            when (e
+                    is IOException
+                        or AuthenticationException
+                        or SocketException
+                        or ObjectDisposedException
+                        or InvalidOperationException
+            )
         {
             throw new TlsFailureException(TlsFailure.Describe(e), e);
         }
@@ -78,22 +93,34 @@ internal sealed class TlsLink : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _stream.Dispose();
 
-    /// <summary>Lets the handshake end well in any case: a client that has no certificate is then told so by a frame, which says more than an alert.</summary>
+    /// <summary>
+    /// Lets the handshake end well in any case: a client that has no certificate is then told so by a frame, which says
+    /// more than an alert.
+    /// </summary>
     private bool Judge(object sender, X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
     {
         _problem = _tls.ProblemOf(certificate, chain, errors);
         return true;
     }
 
-    /// <summary>Answers in the clear, then reads what the peer has sent: closed with bytes unread, the connection would be reset and the answer lost.</summary>
+    /// <summary>
+    /// Answers in the clear, then reads what the peer has sent: closed with bytes unread, the connection would be reset
+    /// and the answer lost.
+    /// </summary>
     private async Task RefusePlainAsync()
     {
         byte[] buffer = new byte[ProtocolLimits.HandshakeFrameBytes];
-        int length = FrameCodec.Write(buffer, new ErrorFrame(ErrorCode.TlsFailed, "This port speaks TLS, and the client does not: connect with ?tls=true."), 0, 0);
+        int length = FrameCodec.Write(
+            buffer,
+            new ErrorFrame(
+                ErrorCode.TlsFailed,
+                "This port speaks TLS, and the client does not: connect with ?tls=true."
+            ),
+            0,
+            0
+        );
         await _socket.SendAsync(buffer.AsMemory(0, length)).ConfigureAwait(false);
         _socket.Shutdown(SocketShutdown.Send);
-        while (await _socket.ReceiveAsync(buffer).ConfigureAwait(false) != 0)
-        {
-        }
+        while (await _socket.ReceiveAsync(buffer).ConfigureAwait(false) != 0) { }
     }
 }

@@ -8,8 +8,14 @@ using LightQ.Server.Transport;
 
 namespace LightQ.Server.Tls;
 
-/// <summary>Decrypts into pinned blocks, always one contiguous segment. Waits with a read of zero bytes and without a block while nothing is buffered.</summary>
-/// <remarks>As <see cref="SocketPipeReader"/>; an <c>SslStream</c> gives at most what it has received, so a read after that wait costs no system call.</remarks>
+/// <summary>
+/// Decrypts into pinned blocks, always one contiguous segment. Waits with a read of zero bytes and without a block
+/// while nothing is buffered.
+/// </summary>
+/// <remarks>
+/// As <see cref="SocketPipeReader"/>; an <c>SslStream</c> gives at most what it has received, so a read after that wait
+/// costs no system call.
+/// </remarks>
 internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlocks pools) : PipeReader
 {
     /// <summary>The part of a block that must be free to receive into it.</summary>
@@ -53,7 +59,11 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlock
     public override void Complete(Exception? exception = null) => ReturnBlock();
 
     private ReadResult Result() =>
-        new(_block is null ? ReadOnlySequence<byte>.Empty : new ReadOnlySequence<byte>(_block, _start, _end - _start), isCanceled: false, isCompleted: _ended);
+        new(
+            _block is null ? ReadOnlySequence<byte>.Empty : new ReadOnlySequence<byte>(_block, _start, _end - _start),
+            isCanceled: false,
+            isCompleted: _ended
+        );
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private async ValueTask<ReadResult> ReceiveAsync()
@@ -70,7 +80,8 @@ internal sealed class TlsPipeReader(SslStream tls, Socket socket, DataPlaneBlock
             _end += received;
             _examined = false;
         }
-        catch (Exception e) when (e is IOException or AuthenticationException or ObjectDisposedException or InvalidOperationException)
+        catch (Exception e)
+            when (e is IOException or AuthenticationException or ObjectDisposedException or InvalidOperationException)
         {
             (_ended, Failure) = (true, e);
         }

@@ -2,7 +2,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace LightQ.Server.Transport;
 
-/// <summary>Pinned blocks of one size, lent to connections that have something to read or write. Idle connections hold none. Thread-safe.</summary>
+/// <summary>
+/// Pinned blocks of one size, lent to connections that have something to read or write. Idle connections hold none.
+/// Thread-safe.
+/// </summary>
 /// <remarks>An array under a lock: a lock-free stack allocates a node for every block that comes back.</remarks>
 internal sealed class BlockPool(int blockBytes, int kept)
 {
@@ -28,7 +31,10 @@ internal sealed class BlockPool(int blockBytes, int kept)
         return GC.AllocateUninitializedArray<byte>(blockBytes, pinned: true);
     }
 
-    /// <summary>Sees that a reader can receive: lends a block, or moves the unread rest of a frame to the front of it, or of one twice as large.</summary>
+    /// <summary>
+    /// Sees that a reader can receive: lends a block, or moves the unread rest of a frame to the front of it, or of one
+    /// twice as large.
+    /// </summary>
     /// <param name="block">The reader's block; null for none yet.</param>
     /// <param name="start">Where its unread bytes begin.</param>
     /// <param name="end">Where they end, and the room begins.</param>
@@ -39,7 +45,10 @@ internal sealed class BlockPool(int blockBytes, int kept)
         if (block.Length - end >= least)
             return;
         int unread = end - start;
-        byte[] target = block.Length - unread >= least ? block : GC.AllocateUninitializedArray<byte>(block.Length * 2, pinned: true);
+        byte[] target =
+            block.Length - unread >= least
+                ? block
+                : GC.AllocateUninitializedArray<byte>(block.Length * 2, pinned: true);
         Buffer.BlockCopy(block, start, target, 0, unread);
         if (target != block)
             Return(block);

@@ -6,10 +6,16 @@ internal sealed class DataPlaneBlocks
     /// <summary>Bytes of a block for receiving.</summary>
     public const int ReceiveBytes = 256 * 1024;
 
-    /// <summary>For receiving before a client is welcomed: one byte from anybody costs no more than this. Holds the largest frame that is allowed then.</summary>
+    /// <summary>
+    /// For receiving before a client is welcomed: one byte from anybody costs no more than this. Holds the largest
+    /// frame that is allowed then.
+    /// </summary>
     public BlockPool Greeting { get; } = new(16 * 1024, kept: 256);
 
-    /// <summary>For receiving: 256 KiB, the size at which bulk throughput stops growing (4 KiB is ruinous, 4 MiB leaves the L2 cache).</summary>
+    /// <summary>
+    /// For receiving: 256 KiB, the size at which bulk throughput stops growing (4 KiB is ruinous, 4 MiB leaves the L2
+    /// cache).
+    /// </summary>
     public BlockPool Receive { get; } = new(ReceiveBytes, kept: 64);
 
     /// <summary>For sending: answers, acks and small runs of one turn.</summary>
@@ -18,7 +24,10 @@ internal sealed class DataPlaneBlocks
     /// <summary>Room for long frames that are arriving.</summary>
     public AssemblyBudget Assembly { get; } = new();
 
-    /// <summary>Leaves the blocks that no connection has to the collector: they are pinned, and each keeps what the buffers of long frames around it have taken.</summary>
+    /// <summary>
+    /// Leaves the blocks that no connection has to the collector: they are pinned, and each keeps what the buffers of
+    /// long frames around it have taken.
+    /// </summary>
     public void Trim()
     {
         Greeting.Trim();

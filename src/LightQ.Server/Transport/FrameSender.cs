@@ -6,7 +6,9 @@ internal abstract class FrameSender : IDisposable
     /// <summary>Who is told when a pending send has ended.</summary>
     public ISendEvents? Events { get; set; }
 
-    /// <summary>Sends <paramref name="head"/> and then <paramref name="tail"/>, with one system call if the socket takes them.</summary>
+    /// <summary>
+    /// Sends <paramref name="head"/> and then <paramref name="tail"/>, with one system call if the socket takes them.
+    /// </summary>
     /// <returns>Whether it is done, still pending, or the peer is gone. The memory is used until then.</returns>
     public abstract SendResult TrySend(ReadOnlyMemory<byte> head, ReadOnlyMemory<byte> tail);
 

@@ -19,7 +19,10 @@ internal static unsafe partial class GatheredSend
     /// <returns>Bytes taken by the socket; 0 when it is full; -1 when the connection is gone.</returns>
     public static int TrySend(Socket socket, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
-        fixed (byte* h = head, t = tail)
+        fixed (
+            byte* h = head,
+                t = tail
+        )
         {
             Vector* vectors = stackalloc Vector[2];
             vectors[0] = new Vector { Base = h, Length = (nuint)head.Length };

@@ -6,11 +6,14 @@ using System.Threading.Tasks.Sources;
 namespace LightQ.Server.Transport;
 
 #pragma warning disable CA1001 // Complete is a PipeReader's Dispose.
-/// <summary>Reads a socket into pinned blocks, always as one contiguous segment, and completes on the socket's own thread.</summary>
+/// <summary>
+/// Reads a socket into pinned blocks, always as one contiguous segment, and completes on the socket's own thread.
+/// </summary>
 /// <remarks>
-/// While nothing is buffered and the socket was drained by the last receive, it waits with a receive of zero bytes and holds no
-/// block. A frame that does not fit the rest of the block moves to its front, at most the unread part of one frame; a frame longer
-/// than the block gets a larger one. Blocks are small until <see cref="Widen"/>. One reader at a time; <see cref="ReadAsync"/> is ended by disposing the socket.
+/// While nothing is buffered and the socket was drained by the last receive, it waits with a receive of zero bytes and
+/// holds no block. A frame that does not fit the rest of the block moves to its front, at most the unread part of one
+/// frame; a frame longer than the block gets a larger one. Blocks are small until <see cref="Widen"/>. One reader at a
+/// time; <see cref="ReadAsync"/> is ended by disposing the socket.
 /// </remarks>
 internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult>
 {
@@ -90,11 +93,19 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
 
     ValueTaskSourceStatus IValueTaskSource<ReadResult>.GetStatus(short token) => _source.GetStatus(token);
 
-    void IValueTaskSource<ReadResult>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _source.OnCompleted(continuation, state, token, flags & ~ValueTaskSourceOnCompletedFlags.UseSchedulingContext);
+    void IValueTaskSource<ReadResult>.OnCompleted(
+        Action<object?> continuation,
+        object? state,
+        short token,
+        ValueTaskSourceOnCompletedFlags flags
+    ) => _source.OnCompleted(continuation, state, token, flags & ~ValueTaskSourceOnCompletedFlags.UseSchedulingContext);
 
     private ReadResult Result() =>
-        new(_block is null ? ReadOnlySequence<byte>.Empty : new ReadOnlySequence<byte>(_block, _start, _end - _start), isCanceled: false, isCompleted: _ended);
+        new(
+            _block is null ? ReadOnlySequence<byte>.Empty : new ReadOnlySequence<byte>(_block, _start, _end - _start),
+            isCanceled: false,
+            isCompleted: _ended
+        );
 
     /// <returns>False when the receive is already complete.</returns>
     private bool StartReceive()
@@ -124,7 +135,8 @@ internal sealed class SocketPipeReader : PipeReader, IValueTaskSource<ReadResult
     /// <returns>Whether there is something to hand out: bytes, or the end.</returns>
     private bool FinishReceive()
     {
-        int wanted = _receive.Count, received = _receive.BytesTransferred;
+        int wanted = _receive.Count,
+            received = _receive.BytesTransferred;
         if (_receive.SocketError != SocketError.Success || (wanted != 0 && received == 0))
         {
             _ended = true;

@@ -2,17 +2,22 @@ using System.Net.Sockets;
 
 namespace LightQ.Server.Transport;
 
-/// <summary>How much the system takes of a connection ahead of what it can send, where it can be told (Linux).</summary>
+/// <summary>
+/// How much the system takes of a connection ahead of what it can send, where it can be told (Linux).
+/// </summary>
 /// <remarks>
-/// Without it a send succeeds until the socket's buffer is full, and the system lets that grow to 4 MiB for a peer that does not read. A hundred such
-/// subscribers took 208 MiB of the system's memory, and 33 with it; a load beside them, which pays for the copies and for giving all that back when
-/// they are ended, had a p99 of 0.26 ms, and 0.20 with it (0.17 and 0.18 in peace; twelve rounds in turn). It costs nothing that could be measured: throughput, catching up, also over
-/// a round trip of 20 ms, and a fan-out to a thousand, in turn with 128 KiB to 1 MiB and without it, differed no more than two runs of one kind.
+/// Without it a send succeeds until the socket's buffer is full, and the system lets that grow to 4 MiB for a peer that
+/// does not read. A hundred such subscribers took 208 MiB of the system's memory, and 33 with it; a load beside them,
+/// which pays for the copies and for giving all that back when they are ended, had a p99 of 0.26 ms, and 0.20 with it
+/// (0.17 and 0.18 in peace; twelve rounds in turn). It costs nothing that could be measured: throughput, catching up,
+/// also over a round trip of 20 ms, and a fan-out to a thousand, in turn with 128 KiB to 1 MiB and without it, differed
+/// no more than two runs of one kind.
 /// </remarks>
 internal static class UnsentLimit
 {
     /// <summary>IPPROTO_TCP and TCP_NOTSENT_LOWAT, the same on all architectures (linux/tcp.h).</summary>
-    private const int Tcp = 6, NotSentLowWater = 25;
+    private const int Tcp = 6,
+        NotSentLowWater = 25;
 
     /// <summary>Sets it for what the listener accepts: a new connection inherits it, at no cost.</summary>
     /// <param name="listener">The listening socket.</param>

@@ -3,7 +3,8 @@ namespace LightQ.Server.Web;
 /// <summary>An answer of the JSON protocol; what does not apply is absent.</summary>
 internal sealed record AdminResponse
 {
-    public const string Ok = "ok", Error = "error";
+    public const string Ok = "ok",
+        Error = "error";
 
     public string? BindUri { get; init; }
 

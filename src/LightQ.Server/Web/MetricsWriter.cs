@@ -14,7 +14,8 @@ internal sealed class MetricsWriter(MetricsFormat format)
 
     /// <summary>The content type of a format.</summary>
     public static string ContentTypeOf(MetricsFormat format) =>
-        format == MetricsFormat.OpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        format == MetricsFormat.OpenMetrics
+            ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
             : "text/plain; version=0.0.4; charset=utf-8";
 
     /// <summary>Adds a family; nothing where it has no samples.</summary>
@@ -61,9 +62,18 @@ internal sealed class MetricsWriter(MetricsFormat format)
     {
         _text.Append(' ');
         if (double.IsFinite(value))
+        {
             _text.Append(CultureInfo.InvariantCulture, $"{value:R}");
+        }
         else
-            _text.Append(double.IsNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+        {
+            _text.Append(
+                double.IsNaN(value) ? "NaN"
+                : value > 0 ? "+Inf"
+                : "-Inf"
+            );
+        }
+
         _text.Append('\n');
     }
 

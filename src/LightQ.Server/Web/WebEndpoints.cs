@@ -10,7 +10,10 @@ using Microsoft.Net.Http.Headers;
 
 namespace LightQ.Server.Web;
 
-/// <summary>The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no topic's failure in words, and metrics only of topics that the caller may see.</summary>
+/// <summary>
+/// The web port: health, metrics and the JSON protocol. Health and metrics are open to whoever reaches it: they tell no
+/// topic's failure in words, and metrics only of topics that the caller may see.
+/// </summary>
 internal sealed class WebEndpoints(FigureSource source, ServerSecurity security, AdminCommands admin)
 {
     private const string Text = "text/plain; charset=utf-8";
@@ -35,18 +38,22 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
         Get(endpoints, "/metrics", Metrics);
     }
 
-    private static string Index => $"""
-        LightQ {ServerVersion.Text}
+    private static string Index =>
+        $"""
+            LightQ {ServerVersion.Text}
 
-        /healthz/live    200 while the process answers
-        /healthz/ready   200 while the broker takes work, also when single topics have failed or the disk refuses something, which it tells; 503 with the reason when not
-        /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
-        /v1/...          the control plane in JSON, as /openapi/v1.json describes it, and gRPC-Web
-        /admin           POST: create topics, join them, read their statistics, in JSON
+            /healthz/live    200 while the process answers
+            /healthz/ready   200 while the broker takes work, also degraded, which it tells; 503 with the reason when not
+            /metrics         metrics: Prometheus' text, or OpenMetrics for who accepts it
+            /v1/...          the control plane in JSON, as /openapi/v1.json describes it, and gRPC-Web
+            /admin           POST: create topics, join them, read their statistics, in JSON
 
-        """;
+            """;
 
-    /// <summary>A failed topic is one topic's trouble, and one that the disk refuses what is beside topics goes on: to take the broker out of service would take along what works.</summary>
+    /// <summary>
+    /// A failed topic is one topic's trouble, and one that the disk refuses what is beside topics goes on: to take the
+    /// broker out of service would take along what works.
+    /// </summary>
     private Task Ready(HttpContext http)
     {
         if (source.Readiness.NotReadyReason is { } reason)
@@ -66,7 +73,12 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
         catch (BrokerException e)
         {
             http.Response.Headers.WWWAuthenticate = "Basic realm=\"LightQ\"";
-            int status = e.Code switch { ErrorCode.Unauthenticated => StatusCodes.Status401Unauthorized, ErrorCode.PermissionDenied => StatusCodes.Status403Forbidden, _ => StatusCodes.Status429TooManyRequests };
+            int status = e.Code switch
+            {
+                ErrorCode.Unauthenticated => StatusCodes.Status401Unauthorized,
+                ErrorCode.PermissionDenied => StatusCodes.Status403Forbidden,
+                _ => StatusCodes.Status429TooManyRequests,
+            };
             await Answer(http, status, e.Message + "\n").ConfigureAwait(false);
             return;
         }
@@ -78,7 +90,8 @@ internal sealed class WebEndpoints(FigureSource source, ServerSecurity security,
         await http.Response.WriteAsync(MetricsPage.Write(reading, format)).ConfigureAwait(false);
     }
 
-    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) => endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);
+    private static void Get(IEndpointRouteBuilder endpoints, string pattern, RequestDelegate handler) =>
+        endpoints.MapMethods(pattern, ["GET", "HEAD"], handler);
 
     private static Task Answer(HttpContext http, int status, string text)
     {

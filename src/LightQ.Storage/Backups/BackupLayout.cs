@@ -2,7 +2,9 @@ using System.Text.RegularExpressions;
 
 namespace LightQ.Storage.Backups;
 
-/// <summary>Which files a backup may hold: a path that comes over the network or from a manifest never leads elsewhere.</summary>
+/// <summary>
+/// Which files a backup may hold: a path that comes over the network or from a manifest never leads elsewhere.
+/// </summary>
 internal static partial class BackupLayout
 {
     /// <summary>The directory of the catalog's records.</summary>
@@ -31,9 +33,13 @@ internal static partial class BackupLayout
     public static string? TopicOf(string path) => PartitionOf(path)?.Split('/')[1];
 
     /// <summary>A path on this machine.</summary>
-    public static string PathOf(string folder, string path) => Path.Combine(folder, path.Replace('/', Path.DirectorySeparatorChar));
+    public static string PathOf(string folder, string path) =>
+        Path.Combine(folder, path.Replace('/', Path.DirectorySeparatorChar));
 
-    [GeneratedRegex(@"\A(broker-id|(catalog|groups)/[0-9]{20}\.seg|topics/[0-9a-f]{32}/[0-9]{1,6}/(checkpoint|epochs|[0-9]{20}\.(seg|producers)))\z", RegexOptions.CultureInvariant)]
+    [GeneratedRegex(
+        @"\A(broker-id|(catalog|groups)/[0-9]{20}\.seg|topics/[0-9a-f]{32}/[0-9]{1,6}/(checkpoint|epochs|[0-9]{20}\.(seg|producers)))\z",
+        RegexOptions.CultureInvariant
+    )]
     private static partial Regex File();
 
     [GeneratedRegex(@"\A[0-9a-f]{32}\z", RegexOptions.CultureInvariant)]

@@ -6,7 +6,9 @@ using LightQ.Protocol;
 
 namespace LightQ.Storage.Backups;
 
-/// <summary>What a backup holds: the file <c>backup.json</c>, which is written last. A folder without it holds no backup.</summary>
+/// <summary>
+/// What a backup holds: the file <c>backup.json</c>, which is written last. A folder without it holds no backup.
+/// </summary>
 public sealed record BackupManifest
 {
     /// <summary>The file's name.</summary>
@@ -18,7 +20,9 @@ public sealed record BackupManifest
     /// <summary>What stands for <see cref="ManifestSha256"/> while it is computed.</summary>
     private static readonly string Unsealed = new('0', 2 * SHA256.HashSizeInBytes);
 
-    /// <summary>The SHA-256 of the file itself, with 64 zeros in this place. It is computed when the manifest is written.</summary>
+    /// <summary>
+    /// The SHA-256 of the file itself, with 64 zeros in this place. It is computed when the manifest is written.
+    /// </summary>
     [JsonPropertyOrder(-1)]
     public string ManifestSha256
     {
@@ -44,7 +48,9 @@ public sealed record BackupManifest
     /// <summary>Every file, with what it must hold.</summary>
     public required IReadOnlyList<BackupFile> Files { get; init; }
 
-    /// <summary>Partitions, as <c>topics/ID/NUMBER</c>, that were damaged on the broker and are kept as they were.</summary>
+    /// <summary>
+    /// Partitions, as <c>topics/ID/NUMBER</c>, that were damaged on the broker and are kept as they were.
+    /// </summary>
     public IReadOnlyList<string> Damaged
     {
         get;
@@ -63,10 +69,18 @@ public sealed record BackupManifest
         if (!Directory.Exists(folder))
             throw new BackupException(folder, $"There is no folder '{folder}'.");
         if (!File.Exists(path))
-            throw new BackupException(folder, $"'{folder}' holds no complete backup: there is no {FileName}, which is written last.");
+        {
+            throw new BackupException(
+                folder,
+                $"'{folder}' holds no complete backup: there is no {FileName}, which is written last."
+            );
+        }
+
         byte[] json = File.ReadAllBytes(path);
         var manifest = Read(folder, new MemoryStream(json));
-        return manifest.IsSealOf(json) ? manifest : throw new BackupException(folder, $"'{path}' is damaged: it is not as it was written (SHA-256).");
+        return manifest.IsSealOf(json)
+            ? manifest
+            : throw new BackupException(folder, $"'{path}' is damaged: it is not as it was written (SHA-256).");
     }
 
     /// <summary>Reads a manifest.</summary>
@@ -78,16 +92,28 @@ public sealed record BackupManifest
         string path = Path.Combine(folder, FileName);
         try
         {
-            BackupManifest manifest = JsonSerializer.Deserialize(json, BackupJson.Default.BackupManifest)
+            BackupManifest manifest =
+                JsonSerializer.Deserialize(json, BackupJson.Default.BackupManifest)
                 ?? throw new BackupException(folder, $"'{path}' is not a valid manifest: it is null.");
             if (manifest.Format != CurrentFormat)
-                throw new BackupException(folder, $"'{path}' has format {manifest.Format}; this program knows format {CurrentFormat}.");
+            {
+                throw new BackupException(
+                    folder,
+                    $"'{path}' has format {manifest.Format}; this program knows format {CurrentFormat}."
+                );
+            }
+
             manifest.ThrowIfImpossible(folder);
             return manifest;
         }
         catch (JsonException e)
         {
-            throw new BackupException(folder, $"'{path}' is not a valid manifest: it is wrong or incomplete at line {e.LineNumber + 1}, byte {e.BytePositionInLine + 1}.", e);
+            throw new BackupException(
+                folder,
+                $"'{path}' is not a valid manifest: it is wrong or incomplete at line {e.LineNumber + 1}, byte "
+                    + $"{e.BytePositionInLine + 1}.",
+                e
+            );
         }
     }
 
@@ -111,7 +137,10 @@ public sealed record BackupManifest
             if (!BackupLayout.IsId(topic.Id))
                 return $"topic '{topic.Name}' with the id '{topic.Id}', which is not of 32 hexadecimal digits";
             if (topic.Partitions is < 1 or > ProtocolLimits.MaxPartitions)
-                return $"topic '{topic.Name}' with {topic.Partitions} partitions; a topic has 1 to {ProtocolLimits.MaxPartitions}";
+            {
+                return $"topic '{topic.Name}' with {topic.Partitions} partitions; a topic has 1 to "
+                    + $"{ProtocolLimits.MaxPartitions}";
+            }
         }
         decimal total = 0;
         foreach (BackupFile? file in Files)
@@ -132,7 +161,13 @@ public sealed record BackupManifest
 
     internal byte[] Encode()
     {
-        byte[] json = JsonSerializer.SerializeToUtf8Bytes(this with { ManifestSha256 = Unsealed }, BackupJson.Default.BackupManifest);
+        byte[] json = JsonSerializer.SerializeToUtf8Bytes(
+            this with
+            {
+                ManifestSha256 = Unsealed,
+            },
+            BackupJson.Default.BackupManifest
+        );
         byte[] seal = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(SHA256.HashData(json)));
         seal.CopyTo(json, PlaceOf(Unsealed, json)); // The first property: nothing in front of it looks like it.
         return json;
@@ -151,6 +186,11 @@ public sealed record BackupManifest
 }
 
 /// <summary>Source-generated serialisation of <see cref="BackupManifest"/>.</summary>
-[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, WriteIndented = true, RespectNullableAnnotations = true, RespectRequiredConstructorParameters = true)]
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    WriteIndented = true,
+    RespectNullableAnnotations = true,
+    RespectRequiredConstructorParameters = true
+)]
 [JsonSerializable(typeof(BackupManifest))]
 internal sealed partial class BackupJson : JsonSerializerContext;

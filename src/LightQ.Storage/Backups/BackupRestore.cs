@@ -11,24 +11,36 @@ public static class BackupRestore
     public const string UnfinishedName = "RESTORING";
 
     /// <summary>
-    /// How much higher a restored log's epoch is. The broker that the backup is of may have raised its own since, once for each unclean
-    /// start, and a consumer that saw what came after the backup must not take what is now published at those offsets for it.
+    /// How much higher a restored log's epoch is. The broker that the backup is of may have raised its own since, once
+    /// for each unclean start, and a consumer that saw what came after the backup must not take what is now published
+    /// at those offsets for it.
     /// </summary>
     internal const uint EpochStep = 1000;
 
     private const int CopyBytes = 1 << 20;
 
-    /// <summary>Verifies a backup and copies it into a directory that is missing or empty. A broker starts on it as after a clean stop.</summary>
+    /// <summary>
+    /// Verifies a backup and copies it into a directory that is missing or empty. A broker starts on it as after a
+    /// clean stop.
+    /// </summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="directory">The data directory to make.</param>
     /// <param name="progress">Told each file or journal before it is read; null for nobody.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="BackupException">The backup is damaged: nothing was written. Or the directory is not empty, or its disk is full.</exception>
+    /// <exception cref="BackupException">
+    /// The backup is damaged: nothing was written. Or the directory is not empty, or its disk is full.
+    /// </exception>
     /// <exception cref="DataDirectoryException">A broker holds the directory, or it cannot be written.</exception>
     /// <returns>What was restored.</returns>
-    public static BackupManifest Run(string folder, string directory, Action<string>? progress = null, CancellationToken cancellationToken = default)
+    public static BackupManifest Run(
+        string folder,
+        string directory,
+        Action<string>? progress = null,
+        CancellationToken cancellationToken = default
+    )
     {
-        string from = Path.GetFullPath(folder), to = Path.GetFullPath(directory);
+        string from = Path.GetFullPath(folder),
+            to = Path.GetFullPath(directory);
         ThrowIfUsed(from, to);
         BackupManifest manifest = BackupVerification.Verify(from, progress, cancellationToken);
         OwnedDirectory.Create(to);
@@ -39,7 +51,12 @@ public static class BackupRestore
         }
         catch (IOException e) when (StorageIOException.IsDiskFull(e))
         {
-            throw new BackupException(from, $"The disk of '{to}' is full: the backup has {manifest.Bytes} bytes. Delete what is in it, make room and restore again.", e);
+            throw new BackupException(
+                from,
+                $"The disk of '{to}' is full: the backup has {manifest.Bytes} bytes. Delete what is in it, make room "
+                    + $"and restore again.",
+                e
+            );
         }
         return manifest;
     }
@@ -49,7 +66,13 @@ public static class BackupRestore
     public static void ThrowIfUnfinished(string directory)
     {
         if (File.Exists(Path.Combine(directory, UnfinishedName)))
-            throw new DataDirectoryException(directory, $"A backup was not restored to its end into '{directory}': delete what is in it and restore again.", new IOException(UnfinishedName));
+        {
+            throw new DataDirectoryException(
+                directory,
+                $"A backup was not restored to its end into '{directory}': delete what is in it and restore again.",
+                new IOException(UnfinishedName)
+            );
+        }
     }
 
     private static void ThrowIfUsed(string from, string to)
@@ -57,12 +80,24 @@ public static class BackupRestore
         if (File.Exists(to))
             throw new BackupException(from, $"'{to}' is a file; name a directory for the broker's data.");
         if (File.Exists(Path.Combine(to, UnfinishedName)))
-            throw new BackupException(from, $"A backup was not restored to its end into '{to}': delete what is in it first.");
+        {
+            throw new BackupException(
+                from,
+                $"A backup was not restored to its end into '{to}': delete what is in it first."
+            );
+        }
+
         if (OwnedDirectory.HasContent(to))
             throw new BackupException(from, $"'{to}' is not empty; name a directory that is missing or empty.");
     }
 
-    private static void Copy(string from, string to, BackupManifest manifest, Action<string>? progress, CancellationToken cancellationToken)
+    private static void Copy(
+        string from,
+        string to,
+        BackupManifest manifest,
+        Action<string>? progress,
+        CancellationToken cancellationToken
+    )
     {
         IFileSystem files = PlatformFileSystem.Choose();
         string unfinished = Path.Combine(to, UnfinishedName);
@@ -74,8 +109,13 @@ public static class BackupRestore
             progress?.Invoke(entry.Path);
             CopyFile(files, from, to, entry, buffer);
         }
-        foreach (string partition in manifest.Files.Select(f => BackupLayout.PartitionOf(f.Path)).OfType<string>().Distinct())
+        foreach (
+            string partition in manifest.Files.Select(f => BackupLayout.PartitionOf(f.Path)).OfType<string>().Distinct()
+        )
+        {
             BeginEpoch(files, BackupLayout.PathOf(to, partition));
+        }
+
         OwnedDirectory.Sync(files, to, manifest.Files);
         files.Delete(unfinished);
         files.SyncDirectory(to);
@@ -105,7 +145,11 @@ public static class BackupRestore
         uint epoch = checkpoint.Epoch + EpochStep;
         epochs.Add((epoch, checkpoint.Durable.Offset));
         Replace(files, Path.Combine(directory, EpochFile.Name), EpochFile.Encode(epochs));
-        Replace(files, Path.Combine(directory, CheckpointFile.Name), CheckpointFile.Encode(checkpoint with { Generation = checkpoint.Generation + 1, Epoch = epoch }));
+        Replace(
+            files,
+            Path.Combine(directory, CheckpointFile.Name),
+            CheckpointFile.Encode(checkpoint with { Generation = checkpoint.Generation + 1, Epoch = epoch })
+        );
     }
 
     /// <summary>Writes a small file over itself; it is synced with all others.</summary>

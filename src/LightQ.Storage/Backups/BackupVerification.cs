@@ -4,24 +4,43 @@ using LightQ.Storage.Inspection;
 
 namespace LightQ.Storage.Backups;
 
-/// <summary>Reads everything that a backup's folder holds and compares it with what it must hold. Changes nothing.</summary>
+/// <summary>
+/// Reads everything that a backup's folder holds and compares it with what it must hold. Changes nothing.
+/// </summary>
 public static class BackupVerification
 {
     private const int ReadBytes = 1 << 20;
 
-    /// <summary>Verifies a finished backup: every file is there with its length and SHA-256, and every batch in it is whole and in its place.</summary>
+    /// <summary>
+    /// Verifies a finished backup: every file is there with its length and SHA-256, and every batch in it is whole and
+    /// in its place.
+    /// </summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="progress">Told each file or journal before it is read; null for nobody.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BackupException">It is not complete, or something is damaged: the message names it.</exception>
     /// <returns>What it holds.</returns>
-    public static BackupManifest Verify(string folder, Action<string>? progress = null, CancellationToken cancellationToken = default)
+    public static BackupManifest Verify(
+        string folder,
+        Action<string>? progress = null,
+        CancellationToken cancellationToken = default
+    )
     {
         string full = Path.GetFullPath(folder);
         var manifest = BackupManifest.Read(full);
         VerifyHashes(full, manifest, progress, cancellationToken);
-        string[] damaged = [.. FindDamage(full, manifest, progress, cancellationToken).Where(d => !manifest.Damaged.Contains(d.Directory)).Select(d => d.Detail)];
-        return damaged.Length == 0 ? manifest : throw new BackupException(full, $"The backup in '{full}' is damaged: {string.Join("; ", damaged.Take(10))}.");
+        string[] damaged =
+        [
+            .. FindDamage(full, manifest, progress, cancellationToken)
+                .Where(d => !manifest.Damaged.Contains(d.Directory))
+                .Select(d => d.Detail),
+        ];
+        return damaged.Length == 0
+            ? manifest
+            : throw new BackupException(
+                full,
+                $"The backup in '{full}' is damaged: {string.Join("; ", damaged.Take(10))}."
+            );
     }
 
     /// <summary>Looks for damage that the hashes cannot show, because the files were copied with it.</summary>
@@ -30,7 +49,12 @@ public static class BackupVerification
     /// <param name="progress">Told each journal before it is read; null for nobody.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <returns>Directories in the folder, and what is wrong there.</returns>
-    public static IReadOnlyList<(string Directory, string Detail)> FindDamage(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
+    public static IReadOnlyList<(string Directory, string Detail)> FindDamage(
+        string folder,
+        BackupManifest manifest,
+        Action<string>? progress = null,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(manifest);
         manifest.ThrowIfImpossible(folder);
@@ -42,10 +66,20 @@ public static class BackupVerification
             for (int i = 0; i < topic.Partitions; i++)
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                string directory = $"{BackupLayout.Topics}/{topic.Id}/{i}", title = topic.Partitions == 1 ? topic.Name : $"{topic.Name}/{i}";
+                string directory = $"{BackupLayout.Topics}/{topic.Id}/{i}",
+                    title = topic.Partitions == 1 ? topic.Name : $"{topic.Name}/{i}";
                 progress?.Invoke(title);
                 string path = BackupLayout.PathOf(folder, directory);
-                Note(directory, $"topic {title}", () => JournalInspector.Inspect(path, Guid.ParseExact(topic.Id, "N"), _ => cancellationToken.ThrowIfCancellationRequested()));
+                Note(
+                    directory,
+                    $"topic {title}",
+                    () =>
+                        JournalInspector.Inspect(
+                            path,
+                            Guid.ParseExact(topic.Id, "N"),
+                            _ => cancellationToken.ThrowIfCancellationRequested()
+                        )
+                );
             }
         }
         return found;
@@ -61,17 +95,30 @@ public static class BackupVerification
             if (report.Findings.FirstOrDefault(f => f.Kind == FindingKind.Damage) is not { } finding)
                 return;
             string offsets = finding.FirstOffset < 0 ? "" : $", offsets {finding.FirstOffset} to {finding.LastOffset}";
-            found.Add((directory, $"{title}: {directory}/{finding.File} at byte {finding.Position}{offsets}: {finding.Detail}"));
+            found.Add(
+                (
+                    directory,
+                    $"{title}: {directory}/{finding.File} at byte {finding.Position}{offsets}: {finding.Detail}"
+                )
+            );
         }
     }
 
-    /// <summary>Compares every file with its length and SHA-256, and refuses files of a data directory that the manifest does not list.</summary>
+    /// <summary>
+    /// Compares every file with its length and SHA-256, and refuses files of a data directory that the manifest does
+    /// not list.
+    /// </summary>
     /// <param name="folder">The backup's folder.</param>
     /// <param name="manifest">What it holds.</param>
     /// <param name="progress">Told each file before it is read; null for nobody.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="BackupException">One is missing, another or one too many: the message names it.</exception>
-    public static void VerifyHashes(string folder, BackupManifest manifest, Action<string>? progress = null, CancellationToken cancellationToken = default)
+    public static void VerifyHashes(
+        string folder,
+        BackupManifest manifest,
+        Action<string>? progress = null,
+        CancellationToken cancellationToken = default
+    )
     {
         ArgumentNullException.ThrowIfNull(manifest);
         manifest.ThrowIfImpossible(folder);
@@ -91,7 +138,10 @@ public static class BackupVerification
         }
     }
 
-    /// <summary>What a broker would read must be what was verified. Anything else, such as what a file system keeps in its root, is nobody's business.</summary>
+    /// <summary>
+    /// What a broker would read must be what was verified. Anything else, such as what a file system keeps in its root,
+    /// is nobody's business.
+    /// </summary>
     private static void ThrowIfUnlisted(string folder, BackupManifest manifest)
     {
         HashSet<string> listed = [.. manifest.Files.Select(f => f.Path)];
@@ -99,7 +149,12 @@ public static class BackupVerification
         {
             string path = Path.GetRelativePath(folder, file).Replace(Path.DirectorySeparatorChar, '/');
             if (BackupLayout.IsFile(path) && !listed.Contains(path))
-                throw new BackupException(folder, $"The backup in '{folder}' is damaged: '{path}' is there, and its manifest does not list it.");
+            {
+                throw new BackupException(
+                    folder,
+                    $"The backup in '{folder}' is damaged: '{path}' is there, and its manifest does not list it."
+                );
+            }
         }
     }
 
@@ -115,13 +170,22 @@ public static class BackupVerification
         if (length == entry.Length)
             return file;
         file.Dispose();
-        throw new BackupException(folder, $"The backup in '{folder}' is damaged: '{entry.Path}' has {length} bytes, not {entry.Length}.");
+        throw new BackupException(
+            folder,
+            $"The backup in '{folder}' is damaged: '{entry.Path}' has {length} bytes, not {entry.Length}."
+        );
     }
 
     /// <exception cref="BackupException">The file's bytes are others than they were.</exception>
     internal static void ThrowIfOther(string folder, BackupFile entry, IncrementalHash hash)
     {
         if (!Convert.ToHexStringLower(hash.GetHashAndReset()).Equals(entry.Sha256, StringComparison.OrdinalIgnoreCase))
-            throw new BackupException(folder, $"The backup in '{folder}' is damaged: the bytes of '{entry.Path}' are not those that were written (SHA-256).");
+        {
+            throw new BackupException(
+                folder,
+                $"The backup in '{folder}' is damaged: the bytes of '{entry.Path}' are not those that were written "
+                    + $"(SHA-256)."
+            );
+        }
     }
 }

@@ -3,8 +3,13 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Backups;
 
-/// <summary>Writes a backup into a folder of its own, so that only its owner can read it: it holds messages and the hashes of passwords.</summary>
-/// <remarks>One thread at a time. Until <see cref="Complete"/> has returned, the folder holds no backup, whatever is in it.</remarks>
+/// <summary>
+/// Writes a backup into a folder of its own, so that only its owner can read it: it holds messages and the hashes of
+/// passwords.
+/// </summary>
+/// <remarks>
+/// One thread at a time. Until <see cref="Complete"/> has returned, the folder holds no backup, whatever is in it.
+/// </remarks>
 public sealed class BackupWriter : IBackupSink, IDisposable
 {
     private readonly IFileSystem _files = PlatformFileSystem.Choose();
@@ -33,7 +38,9 @@ public sealed class BackupWriter : IBackupSink, IDisposable
             throw new BackupException(full, $"'{full}' is a file; name a folder for the backup.");
         if (OwnedDirectory.HasContent(full))
         {
-            string what = File.Exists(Path.Combine(full, BackupManifest.FileName)) ? "holds a backup already" : "is not empty, or holds a backup that was not finished";
+            string what = File.Exists(Path.Combine(full, BackupManifest.FileName))
+                ? "holds a backup already"
+                : "is not empty, or holds a backup that was not finished";
             throw new BackupException(full, $"'{full}' {what}; name a new folder.");
         }
         OwnedDirectory.Create(full);
@@ -46,7 +53,13 @@ public sealed class BackupWriter : IBackupSink, IDisposable
         cancellationToken.ThrowIfCancellationRequested();
         ArgumentNullException.ThrowIfNull(path);
         if (!BackupLayout.IsFile(path) || length < 0 || _written.Exists(f => f.Path == path))
-            throw new BackupException(_folder, $"The broker sent what is no file of a backup: '{path[..Math.Min(path.Length, 200)]}', {length} bytes.");
+        {
+            throw new BackupException(
+                _folder,
+                $"The broker sent what is no file of a backup: '{path[..Math.Min(path.Length, 200)]}', {length} bytes."
+            );
+        }
+
         ThrowIfUnfinished();
         string target = BackupLayout.PathOf(_folder, path);
         Guarded(() =>
@@ -64,7 +77,13 @@ public sealed class BackupWriter : IBackupSink, IDisposable
     {
         cancellationToken.ThrowIfCancellationRequested();
         if (_file is null || bytes.Length > _length - _position)
-            throw new BackupException(_folder, $"The broker sent more than the {_length} bytes that '{_path}' was announced with.");
+        {
+            throw new BackupException(
+                _folder,
+                $"The broker sent more than the {_length} bytes that '{_path}' was announced with."
+            );
+        }
+
         Guarded(() =>
         {
             _file.Write(bytes.Span, _position);
@@ -80,7 +99,14 @@ public sealed class BackupWriter : IBackupSink, IDisposable
     public void KeepOnly(IEnumerable<BackupTopic> topics)
     {
         HashSet<string> kept = [.. topics.Select(t => t.Id)];
-        foreach (string gone in _written.Select(f => BackupLayout.TopicOf(f.Path)).OfType<string>().Where(id => !kept.Contains(id)).Distinct().ToArray())
+        foreach (
+            string gone in _written
+                .Select(f => BackupLayout.TopicOf(f.Path))
+                .OfType<string>()
+                .Where(id => !kept.Contains(id))
+                .Distinct()
+                .ToArray()
+        )
         {
             _written.RemoveAll(f => BackupLayout.TopicOf(f.Path) == gone);
             Directory.Delete(Path.Combine(_folder, BackupLayout.Topics, gone), recursive: true);
@@ -100,7 +126,9 @@ public sealed class BackupWriter : IBackupSink, IDisposable
     public void Complete(BackupManifest manifest)
     {
         ArgumentNullException.ThrowIfNull(manifest);
-        Guarded(() => Recovery.ReplacedFile.Write(_files, Path.Combine(_folder, BackupManifest.FileName), manifest.Encode()));
+        Guarded(() =>
+            Recovery.ReplacedFile.Write(_files, Path.Combine(_folder, BackupManifest.FileName), manifest.Encode())
+        );
     }
 
     /// <summary>Closes a file that was left unfinished.</summary>
@@ -134,7 +162,12 @@ public sealed class BackupWriter : IBackupSink, IDisposable
         }
         catch (IOException e) when (StorageIOException.IsDiskFull(e))
         {
-            throw new BackupException(_folder, $"The disk of '{_folder}' is full: {Bytes} bytes of the backup were written. It is not complete; delete the folder, and make room or name another.", e);
+            throw new BackupException(
+                _folder,
+                $"The disk of '{_folder}' is full: {Bytes} bytes of the backup were written. It is not complete; "
+                    + $"delete the folder, and make room or name another.",
+                e
+            );
         }
     }
 }

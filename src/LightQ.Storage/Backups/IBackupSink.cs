@@ -1,6 +1,8 @@
 namespace LightQ.Storage.Backups;
 
-/// <summary>Where a backup goes: one file after the other, each announced with its length and then written in full.</summary>
+/// <summary>
+/// Where a backup goes: one file after the other, each announced with its length and then written in full.
+/// </summary>
 public interface IBackupSink
 {
     /// <summary>Begins a file.</summary>

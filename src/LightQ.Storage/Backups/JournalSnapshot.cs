@@ -5,10 +5,14 @@ using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Backups;
 
-/// <summary>What a journal held at one moment: everything from its start to the end of a batch. Copied while the journal goes on.</summary>
+/// <summary>
+/// What a journal held at one moment: everything from its start to the end of a batch. Copied while the journal goes
+/// on.
+/// </summary>
 /// <remarks>
-/// Nothing is held back meanwhile: segments only grow behind the moment's end, and retention and deletion go on. So segments are copied
-/// from the newest to the oldest, and where one is gone, all before it are gone, and the copy begins there as the journal itself does.
+/// Nothing is held back meanwhile: segments only grow behind the moment's end, and retention and deletion go on. So
+/// segments are copied from the newest to the oldest, and where one is gone, all before it are gone, and the copy
+/// begins there as the journal itself does.
 /// </remarks>
 public sealed class JournalSnapshot
 {
@@ -32,14 +36,21 @@ public sealed class JournalSnapshot
     /// <summary>About how much there is to copy.</summary>
     public long Bytes => _segments.Sum(BytesOf);
 
-    /// <summary>Copies it as files that a journal can be opened from, as after a clean stop. Blocks on the disk.</summary>
+    /// <summary>
+    /// Copies it as files that a journal can be opened from, as after a clean stop. Blocks on the disk.
+    /// </summary>
     /// <param name="directory">Where the files belong in the data directory, with <c>/</c>.</param>
     /// <param name="sink">Where they go.</param>
     /// <param name="buffer">Memory to copy through.</param>
     /// <param name="cancellationToken">Gives up.</param>
     /// <exception cref="IOException">The disk refuses to read.</exception>
     /// <returns>False when the journal was closed or deleted meanwhile: what was copied is of no use.</returns>
-    public async Task<bool> TryCopyAsync(string directory, IBackupSink sink, Memory<byte> buffer, CancellationToken cancellationToken)
+    public async Task<bool> TryCopyAsync(
+        string directory,
+        IBackupSink sink,
+        Memory<byte> buffer,
+        CancellationToken cancellationToken
+    )
     {
         ArgumentNullException.ThrowIfNull(sink);
         Segment? oldest = null;
@@ -52,10 +63,16 @@ public sealed class JournalSnapshot
                 Take(); // All of it has expired before any of it was copied: a later moment does as well.
         }
         await CopyProducersAsync(directory, sink, cancellationToken).ConfigureAwait(false);
-        await sink.WriteFileAsync($"{directory}/{EpochFile.Name}", EpochFile.Encode(_log.Epochs), cancellationToken).ConfigureAwait(false);
+        await sink.WriteFileAsync($"{directory}/{EpochFile.Name}", EpochFile.Encode(_log.Epochs), cancellationToken)
+            .ConfigureAwait(false);
         long start = Math.Min(Math.Max(_startOffset, oldest?.BaseOffset ?? 0), _end.Offset);
         var checkpoint = new Checkpoint(1, _log.Options.Incarnation, start, _end, _log.Epoch, Clean: true, _log.Key);
-        await sink.WriteFileAsync($"{directory}/{CheckpointFile.Name}", CheckpointFile.Encode(checkpoint), cancellationToken).ConfigureAwait(false);
+        await sink.WriteFileAsync(
+                $"{directory}/{CheckpointFile.Name}",
+                CheckpointFile.Encode(checkpoint),
+                cancellationToken
+            )
+            .ConfigureAwait(false);
         return true;
     }
 
@@ -72,15 +89,22 @@ public sealed class JournalSnapshot
                     segments.Add(segment);
             }
             _segments = [.. segments];
-        }
-        while (_end.Ordinal != 0 && _segments.LastOrDefault()?.Header.Ordinal != _end.Ordinal && !_log.Closed); // Retention took what the end was in.
+            // Retention took what the end was in.
+        } while (_end.Ordinal != 0 && _segments.LastOrDefault()?.Header.Ordinal != _end.Ordinal && !_log.Closed);
     }
 
     private long BytesOf(Segment segment) =>
-        SegmentHeader.PageSize + (segment.Header.Ordinal == _end.Ordinal ? _end.Position : segment.EndPosition) - segment.BasePosition;
+        SegmentHeader.PageSize
+        + (segment.Header.Ordinal == _end.Ordinal ? _end.Position : segment.EndPosition)
+        - segment.BasePosition;
 
     /// <returns>The oldest that was copied; null when even the newest was gone.</returns>
-    private async Task<Segment?> CopySegmentsAsync(string directory, IBackupSink sink, Memory<byte> buffer, CancellationToken cancellationToken)
+    private async Task<Segment?> CopySegmentsAsync(
+        string directory,
+        IBackupSink sink,
+        Memory<byte> buffer,
+        CancellationToken cancellationToken
+    )
     {
         Segment? oldest = null;
         for (int i = _segments.Length - 1; i >= 0; i--)
@@ -103,7 +127,9 @@ public sealed class JournalSnapshot
         return oldest;
     }
 
-    /// <summary>The file of a segment, which stays readable until it is released; null when the journal has just been deleted.</summary>
+    /// <summary>
+    /// The file of a segment, which stays readable until it is released; null when the journal has just been deleted.
+    /// </summary>
     private IStorageFile? TryOpen(Segment segment)
     {
         try
@@ -116,11 +142,23 @@ public sealed class JournalSnapshot
         }
     }
 
-    private async Task CopyAsync(Segment segment, IStorageFile file, string directory, IBackupSink sink, Memory<byte> buffer, CancellationToken cancellationToken)
+    private async Task CopyAsync(
+        Segment segment,
+        IStorageFile file,
+        string directory,
+        IBackupSink sink,
+        Memory<byte> buffer,
+        CancellationToken cancellationToken
+    )
     {
         long length = BytesOf(segment);
-        await sink.BeginFileAsync($"{directory}/{SegmentName.Of(segment.Header.Ordinal, SegmentName.Log)}", length, cancellationToken).ConfigureAwait(false);
-        for (long position = 0; position < length;)
+        await sink.BeginFileAsync(
+                $"{directory}/{SegmentName.Of(segment.Header.Ordinal, SegmentName.Log)}",
+                length,
+                cancellationToken
+            )
+            .ConfigureAwait(false);
+        for (long position = 0; position < length; )
         {
             int read = file.Read(buffer.Span[..(int)Math.Min(buffer.Length, length - position)], position);
             if (read == 0)
@@ -130,7 +168,9 @@ public sealed class JournalSnapshot
         }
     }
 
-    /// <summary>The newest snapshot of producers that is there: what it lacks, the next start finds in the batches behind it.</summary>
+    /// <summary>
+    /// The newest snapshot of producers that is there: what it lacks, the next start finds in the batches behind it.
+    /// </summary>
     private async Task CopyProducersAsync(string directory, IBackupSink sink, CancellationToken cancellationToken)
     {
         foreach (Segment segment in _segments.Reverse())
@@ -139,7 +179,12 @@ public sealed class JournalSnapshot
             byte[]? content = ProducerSnapshotFile.ReadContent(_log.Files, _log.PathOf(ordinal, SegmentName.Producers));
             if (ProducerSnapshotFile.Parse(content, segment) is not { } found || found.Position > _end.Position)
                 continue;
-            await sink.WriteFileAsync($"{directory}/{SegmentName.Of(ordinal, SegmentName.Producers)}", content, cancellationToken).ConfigureAwait(false);
+            await sink.WriteFileAsync(
+                    $"{directory}/{SegmentName.Of(ordinal, SegmentName.Producers)}",
+                    content,
+                    cancellationToken
+                )
+                .ConfigureAwait(false);
             return;
         }
     }

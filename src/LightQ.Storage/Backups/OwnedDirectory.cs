@@ -37,11 +37,16 @@ internal static class OwnedDirectory
             using IStorageFile file = files.Open(BackupLayout.PathOf(path, entry.Path), OpenMode.ReadWrite);
             file.Sync();
         }
-        foreach (string directory in Directory.EnumerateDirectories(path, "*", SearchOption.AllDirectories).Append(path))
+        foreach (
+            string directory in Directory.EnumerateDirectories(path, "*", SearchOption.AllDirectories).Append(path)
+        )
+        {
             files.SyncDirectory(directory);
+        }
     }
 
     /// <summary>Whether there is a directory with something in it.</summary>
     public static bool HasContent(string path) =>
-        Directory.Exists(path) && Directory.EnumerateFileSystemEntries(path).Any(entry => Path.GetFileName(entry) != LostAndFound);
+        Directory.Exists(path)
+        && Directory.EnumerateFileSystemEntries(path).Any(entry => Path.GetFileName(entry) != LostAndFound);
 }

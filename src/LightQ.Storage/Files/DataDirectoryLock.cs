@@ -3,7 +3,10 @@ using System.Text;
 
 namespace LightQ.Storage.Files;
 
-/// <summary>Holds a data directory for this process: the file <c>LOCK</c>, locked by the operating system until disposed or the process ends.</summary>
+/// <summary>
+/// Holds a data directory for this process: the file <c>LOCK</c>, locked by the operating system until disposed or the
+/// process ends.
+/// </summary>
 public sealed class DataDirectoryLock : IDisposable
 {
     /// <summary>The lock file's name.</summary>
@@ -21,7 +24,9 @@ public sealed class DataDirectoryLock : IDisposable
     public string Directory { get; }
 
     /// <summary>Makes the directory if needed and takes it.</summary>
-    /// <exception cref="DataDirectoryException">Another process (or this one) holds it, or it cannot be written; the message names it.</exception>
+    /// <exception cref="DataDirectoryException">
+    /// Another process (or this one) holds it, or it cannot be written; the message names it.
+    /// </exception>
     public static DataDirectoryLock Acquire(string directory)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -41,7 +46,11 @@ public sealed class DataDirectoryLock : IDisposable
         catch (UnauthorizedAccessException error)
         {
             file?.Dispose();
-            throw new DataDirectoryException(full, $"The data directory '{full}' is not writable for this user.", error);
+            throw new DataDirectoryException(
+                full,
+                $"The data directory '{full}' is not writable for this user.",
+                error
+            );
         }
         catch (IOException error)
         {
@@ -49,8 +58,11 @@ public sealed class DataDirectoryLock : IDisposable
             file?.Dispose();
             throw new DataDirectoryException(
                 full,
-                held ? $"The data directory '{full}' is in use by another broker ('{path}' is locked)." : $"The data directory '{full}' cannot be written: {error.Message}",
-                error);
+                held
+                    ? $"The data directory '{full}' is in use by another broker ('{path}' is locked)."
+                    : $"The data directory '{full}' cannot be written: {error.Message}",
+                error
+            );
         }
     }
 
@@ -66,11 +78,18 @@ public sealed class DataDirectoryLock : IDisposable
             return null;
         try
         {
-            return new DataDirectoryLock(full, new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.None, bufferSize: 1));
+            return new DataDirectoryLock(
+                full,
+                new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.None, bufferSize: 1)
+            );
         }
         catch (IOException error)
         {
-            throw new DataDirectoryException(full, $"The data directory '{full}' is in use by a broker ('{path}' is locked). Stop it first.", error);
+            throw new DataDirectoryException(
+                full,
+                $"The data directory '{full}' is in use by a broker ('{path}' is locked). Stop it first.",
+                error
+            );
         }
     }
 

@@ -34,12 +34,15 @@ internal abstract class DirectoryOperations : IFileSystem
             Directory.CreateDirectory(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
     }
 
-    public bool HasEntries(string directory) => Directory.Exists(directory) && Directory.EnumerateFileSystemEntries(directory).Any();
+    public bool HasEntries(string directory) =>
+        Directory.Exists(directory) && Directory.EnumerateFileSystemEntries(directory).Any();
 
     public bool Exists(string path) => File.Exists(path);
 
     public IReadOnlyList<string> List(string directory) =>
-        Directory.Exists(directory) ? [.. Directory.EnumerateFiles(directory).Select(path => Path.GetFileName(path)!)] : [];
+        Directory.Exists(directory)
+            ? [.. Directory.EnumerateFiles(directory).Select(path => Path.GetFileName(path)!)]
+            : [];
 
     public long FreeBytes(string directory) => new DriveInfo(directory).AvailableFreeSpace;
 }

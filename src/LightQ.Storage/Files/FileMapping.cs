@@ -3,7 +3,10 @@ using System.Buffers;
 
 namespace LightQ.Storage.Files;
 
-/// <summary>A file's bytes, mapped for reading. Never read beyond what was written: a page without a block behind it ends the process.</summary>
+/// <summary>
+/// A file's bytes, mapped for reading. Never read beyond what was written: a page without a block behind it ends the
+/// process.
+/// </summary>
 /// <remarks>Who made it disposes it, when no reader can hold a slice any more.</remarks>
 internal abstract unsafe class FileMapping : MemoryManager<byte>
 {
@@ -35,7 +38,5 @@ internal abstract unsafe class FileMapping : MemoryManager<byte>
     }
 
     /// <summary>Makes the pages of a range present, so that reading them does not fault one by one.</summary>
-    public virtual void Populate(long position, long length)
-    {
-    }
+    public virtual void Populate(long position, long length) { }
 }

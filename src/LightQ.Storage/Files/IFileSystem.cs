@@ -1,7 +1,12 @@
 namespace LightQ.Storage.Files;
 
-/// <summary>Everything the journal asks of a file system: the one seam where faults and crashes can be planted.</summary>
-/// <remarks>Every failure is an <see cref="IOException"/> (or <see cref="UnauthorizedAccessException"/>); see <see cref="StorageIOException"/>.</remarks>
+/// <summary>
+/// Everything the journal asks of a file system: the one seam where faults and crashes can be planted.
+/// </summary>
+/// <remarks>
+/// Every failure is an <see cref="IOException"/> (or <see cref="UnauthorizedAccessException"/>); see
+/// <see cref="StorageIOException"/>.
+/// </remarks>
 internal interface IFileSystem
 {
     /// <summary>Whether so many files are open that unused ones should be closed at once.</summary>
@@ -28,7 +33,10 @@ internal interface IFileSystem
     /// <summary>Makes creations, renames and removals in a directory survive a power cut.</summary>
     void SyncDirectory(string path);
 
-    /// <summary>Puts everything on the disk that was written to the file system that a directory lies on, names too: one call for thousands of files.</summary>
+    /// <summary>
+    /// Puts everything on the disk that was written to the file system that a directory lies on, names too: one call
+    /// for thousands of files.
+    /// </summary>
     /// <returns>False where there is no such call: then each file and directory has to be synced.</returns>
     bool TrySyncAll(string directory) => false;
 

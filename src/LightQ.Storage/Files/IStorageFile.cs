@@ -1,6 +1,8 @@
 namespace LightQ.Storage.Files;
 
-/// <summary>An open file. Reads and writes name their position and are thread-safe; nothing is buffered in the process.</summary>
+/// <summary>
+/// An open file. Reads and writes name their position and are thread-safe; nothing is buffered in the process.
+/// </summary>
 internal interface IStorageFile : IDisposable
 {
     /// <summary>The file's length in bytes.</summary>
@@ -13,19 +15,30 @@ internal interface IStorageFile : IDisposable
     /// <summary>Writes all of the span into the page cache.</summary>
     void Write(ReadOnlySpan<byte> source, long position);
 
-    /// <summary>Puts everything written so far on the disk (<c>fdatasync</c>). An error is final: the kernel may have dropped the pages.</summary>
+    /// <summary>
+    /// Puts everything written so far on the disk (<c>fdatasync</c>). An error is final: the kernel may have dropped
+    /// the pages.
+    /// </summary>
     void Sync();
 
-    /// <summary>Gives the file real blocks and that length, so that no later write or mapped read below it lacks space.</summary>
+    /// <summary>
+    /// Gives the file real blocks and that length, so that no later write or mapped read below it lacks space.
+    /// </summary>
     void Allocate(long length);
 
-    /// <summary>Where the next bytes are that may not be zero; the file's length if there are none. May be too early, never too late.</summary>
+    /// <summary>
+    /// Where the next bytes are that may not be zero; the file's length if there are none. May be too early, never too
+    /// late.
+    /// </summary>
     long NextData(long position) => position;
 
     /// <summary>Cuts the file, or grows it without blocks.</summary>
     void SetLength(long length);
 
-    /// <summary>Lets go of what the system caches of a range, where it does as it is told: the next read then comes from the disk.</summary>
+    /// <summary>
+    /// Lets go of what the system caches of a range, where it does as it is told: the next read then comes from the
+    /// disk.
+    /// </summary>
     void DropCached(long position, long length)
     {
         // Where there is no such call, reads may come from the cache.

@@ -3,7 +3,10 @@ using System.Runtime.InteropServices;
 
 namespace LightQ.Storage.Files;
 
-/// <summary>The Linux system calls behind <see cref="LinuxFile"/>. The managed equivalents ignore some errors of a sync, and cannot sync a directory.</summary>
+/// <summary>
+/// The Linux system calls behind <see cref="LinuxFile"/>. The managed equivalents ignore some errors of a sync, and
+/// cannot sync a directory.
+/// </summary>
 internal static unsafe partial class Libc
 {
     public const int InterruptedCall = 4;
@@ -63,7 +66,14 @@ internal static unsafe partial class Libc
     public static partial int StatX(int directory, string path, int flags, uint mask, byte* result);
 
     [LibraryImport(Library, EntryPoint = "mmap", SetLastError = true)]
-    public static partial byte* MMap(byte* address, nint length, int protection, int flags, int descriptor, long position);
+    public static partial byte* MMap(
+        byte* address,
+        nint length,
+        int protection,
+        int flags,
+        int descriptor,
+        long position
+    );
 
     [LibraryImport(Library, EntryPoint = "munmap", SetLastError = true)]
     public static partial int MUnmap(byte* address, nint length);
@@ -76,7 +86,9 @@ internal static unsafe partial class Libc
     {
         const int NumberOfFiles = 7;
         ulong* softAndHard = stackalloc ulong[2];
-        return GetResourceLimit(NumberOfFiles, softAndHard) == 0 ? (long)Math.Min(*softAndHard, int.MaxValue) : int.MaxValue;
+        return GetResourceLimit(NumberOfFiles, softAndHard) == 0
+            ? (long)Math.Min(*softAndHard, int.MaxValue)
+            : int.MaxValue;
     }
 
     [LibraryImport(Library, EntryPoint = "madvise", SetLastError = true)]

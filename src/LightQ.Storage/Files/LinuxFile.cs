@@ -39,7 +39,8 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
 
     public int Read(Span<byte> destination, long position)
     {
-        int descriptor = Descriptor, done = 0;
+        int descriptor = Descriptor,
+            done = 0;
         fixed (byte* start = destination)
         {
             while (done < destination.Length)
@@ -58,7 +59,8 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
 
     public void Write(ReadOnlySpan<byte> source, long position)
     {
-        int descriptor = Descriptor, done = 0;
+        int descriptor = Descriptor,
+            done = 0;
         fixed (byte* start = source)
         {
             while (done < source.Length)
@@ -123,7 +125,8 @@ internal sealed unsafe class LinuxFile(string path, int descriptor, Action close
         }
     }
 
-    public void DropCached(long position, long length) => _ = Libc.FAdvise(Descriptor, position, length, Libc.AdviseDontNeed); // A hint.
+    public void DropCached(long position, long length) =>
+        _ = Libc.FAdvise(Descriptor, position, length, Libc.AdviseDontNeed); // A hint.
 
     public FileMapping? TryMap(long length)
     {

@@ -3,7 +3,10 @@ using System.Runtime.InteropServices;
 
 namespace LightQ.Storage.Files;
 
-/// <summary>Files by system call on Linux, within half of the descriptors that the process may have: the rest is for connections.</summary>
+/// <summary>
+/// Files by system call on Linux, within half of the descriptors that the process may have: the rest is for
+/// connections.
+/// </summary>
 internal sealed class LinuxFileSystem : DirectoryOperations
 {
     private const int OwnerOnly = 0x180; // rw-------
@@ -17,13 +20,15 @@ internal sealed class LinuxFileSystem : DirectoryOperations
 
     public override IStorageFile Open(string path, OpenMode mode)
     {
-        int flags = Libc.CloseOnExec | mode switch
-        {
-            OpenMode.Read => Libc.ReadOnly,
-            OpenMode.ReadWrite => Libc.ReadWriteFlag,
-            OpenMode.OpenOrCreate => Libc.ReadWriteFlag | Libc.CreateFlag,
-            _ => Libc.ReadWriteFlag | Libc.CreateFlag | Libc.TruncateFlag,
-        };
+        int flags =
+            Libc.CloseOnExec
+            | mode switch
+            {
+                OpenMode.Read => Libc.ReadOnly,
+                OpenMode.ReadWrite => Libc.ReadWriteFlag,
+                OpenMode.OpenOrCreate => Libc.ReadWriteFlag | Libc.CreateFlag,
+                _ => Libc.ReadWriteFlag | Libc.CreateFlag | Libc.TruncateFlag,
+            };
         int descriptor = OpenDescriptor(path, flags);
         Interlocked.Increment(ref _open);
         return new LinuxFile(path, descriptor, () => Interlocked.Decrement(ref _open));
@@ -49,8 +54,7 @@ internal sealed class LinuxFileSystem : DirectoryOperations
     private static int Sync(int descriptor, Func<int, int> call)
     {
         int error;
-        do
-            error = call(descriptor) == 0 ? 0 : Marshal.GetLastPInvokeError();
+        do error = call(descriptor) == 0 ? 0 : Marshal.GetLastPInvokeError();
         while (error == Libc.InterruptedCall);
         _ = Libc.Close(descriptor);
         return error;
@@ -59,7 +63,7 @@ internal sealed class LinuxFileSystem : DirectoryOperations
     /// <summary>Opens; without a descriptor left it waits for housekeeping to close what is not in use.</summary>
     private static int OpenDescriptor(string path, int flags)
     {
-        for (long began = Stopwatch.GetTimestamp(); ;)
+        for (long began = Stopwatch.GetTimestamp(); ; )
         {
             int descriptor = Libc.Open(path, flags, OwnerOnly);
             if (descriptor >= 0)

@@ -10,7 +10,8 @@ internal sealed unsafe class LinuxMapping(byte* address, int length) : FileMappi
     public override void Populate(long position, long length)
     {
         long start = position & ~PageMask;
-        _ = Libc.MAdvise(Address + start, (nint)(position + length - start), Libc.AdvisePopulateRead); // A hint: old kernels refuse it.
+        // A hint: old kernels refuse it.
+        _ = Libc.MAdvise(Address + start, (nint)(position + length - start), Libc.AdvisePopulateRead);
     }
 
     protected override void Dispose(bool disposing)

@@ -1,6 +1,9 @@
 namespace LightQ.Storage.Files;
 
-/// <summary>Bugs that a build may plant, one at a time, to see whether a test turns red: <c>-p:Mutant=NoFsync</c> and so on (<c>tests/mutants.sh</c>).</summary>
+/// <summary>
+/// Bugs that a build may plant, one at a time, to see whether a test turns red: <c>-p:Mutant=NoFsync</c> and so on
+/// (<c>tests/mutants.sh</c>).
+/// </summary>
 /// <remarks>In any other build each is a constant, of which the just-in-time compiler leaves nothing.</remarks>
 internal static class Mutation
 {

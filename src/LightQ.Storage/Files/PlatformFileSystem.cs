@@ -8,7 +8,9 @@ internal static class PlatformFileSystem
 
     /// <summary>System calls on 64-bit Linux, the runtime's files elsewhere.</summary>
     public static IFileSystem Choose() =>
-        OperatingSystem.IsLinux() && Environment.Is64BitProcess && Environment.GetEnvironmentVariable(PortableVariable) != "1"
+        OperatingSystem.IsLinux()
+        && Environment.Is64BitProcess
+        && Environment.GetEnvironmentVariable(PortableVariable) != "1"
             ? new LinuxFileSystem()
             : new PortableFileSystem();
 }

@@ -1,6 +1,8 @@
 namespace LightQ.Storage.Files;
 
-/// <summary>Files through the runtime, for Windows and macOS; on Linux only with <c>LIGHTQ_PORTABLE_IO=1</c>, for tests.</summary>
+/// <summary>
+/// Files through the runtime, for Windows and macOS; on Linux only with <c>LIGHTQ_PORTABLE_IO=1</c>, for tests.
+/// </summary>
 internal sealed class PortableFileSystem : DirectoryOperations
 {
     public override IStorageFile Open(string path, OpenMode mode)

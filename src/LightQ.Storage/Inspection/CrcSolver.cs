@@ -5,8 +5,8 @@ namespace LightQ.Storage.Inspection;
 
 /// <summary>Chooses four bytes so that a CRC-32C comes out as wanted.</summary>
 /// <remarks>
-/// A checksum of 32 bits has exactly one solution for four open bytes. So a gap batch takes the header checksum of the batch it stands for,
-/// and everything behind it, which refers to that checksum, stays as it is.
+/// A checksum of 32 bits has exactly one solution for four open bytes. So a gap batch takes the header checksum of the
+/// batch it stands for, and everything behind it, which refers to that checksum, stays as it is.
 /// </remarks>
 internal static class CrcSolver
 {

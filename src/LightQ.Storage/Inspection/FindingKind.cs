@@ -6,6 +6,9 @@ public enum FindingKind
     /// <summary>Stored bytes that had been durable are damaged or missing.</summary>
     Damage,
 
-    /// <summary>Something the next start of the broker sees to by itself, or that was decided by an earlier repair: nothing is lost by it now.</summary>
+    /// <summary>
+    /// Something the next start of the broker sees to by itself, or that was decided by an earlier repair: nothing is
+    /// lost by it now.
+    /// </summary>
     Note,
 }

@@ -9,8 +9,17 @@ namespace LightQ.Storage.Inspection;
 /// <param name="FileBytes">Its length.</param>
 /// <param name="Header">Its header page; null when that is not valid.</param>
 /// <param name="IsBlank">Whether the header page is all zero: made ahead and not used, as far as it says.</param>
-/// <param name="Refusal">Why the file must not be touched: its format is of a later version. Null when it may be.</param>
-internal sealed record FoundSegment(long Ordinal, string Path, long FileBytes, SegmentHeader? Header, bool IsBlank, string? Refusal)
+/// <param name="Refusal">
+/// Why the file must not be touched: its format is of a later version. Null when it may be.
+/// </param>
+internal sealed record FoundSegment(
+    long Ordinal,
+    string Path,
+    long FileBytes,
+    SegmentHeader? Header,
+    bool IsBlank,
+    string? Refusal
+)
 {
     public string Name => System.IO.Path.GetFileName(Path);
 
@@ -28,7 +37,8 @@ internal sealed record FoundSegment(long Ordinal, string Path, long FileBytes, S
     }
 
     /// <summary>Opens the file for reading only.</summary>
-    public Segment Open(IFileSystem files, SegmentHeader header) => new(files, Path, header, FileBytes, files.Open(Path, OpenMode.Read));
+    public Segment Open(IFileSystem files, SegmentHeader header) =>
+        new(files, Path, header, FileBytes, files.Open(Path, OpenMode.Read));
 
     private static FoundSegment Read(string path, long ordinal, IFileSystem files)
     {
@@ -37,7 +47,8 @@ internal sealed record FoundSegment(long Ordinal, string Path, long FileBytes, S
         page = page[..file.Read(page, 0)];
         try
         {
-            SegmentHeader? header = SegmentHeader.TryRead(page, out SegmentHeader read) && read.Ordinal == ordinal ? read : null;
+            SegmentHeader? header =
+                SegmentHeader.TryRead(page, out SegmentHeader read) && read.Ordinal == ordinal ? read : null;
             return new FoundSegment(ordinal, path, file.Length, header, !page.ContainsAnyExcept((byte)0), null);
         }
         catch (JournalFormatException e)

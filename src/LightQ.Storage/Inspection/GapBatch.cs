@@ -6,7 +6,9 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 
-/// <summary>Writes a batch of kind gap over a hole. It is as long as the hole, so that everything behind it stays where it is.</summary>
+/// <summary>
+/// Writes a batch of kind gap over a hole. It is as long as the hole, so that everything behind it stays where it is.
+/// </summary>
 internal static class GapBatch
 {
     private static readonly byte[] Zeros = new byte[256 * 1024];
@@ -33,7 +35,13 @@ internal static class GapBatch
         file.Write(header, position);
     }
 
-    private static void WriteHeader(Span<byte> header, in LogHole hole, int length, uint payloadCrc, in BatchStamp stamp)
+    private static void WriteHeader(
+        Span<byte> header,
+        in LogHole hole,
+        int length,
+        uint payloadCrc,
+        in BatchStamp stamp
+    )
     {
         header.Clear();
         BinaryPrimitives.WriteInt32LittleEndian(header, length);
@@ -46,8 +54,14 @@ internal static class GapBatch
         BatchWriter.Stamp(header, stamp);
         if (hole.NextCrc is not { } crc)
             return;
-        // What follows refers to the checksum of the batch that was here. A sequence number without a producer means nothing: it is the open field.
-        CrcSolver.Solve(header[..BatchLayout.HeaderCrc], header[BatchLayout.PayloadCrc..], BatchLayout.BaseSequence - BatchLayout.PayloadCrc, crc);
+        // What follows refers to the checksum of the batch that was here. A sequence number without a producer means
+        // nothing: it is the open field.
+        CrcSolver.Solve(
+            header[..BatchLayout.HeaderCrc],
+            header[BatchLayout.PayloadCrc..],
+            BatchLayout.BaseSequence - BatchLayout.PayloadCrc,
+            crc
+        );
         BatchWriter.Stamp(header, stamp);
     }
 }

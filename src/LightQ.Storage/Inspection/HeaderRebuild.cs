@@ -6,7 +6,9 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 
-/// <summary>Works out what a damaged header page said: from the end of the segment before it, or from what follows.</summary>
+/// <summary>
+/// Works out what a damaged header page said: from the end of the segment before it, or from what follows.
+/// </summary>
 internal static class HeaderRebuild
 {
     private const int WindowBytes = 256 * 1024;
@@ -19,19 +21,48 @@ internal static class HeaderRebuild
     /// <param name="before">The end of the segment before; null when that is not known.</param>
     /// <param name="behind">A place further on whose log position is known; null when there is none.</param>
     /// <param name="isAlone">Whether no other file counts log positions with this one.</param>
-    public static SegmentHeader? TryFind(FoundSegment file, IFileSystem files, SegmentHeader identity, LogEnd? before, LogEnd? behind, bool isAlone)
+    public static SegmentHeader? TryFind(
+        FoundSegment file,
+        IFileSystem files,
+        SegmentHeader identity,
+        LogEnd? before,
+        LogEnd? behind,
+        bool isAlone
+    )
     {
         SegmentHeader? found = TryFindWith(file, files, identity, before, behind, isAlone);
         // An older version wrote segments without a key into the same log. Their batches say so themselves.
-        return found ?? (identity.Key.IsNone ? null : TryFindWith(file, files, identity with { Key = default }, before, behind, isAlone, keyless: true));
+        return found
+            ?? (
+                identity.Key.IsNone
+                    ? null
+                    : TryFindWith(file, files, identity with { Key = default }, before, behind, isAlone, keyless: true)
+            );
     }
 
     private static SegmentHeader? TryFindWith(
-        FoundSegment file, IFileSystem files, SegmentHeader identity, LogEnd? before, LogEnd? behind, bool isAlone, bool keyless = false)
+        FoundSegment file,
+        IFileSystem files,
+        SegmentHeader identity,
+        LogEnd? before,
+        LogEnd? behind,
+        bool isAlone,
+        bool keyless = false
+    )
     {
         // Positions count from the segment's first byte until its place in the log is known.
         using IStorageFile open = files.Open(file.Path, OpenMode.Read);
-        var segment = new Segment(files, file.Path, identity with { Ordinal = file.Ordinal, BasePosition = 0 }, file.FileBytes, open);
+        var segment = new Segment(
+            files,
+            file.Path,
+            identity with
+            {
+                Ordinal = file.Ordinal,
+                BasePosition = 0,
+            },
+            file.FileBytes,
+            open
+        );
         var window = new FileWindow(open, WindowBytes);
         bool isFirstWhole = BatchScan.TryReadHeader(window, segment, 0, segment.Limit, out BatchView first);
         if (keyless && (!isFirstWhole || first.Mac != 0))
@@ -39,31 +70,66 @@ internal static class HeaderRebuild
         if (!isFirstWhole)
         {
             // The first batch went with the page: only the segment before can say where this one begins.
-            if (before is not { } end || !BatchSearch.TryFind(window, segment, end with { Position = 0 }, segment.Limit, long.MaxValue, out LogEnd found)
-                || !BatchScan.TryReadHeader(window, segment, found.Position, segment.Limit, out BatchView later))
+            if (
+                before is not { } end
+                || !BatchSearch.TryFind(
+                    window,
+                    segment,
+                    end with
+                    {
+                        Position = 0,
+                    },
+                    segment.Limit,
+                    long.MaxValue,
+                    out LogEnd found
+                )
+                || !BatchScan.TryReadHeader(window, segment, found.Position, segment.Limit, out BatchView later)
+            )
             {
                 return null;
             }
             return After(identity, file.Ordinal, end, later.LeaderEpoch);
         }
         (long baseOffset, uint epoch, uint wantedCrc) = (first.BaseOffset, first.LeaderEpoch, first.PreviousCrc);
-        bool isKeyLost = identity.Key.IsNone && first.Mac != 0; // Then the page is one without a key, and the codes mean nothing.
-        if (before is { } known && After(identity, file.Ordinal, known, epoch) is var candidate && candidate.BaseOffset == baseOffset)
+        // Then the page is one without a key, and the codes mean nothing.
+        bool isKeyLost = identity.Key.IsNone && first.Mac != 0;
+        if (
+            before is { } known
+            && After(identity, file.Ordinal, known, epoch) is var candidate
+            && candidate.BaseOffset == baseOffset
+        )
         {
             if (candidate.Crc() == wantedCrc)
                 return candidate;
             if (isKeyLost && known == default)
                 return WithCrc(candidate, wantedCrc);
         }
-        long? position = isAlone ? 0 : behind is { } anchor ? anchor.Position - DistanceTo(anchor, window, segment, baseOffset, wantedCrc) : null;
+        long? position =
+            isAlone ? 0
+            : behind is { } anchor ? anchor.Position - DistanceTo(anchor, window, segment, baseOffset, wantedCrc)
+            : null;
         if (position is not { } basePosition || (before is not null && !isAlone))
             return null;
-        // Nothing is left of what came before. That checksum is the one field still open, and the page's own checksum tells it.
-        return WithCrc(After(identity, file.Ordinal, new LogEnd(basePosition, baseOffset, 0, file.Ordinal - 1, 0), epoch), wantedCrc);
+        // Nothing is left of what came before. That checksum is the one field still open, and the page's own checksum
+        // tells it.
+        return WithCrc(
+            After(identity, file.Ordinal, new LogEnd(basePosition, baseOffset, 0, file.Ordinal - 1, 0), epoch),
+            wantedCrc
+        );
     }
 
-    private static SegmentHeader After(SegmentHeader identity, long ordinal, LogEnd end, uint epoch) => new(
-        identity.TopicId, identity.Incarnation, ordinal, end.Offset, end.Position, end.AppendTime, epoch, end.ChainCrc, identity.Key);
+    private static SegmentHeader After(SegmentHeader identity, long ordinal, LogEnd end, uint epoch) =>
+        new(
+            identity.TopicId,
+            identity.Incarnation,
+            ordinal,
+            end.Offset,
+            end.Position,
+            end.AppendTime,
+            epoch,
+            end.ChainCrc,
+            identity.Key
+        );
 
     private static SegmentHeader WithCrc(SegmentHeader header, uint crc)
     {
@@ -77,7 +143,14 @@ internal static class HeaderRebuild
     private static long? DistanceTo(LogEnd anchor, FileWindow window, Segment segment, long baseOffset, uint chainCrc)
     {
         var finder = new PlaceFinder(anchor);
-        BatchScan.Run(window, segment, new LogEnd(0, baseOffset, 0, segment.Header.Ordinal, chainCrc), segment.Limit, payloads: false, finder);
+        BatchScan.Run(
+            window,
+            segment,
+            new LogEnd(0, baseOffset, 0, segment.Header.Ordinal, chainCrc),
+            segment.Limit,
+            payloads: false,
+            finder
+        );
         return finder.Distance;
     }
 

@@ -7,4 +7,11 @@ namespace LightQ.Storage.Inspection;
 /// <param name="FirstOffset">The first offset concerned; -1 when no offset is.</param>
 /// <param name="LastOffset">The last offset concerned; -1 when no offset is.</param>
 /// <param name="Detail">What it is and what it means.</param>
-public sealed record JournalFinding(FindingKind Kind, string File, long Position, long FirstOffset, long LastOffset, string Detail);
+public sealed record JournalFinding(
+    FindingKind Kind,
+    string File,
+    long Position,
+    long FirstOffset,
+    long LastOffset,
+    string Detail
+);

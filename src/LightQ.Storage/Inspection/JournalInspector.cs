@@ -5,7 +5,9 @@ using LightQ.Storage.Recovery;
 
 namespace LightQ.Storage.Inspection;
 
-/// <summary>Reads everything a journal holds, of a broker that does not run, and says what is wrong with it. Changes nothing.</summary>
+/// <summary>
+/// Reads everything a journal holds, of a broker that does not run, and says what is wrong with it. Changes nothing.
+/// </summary>
 /// <example>
 /// <code>
 /// JournalReport report = JournalInspector.Inspect("/var/lib/lightq/topics/4f…/0", topicId: null, Console.Error.WriteLine);
@@ -30,8 +32,12 @@ public static class JournalInspector
     /// <summary>Inspects a journal of records: the catalog, or the groups' positions.</summary>
     /// <param name="directory">Its directory.</param>
     /// <param name="replay">Gets every record that is valid; null for nobody.</param>
-    /// <exception cref="IOException">The disk refuses to read; <see cref="JournalCorruptException"/> for a record that is whole and cannot be read, with <paramref name="replay"/>.</exception>
-    public static JournalReport InspectRecords(string directory, RecordReplay? replay = null) => InspectRecords(directory, PlatformFileSystem.Choose(), replay);
+    /// <exception cref="IOException">
+    /// The disk refuses to read; <see cref="JournalCorruptException"/> for a record that is whole and cannot be read,
+    /// with <paramref name="replay"/>.
+    /// </exception>
+    public static JournalReport InspectRecords(string directory, RecordReplay? replay = null) =>
+        InspectRecords(directory, PlatformFileSystem.Choose(), replay);
 
     /// <summary>Reads the batches of a journal of records, each of one record.</summary>
     /// <param name="directory">Its directory.</param>
@@ -47,20 +53,29 @@ public static class JournalInspector
         (LogSurvey survey, JournalReport report) = InspectRecords(directory, files);
         if (replay is null)
             return report;
-        new LogContents(survey, files).Read((file, position, batch, isValid) =>
-        {
-            if (!isValid || batch.Kind != BatchKind.Data)
-                return;
-            try
+        new LogContents(survey, files).Read(
+            (file, position, batch, isValid) =>
             {
-                foreach (RecordView record in batch.Records)
-                    replay(record.Body);
+                if (!isValid || batch.Kind != BatchKind.Data)
+                    return;
+                try
+                {
+                    foreach (RecordView record in batch.Records)
+                        replay(record.Body);
+                }
+                catch (ProtocolException e)
+                {
+                    throw new JournalCorruptException(
+                        directory,
+                        file,
+                        position,
+                        batch.BaseOffset,
+                        batch.NextOffset - 1,
+                        e.Message.TrimEnd('.')
+                    );
+                }
             }
-            catch (ProtocolException e)
-            {
-                throw new JournalCorruptException(directory, file, position, batch.BaseOffset, batch.NextOffset - 1, e.Message.TrimEnd('.'));
-            }
-        });
+        );
         return report;
     }
 
@@ -69,7 +84,12 @@ public static class JournalInspector
     /// <param name="topicId">The topic it must belong to; null takes what its first segment says.</param>
     /// <param name="onBatch">Gets every batch, oldest first.</param>
     /// <param name="onHole">Gets every range that holds no batch; null for nobody.</param>
-    public static JournalReport Read(string directory, Guid? topicId, StoredBatchVisitor onBatch, Action<RepairLoss>? onHole = null)
+    public static JournalReport Read(
+        string directory,
+        Guid? topicId,
+        StoredBatchVisitor onBatch,
+        Action<RepairLoss>? onHole = null
+    )
     {
         IFileSystem files = PlatformFileSystem.Choose();
         (LogSurvey survey, JournalReport report) = Inspect(directory, topicId, files, null);
@@ -77,7 +97,12 @@ public static class JournalInspector
         return report;
     }
 
-    internal static (LogSurvey Survey, JournalReport Report) Inspect(string directory, Guid? topicId, IFileSystem files, Action<string>? progress)
+    internal static (LogSurvey Survey, JournalReport Report) Inspect(
+        string directory,
+        Guid? topicId,
+        IFileSystem files,
+        Action<string>? progress
+    )
     {
         var findings = new List<JournalFinding>();
         Checkpoint? checkpoint = null;
@@ -92,13 +117,38 @@ public static class JournalInspector
         }
         LogSurvey survey = LogSurvey.OfJournal(directory, files, checkpoint, topicId, progress ?? (static _ => { }));
         if (refusal is not null)
+        {
             survey.Refuse(CheckpointFile.Name, refusal);
+        }
         else if (checkpoint is null && survey.Segments.Count > 0 && findings.Count == 0)
-            findings.Add(new JournalFinding(FindingKind.Damage, CheckpointFile.Name, 0, -1, -1, "there is none, so nothing vouches for the log's end"));
+        {
+            findings.Add(
+                new JournalFinding(
+                    FindingKind.Damage,
+                    CheckpointFile.Name,
+                    0,
+                    -1,
+                    -1,
+                    "there is none, so nothing vouches for the log's end"
+                )
+            );
+        }
+
         try
         {
             if (EpochFile.Read(files, directory) is null)
-                findings.Add(new JournalFinding(FindingKind.Note, EpochFile.Name, 0, -1, -1, "the file is not valid; the next start rebuilds it from the batches"));
+            {
+                findings.Add(
+                    new JournalFinding(
+                        FindingKind.Note,
+                        EpochFile.Name,
+                        0,
+                        -1,
+                        -1,
+                        "the file is not valid; the next start rebuilds it from the batches"
+                    )
+                );
+            }
         }
         catch (JournalFormatException e)
         {
@@ -112,7 +162,10 @@ public static class JournalInspector
     {
         List<FoundSegment> generations = FoundSegment.In(directory, files);
         // The newest generation is all there is; an older one is left from a stop in the middle of a compaction.
-        FoundSegment newest = generations.Count > 0 ? generations[^1] : throw new FileNotFoundException($"'{directory}' holds no journal.");
+        FoundSegment newest =
+            generations.Count > 0
+                ? generations[^1]
+                : throw new FileNotFoundException($"'{directory}' holds no journal.");
         LogSurvey survey = LogSurvey.OfRecords(directory, files, newest, static _ => { });
         return (survey, ReportOf(directory, survey, [.. survey.Findings]));
     }
@@ -124,7 +177,10 @@ public static class JournalInspector
         {
             Directory = directory,
             TopicId = survey.Identity.TopicId,
-            Epoch = Math.Max(survey.Checkpoint?.Epoch ?? 0, survey.Segments.Count > 0 ? survey.Segments.Max(s => s.Header.Epoch) : 0),
+            Epoch = Math.Max(
+                survey.Checkpoint?.Epoch ?? 0,
+                survey.Segments.Count > 0 ? survey.Segments.Max(s => s.Header.Epoch) : 0
+            ),
             Segments = survey.Segments.Count(s => s.File is not null),
             Batches = survey.Tally.Batches,
             Messages = survey.Tally.Messages,
@@ -143,9 +199,32 @@ public static class JournalInspector
         using IStorageFile file = files.Open(path, OpenMode.Read);
         Checkpoint? newest = CheckpointFile.ReadNewest(file, out bool hasDamagedSlot);
         if (newest is null)
-            findings.Add(new JournalFinding(FindingKind.Damage, CheckpointFile.Name, 0, -1, -1, "neither of its two slots is valid, so nothing vouches for the log's end"));
+        {
+            findings.Add(
+                new JournalFinding(
+                    FindingKind.Damage,
+                    CheckpointFile.Name,
+                    0,
+                    -1,
+                    -1,
+                    "neither of its two slots is valid, so nothing vouches for the log's end"
+                )
+            );
+        }
         else if (hasDamagedSlot)
-            findings.Add(new JournalFinding(FindingKind.Note, CheckpointFile.Name, 0, -1, -1, "one of its two slots is not valid; the other counts"));
+        {
+            findings.Add(
+                new JournalFinding(
+                    FindingKind.Note,
+                    CheckpointFile.Name,
+                    0,
+                    -1,
+                    -1,
+                    "one of its two slots is not valid; the other counts"
+                )
+            );
+        }
+
         return newest;
     }
 }

@@ -6,11 +6,14 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 
-/// <summary>Makes a damaged journal whole again: what is lost becomes a gap, what is valid stays at its offset.</summary>
+/// <summary>
+/// Makes a damaged journal whole again: what is lost becomes a gap, what is valid stays at its offset.
+/// </summary>
 /// <remarks>
-/// Every damaged file is copied to <c>quarantine</c> first. Every segment is written anew beside the old one, synced and renamed, so a crash at
-/// any moment leaves each segment as it was or as it should be, and the next repair does the rest. The checkpoint stays true throughout: a gap
-/// ends exactly where the checkpoint and the next segment say. The checkpoint is left as after an unclean stop, so that the next start raises the epoch.
+/// Every damaged file is copied to <c>quarantine</c> first. Every segment is written anew beside the old one, synced
+/// and renamed, so a crash at any moment leaves each segment as it was or as it should be, and the next repair does the
+/// rest. The checkpoint stays true throughout: a gap ends exactly where the checkpoint and the next segment say. The
+/// checkpoint is left as after an unclean stop, so that the next start raises the epoch.
 /// </remarks>
 /// <example>
 /// <code>
@@ -26,17 +29,34 @@ public sealed class JournalRepair
     private readonly bool _hasCheckpoint;
     private readonly string _directory;
 
-    private JournalRepair(string directory, IFileSystem files, LogSurvey survey, JournalReport report, bool hasCheckpoint)
+    private JournalRepair(
+        string directory,
+        IFileSystem files,
+        LogSurvey survey,
+        JournalReport report,
+        bool hasCheckpoint
+    )
     {
         _directory = directory;
         _files = files;
         _survey = survey;
         _hasCheckpoint = hasCheckpoint;
         Report = report;
-        Losses = [.. survey.Segments.SelectMany(s => s.Holes.Select(h => new RepairLoss(s.Name, h.Start.Offset, h.NextOffset - 1, h.Bytes)))];
-        Refusal = survey.Refusal ?? (survey.Segments.SelectMany(s => s.Holes).Any(h => h.Bytes > int.MaxValue || h.Offsets is <= 0 or > uint.MaxValue)
-            ? "A damaged range contradicts what surrounds it; restore the file from a copy."
-            : null);
+        Losses =
+        [
+            .. survey.Segments.SelectMany(s =>
+                s.Holes.Select(h => new RepairLoss(s.Name, h.Start.Offset, h.NextOffset - 1, h.Bytes))
+            ),
+        ];
+        Refusal =
+            survey.Refusal
+            ?? (
+                survey
+                    .Segments.SelectMany(s => s.Holes)
+                    .Any(h => h.Bytes > int.MaxValue || h.Offsets is <= 0 or > uint.MaxValue)
+                    ? "A damaged range contradicts what surrounds it; restore the file from a copy."
+                    : null
+            );
     }
 
     /// <summary>What is wrong.</summary>
@@ -61,11 +81,18 @@ public sealed class JournalRepair
     public static JournalRepair Plan(string directory, Guid? topicId = null, Action<string>? progress = null) =>
         Plan(directory, topicId, PlatformFileSystem.Choose(), progress);
 
-    /// <summary>Plans the repair of a journal of records: the catalog, or the groups' positions. Changes nothing.</summary>
+    /// <summary>
+    /// Plans the repair of a journal of records: the catalog, or the groups' positions. Changes nothing.
+    /// </summary>
     /// <param name="directory">Its directory.</param>
     public static JournalRepair PlanRecords(string directory) => PlanRecords(directory, PlatformFileSystem.Choose());
 
-    internal static JournalRepair Plan(string directory, Guid? topicId, IFileSystem files, Action<string>? progress = null)
+    internal static JournalRepair Plan(
+        string directory,
+        Guid? topicId,
+        IFileSystem files,
+        Action<string>? progress = null
+    )
     {
         (LogSurvey survey, JournalReport report) = JournalInspector.Inspect(directory, topicId, files, progress);
         return new JournalRepair(directory, files, survey, report, hasCheckpoint: true);
@@ -81,7 +108,9 @@ public sealed class JournalRepair
     /// <param name="now">For the report's name.</param>
     /// <returns>The report's path.</returns>
     /// <exception cref="InvalidOperationException">It is refused, or there is nothing to do.</exception>
-    /// <exception cref="IOException">The disk refuses; what was done is whole, and the repair can be run again.</exception>
+    /// <exception cref="IOException">
+    /// The disk refuses; what was done is whole, and the repair can be run again.
+    /// </exception>
     public string Execute(DateTimeOffset now)
     {
         if (Refusal is not null || !IsNeeded)
@@ -107,8 +136,17 @@ public sealed class JournalRepair
     private void WriteState()
     {
         SegmentHeader first = _survey.Segments.Count > 0 ? _survey.Segments[0].Header : _survey.Identity;
-        Checkpoint state = _survey.Checkpoint
-            ?? new Checkpoint(0, first.Incarnation, first.BaseOffset, _survey.End, Report.Epoch, Clean: false, first.Key);
+        Checkpoint state =
+            _survey.Checkpoint
+            ?? new Checkpoint(
+                0,
+                first.Incarnation,
+                first.BaseOffset,
+                _survey.End,
+                Report.Epoch,
+                Clean: false,
+                first.Key
+            );
         CheckpointFile checkpoints = CheckpointFile.Open(_files, _directory, out _, out _);
         checkpoints.Write(state with { Clean = false });
     }
@@ -121,7 +159,9 @@ public sealed class JournalRepair
         {
             if (segment.File is not null)
                 yield return $"copy {segment.Name} to {Quarantine.Name}";
-            yield return segment.File is null ? $"make {segment.Name} anew" : segment.NeedsHeader ? $"write {segment.Name} anew with the header page it had" : $"write {segment.Name} anew";
+            yield return segment.File is null ? $"make {segment.Name} anew"
+            : segment.NeedsHeader ? $"write {segment.Name} anew with the header page it had"
+            : $"write {segment.Name} anew";
             foreach (LogHole hole in segment.Holes)
                 yield return $"put a gap over offsets {hole.Start.Offset} to {hole.NextOffset - 1} in {segment.Name}";
         }
@@ -134,10 +174,23 @@ public sealed class JournalRepair
         var text = new StringBuilder();
         text.Append(CultureInfo.InvariantCulture, $"Repair of {_directory} at {now:u}\n\nFound:\n");
         foreach (JournalFinding finding in Report.Findings)
-            text.Append(CultureInfo.InvariantCulture, $"  {finding.Kind}: {finding.File} at byte {finding.Position}, offsets {finding.FirstOffset} to {finding.LastOffset}: {finding.Detail}\n");
+        {
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"  {finding.Kind}: {finding.File} at byte {finding.Position}, offsets {finding.FirstOffset} to "
+                    + $"{finding.LastOffset}: {finding.Detail}\n"
+            );
+        }
+
         text.Append("\nLost:\n");
         foreach (RepairLoss loss in Losses)
-            text.Append(CultureInfo.InvariantCulture, $"  offsets {loss.FirstOffset} to {loss.LastOffset} ({loss.Bytes} bytes) in {loss.File}\n");
+        {
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"  offsets {loss.FirstOffset} to {loss.LastOffset} ({loss.Bytes} bytes) in {loss.File}\n"
+            );
+        }
+
         text.Append("\nDone:\n");
         foreach (string step in steps)
             text.Append("  ").Append(step).Append('\n');

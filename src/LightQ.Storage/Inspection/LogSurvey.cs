@@ -5,7 +5,10 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Inspection;
 
-/// <summary>Walks all of a journal and says what it must be: which segments, which of their stretches are damaged, where it ends. Changes nothing.</summary>
+/// <summary>
+/// Walks all of a journal and says what it must be: which segments, which of their stretches are damaged, where it
+/// ends. Changes nothing.
+/// </summary>
 internal sealed class LogSurvey
 {
     /// <summary>Most segments that may be missing between others: each is looked for.</summary>
@@ -24,7 +27,15 @@ internal sealed class LogSurvey
     private readonly SegmentHeader _identity;
     private readonly BatchTally _tally = new();
 
-    private LogSurvey(string directory, IFileSystem files, Checkpoint? checkpoint, List<FoundSegment> found, SegmentHeader identity, bool proofOnly, Action<string> progress)
+    private LogSurvey(
+        string directory,
+        IFileSystem files,
+        Checkpoint? checkpoint,
+        List<FoundSegment> found,
+        SegmentHeader identity,
+        bool proofOnly,
+        Action<string> progress
+    )
     {
         _directory = directory;
         _files = files;
@@ -57,21 +68,52 @@ internal sealed class LogSurvey
     public string? Refusal { get; private set; }
 
     /// <summary>Surveys a journal with a checkpoint.</summary>
-    public static LogSurvey OfJournal(string directory, IFileSystem files, Checkpoint? checkpoint, Guid? topicId, Action<string> progress)
+    public static LogSurvey OfJournal(
+        string directory,
+        IFileSystem files,
+        Checkpoint? checkpoint,
+        Guid? topicId,
+        Action<string> progress
+    )
     {
         List<FoundSegment> found = FoundSegment.In(directory, files);
         SegmentHeader? first = found.Find(f => f.Header is { } h && (topicId is null || h.TopicId == topicId))?.Header;
-        LogKey key = checkpoint is { Key.IsNone: false } known ? known.Key : found.FindLast(f => f.Header is { Key.IsNone: false })?.Header?.Key ?? default;
-        var identity = new SegmentHeader(topicId ?? first?.TopicId ?? Guid.Empty, checkpoint?.Incarnation ?? first?.Incarnation ?? 0, 0, 0, 0, 0, checkpoint?.Epoch ?? 0, 0, key);
+        LogKey key = checkpoint is { Key.IsNone: false } known
+            ? known.Key
+            : found.FindLast(f => f.Header is { Key.IsNone: false })?.Header?.Key ?? default;
+        var identity = new SegmentHeader(
+            topicId ?? first?.TopicId ?? Guid.Empty,
+            checkpoint?.Incarnation ?? first?.Incarnation ?? 0,
+            0,
+            0,
+            0,
+            0,
+            checkpoint?.Epoch ?? 0,
+            0,
+            key
+        );
         var survey = new LogSurvey(directory, files, checkpoint, found, identity, proofOnly: false, progress);
         survey.Run();
         return survey;
     }
 
     /// <summary>Surveys one generation of a journal of records.</summary>
-    public static LogSurvey OfRecords(string directory, IFileSystem files, FoundSegment generation, Action<string> progress)
+    public static LogSurvey OfRecords(
+        string directory,
+        IFileSystem files,
+        FoundSegment generation,
+        Action<string> progress
+    )
     {
-        var survey = new LogSurvey(directory, files, null, [generation], new SegmentHeader(Guid.Empty, 1, 0, 0, 0, 0, 0, 0, generation.Header?.Key ?? default), proofOnly: true, progress);
+        var survey = new LogSurvey(
+            directory,
+            files,
+            null,
+            [generation],
+            new SegmentHeader(Guid.Empty, 1, 0, 0, 0, 0, 0, 0, generation.Header?.Key ?? default),
+            proofOnly: true,
+            progress
+        );
         survey.Run();
         return survey;
     }
@@ -87,7 +129,10 @@ internal sealed class LogSurvey
             {
                 if (FindProof(file) > (_checkpoint?.Durable.Offset ?? -1) || _checkpoint is null)
                     return file.Ordinal;
-                Note(file.Name, "the header page is torn: a segment that was about to begin. The next start sets it aside.");
+                Note(
+                    file.Name,
+                    "the header page is torn: a segment that was about to begin. The next start sets it aside."
+                );
             }
             return last;
         }
@@ -106,18 +151,38 @@ internal sealed class LogSurvey
         }
         if (last - first > _found.Count + MostMissing)
         {
-            Refuse(SegmentName.Of(last, SegmentName.Log), $"more than {MostMissing} segments are missing in front of it; take it away if it is another journal's");
+            Refuse(
+                SegmentName.Of(last, SegmentName.Log),
+                $"more than {MostMissing} segments are missing in front of it; take it away if it is another journal's"
+            );
             return;
         }
         CheckFront(first);
-        LogEnd? end = first == 1 && _segments.Count == 0 ? default(LogEnd) : _segments.Count > 0 ? _segments[^1].End : null;
+        LogEnd? end =
+            first == 1 && _segments.Count == 0 ? default(LogEnd)
+            : _segments.Count > 0 ? _segments[^1].End
+            : null;
         for (long ordinal = first; ordinal <= last; ordinal++)
         {
             FoundSegment? file = _found.Find(f => f.Ordinal == ordinal);
-            LogEnd? next = StartOf(ordinal + 1) ?? (_checkpoint is { } c && c.Durable.Ordinal == ordinal ? c.Durable : null);
+            LogEnd? next =
+                StartOf(ordinal + 1) ?? (_checkpoint is { } c && c.Durable.Ordinal == ordinal ? c.Durable : null);
             SegmentHeader? header = file?.Header;
-            if (file is not null && header is null && (header = HeaderRebuild.TryFind(file, _files, _identity, end, next, isAlone: _proofOnly)) is not null)
-                Damage(file.Name, 0, -1, -1, "the header page is damaged; what it said follows from the batches around it");
+            if (
+                file is not null
+                && header is null
+                && (header = HeaderRebuild.TryFind(file, _files, _identity, end, next, isAlone: _proofOnly)) is not null
+            )
+            {
+                Damage(
+                    file.Name,
+                    0,
+                    -1,
+                    -1,
+                    "the header page is damaged; what it said follows from the batches around it"
+                );
+            }
+
             if (file is null || header is not { } known)
             {
                 end = PassMissing(ordinal, last, file, end);
@@ -135,10 +200,22 @@ internal sealed class LogSurvey
         foreach (FoundSegment file in _found.ToArray())
         {
             if (file.Refusal is { } refusal)
-                Refuse(file.Name, refusal);
-            else if (file.Header is { } header && (header.TopicId != _identity.TopicId || header.Incarnation != _identity.Incarnation))
             {
-                Damage(file.Name, 0, -1, -1, $"the segment belongs to topic {header.TopicId:N}, incarnation {header.Incarnation}, not to this one");
+                Refuse(file.Name, refusal);
+            }
+            else if (
+                file.Header is { } header
+                && (header.TopicId != _identity.TopicId || header.Incarnation != _identity.Incarnation)
+            )
+            {
+                Damage(
+                    file.Name,
+                    0,
+                    -1,
+                    -1,
+                    $"the segment belongs to topic {header.TopicId:N}, incarnation {header.Incarnation}, not to this "
+                        + $"one"
+                );
                 Strays.Add(file);
                 _found.Remove(file);
             }
@@ -148,7 +225,9 @@ internal sealed class LogSurvey
     /// <summary>A power cut may bring names of expired segments back, and not all of them.</summary>
     private void SetAsideExpired()
     {
-        int first = _checkpoint is { } known ? _found.FindLastIndex(f => f.Header is { } header && header.BaseOffset <= known.StartOffset) : -1;
+        int first = _checkpoint is { } known
+            ? _found.FindLastIndex(f => f.Header is { } header && header.BaseOffset <= known.StartOffset)
+            : -1;
         for (; first > 0; first--)
         {
             Note(_found[0].Name, "the segment expired; the next start removes it");
@@ -159,10 +238,24 @@ internal sealed class LogSurvey
     /// <summary>Segments below the first that is there, though the log begins in them.</summary>
     private void CheckFront(long first)
     {
-        if (_checkpoint is not { } checkpoint || StartOf(first) is not { } start || checkpoint.StartOffset >= start.Offset || first <= 1)
+        if (
+            _checkpoint is not { } checkpoint
+            || StartOf(first) is not { } start
+            || checkpoint.StartOffset >= start.Offset
+            || first <= 1
+        )
+        {
             return;
+        }
+
         var begin = new LogEnd(start.Position - BatchLayout.HeaderSize, checkpoint.StartOffset, 0, first - 1, 0);
-        Damage(SegmentName.Of(first - 1, SegmentName.Log), 0, checkpoint.StartOffset, start.Offset - 1, "the segment is missing");
+        Damage(
+            SegmentName.Of(first - 1, SegmentName.Log),
+            0,
+            checkpoint.StartOffset,
+            start.Offset - 1,
+            "the segment is missing"
+        );
         AddMissing(first - 1, begin, start);
     }
 
@@ -174,15 +267,43 @@ internal sealed class LogSurvey
         {
             segment.Index = new SegmentIndex(segment.BasePosition, segment.FileBytes);
             var walk = new LogWalk(segment, _tally);
-            var start = new LogEnd(segment.BasePosition, segment.BaseOffset, Math.Max(header.PreviousTime, before?.AppendTime ?? 0), header.Ordinal, segment.Crc);
-            LogEnd end = isLast ? WalkLast(walk, segment, start) : StartOf(header.Ordinal + 1) is { } next
-                ? walk.RunTo(start, next)
+            var start = new LogEnd(
+                segment.BasePosition,
+                segment.BaseOffset,
+                Math.Max(header.PreviousTime, before?.AppendTime ?? 0),
+                header.Ordinal,
+                segment.Crc
+            );
+            LogEnd end =
+                isLast ? WalkLast(walk, segment, start)
+                : StartOf(header.Ordinal + 1) is { } next ? walk.RunTo(start, next)
                 : walk.RunToEnd(start, NextKnownOffset(header.Ordinal), static _ => true);
             end = end with { Ordinal = header.Ordinal };
             foreach (LogHole hole in walk.Holes)
-                Damage(file.Name, segment.FilePosition(hole.Start.Position), hole.Start.Offset, hole.NextOffset - 1, $"{hole.Bytes:N0} bytes hold no valid batch");
+            {
+                Damage(
+                    file.Name,
+                    segment.FilePosition(hole.Start.Position),
+                    hole.Start.Offset,
+                    hole.NextOffset - 1,
+                    $"{hole.Bytes:N0} bytes hold no valid batch"
+                );
+            }
+
             foreach ((long firstOffset, long lastOffset, long position) in _tally.Gaps)
-                Add(new JournalFinding(FindingKind.Note, file.Name, segment.FilePosition(position), firstOffset, lastOffset, "lost: an earlier repair put a gap here"));
+            {
+                Add(
+                    new JournalFinding(
+                        FindingKind.Note,
+                        file.Name,
+                        segment.FilePosition(position),
+                        firstOffset,
+                        lastOffset,
+                        "lost: an earlier repair put a gap here"
+                    )
+                );
+            }
+
             _tally.Gaps.Clear();
             DerivedFiles.Check(_directory, _files, segment, end, Add);
             _segments.Add(new SurveyedSegment(header, file, end, walk.Holes));
@@ -197,23 +318,68 @@ internal sealed class LogSurvey
     private LogEnd WalkLast(LogWalk walk, Segment segment, LogEnd start)
     {
         LogEnd at = start;
-        if (_checkpoint is { } known && known.Durable.Ordinal == segment.Header.Ordinal && known.Durable.Position > start.Position)
+        if (
+            _checkpoint is { } known
+            && known.Durable.Ordinal == segment.Header.Ordinal
+            && known.Durable.Position > start.Position
+        )
+        {
             at = walk.RunTo(start, known.Durable);
-        long proofBehind = _proofOnly ? -1 : _found.Where(f => f.Ordinal > segment.Header.Ordinal).Select(FindProof).DefaultIfEmpty(-1).Max();
-        LogTail tail = LogTail.Find(new FileWindow(segment.File, TailBytes), segment, at, _checkpoint?.Durable.Offset ?? 0, proofBehind);
+        }
+
+        long proofBehind = _proofOnly
+            ? -1
+            : _found.Where(f => f.Ordinal > segment.Header.Ordinal).Select(FindProof).DefaultIfEmpty(-1).Max();
+        LogTail tail = LogTail.Find(
+            new FileWindow(segment.File, TailBytes),
+            segment,
+            at,
+            _checkpoint?.Durable.Offset ?? 0,
+            proofBehind
+        );
         string name = Path.GetFileName(segment.Path);
         if (!tail.IsCorrupt)
         {
             LogEnd end = walk.RunTo(at, tail.End);
-            if (!_proofOnly && BatchScan.TryReadHeader(new FileWindow(segment.File, BatchLayout.MaxHeaderSize), segment, end.Position, segment.Limit, out BatchView torn) && torn.BaseOffset == end.Offset)
-                Add(new JournalFinding(FindingKind.Note, name, segment.FilePosition(end.Position), end.Offset, torn.NextOffset - 1, "a torn batch: the next start cuts it. It had not been acknowledged as durable."));
+            if (
+                !_proofOnly
+                && BatchScan.TryReadHeader(
+                    new FileWindow(segment.File, BatchLayout.MaxHeaderSize),
+                    segment,
+                    end.Position,
+                    segment.Limit,
+                    out BatchView torn
+                )
+                && torn.BaseOffset == end.Offset
+            )
+            {
+                Add(
+                    new JournalFinding(
+                        FindingKind.Note,
+                        name,
+                        segment.FilePosition(end.Position),
+                        end.Offset,
+                        torn.NextOffset - 1,
+                        "a torn batch: the next start cuts it. It had not been acknowledged as durable."
+                    )
+                );
+            }
+
             return end;
         }
         LogEnd reached = walk.RunToEnd(at, long.MaxValue, e => e.Offset < tail.DurableOffset);
         if (reached.Offset < tail.DurableOffset)
         {
-            Damage(name, segment.FilePosition(reached.Position), reached.Offset, tail.DurableOffset - 1, "what had been synced is missing, and nothing says where the log goes on");
-            Refusal ??= $"{name}: nothing says where the log goes on behind offset {reached.Offset - 1}; restore the file from a copy, or delete the topic.";
+            Damage(
+                name,
+                segment.FilePosition(reached.Position),
+                reached.Offset,
+                tail.DurableOffset - 1,
+                "what had been synced is missing, and nothing says where the log goes on"
+            );
+            Refusal ??=
+                $"{name}: nothing says where the log goes on behind offset {reached.Offset - 1}; restore the file "
+                + $"from a copy, or delete the topic.";
         }
         return reached;
     }
@@ -232,13 +398,22 @@ internal sealed class LogSurvey
         if (file is not null)
             Strays.Add(file);
         string name = SegmentName.Of(ordinal, SegmentName.Log);
-        string what = file is null ? "the segment is missing" : "the header page is damaged, and nothing around it says what it held";
+        string what = file is null
+            ? "the segment is missing"
+            : "the header page is damaged, and nothing around it says what it held";
         LogEnd? target = NextStart(ordinal, last);
-        LogEnd? begin = before ?? (_checkpoint is { } c && target is { } t ? new LogEnd(t.Position - BatchLayout.HeaderSize, c.StartOffset, 0, ordinal, 0) : null);
+        LogEnd? begin =
+            before
+            ?? (
+                _checkpoint is { } c && target is { } t
+                    ? new LogEnd(t.Position - BatchLayout.HeaderSize, c.StartOffset, 0, ordinal, 0)
+                    : null
+            );
         if (target is not { } to || begin is not { } start)
         {
             Damage(name, 0, before?.Offset ?? -1, (target?.Offset ?? 0) - 1, what);
-            Refusal ??= $"{name}: nothing says where the log goes on; restore the file from a copy, or delete the topic.";
+            Refusal ??=
+                $"{name}: nothing says where the log goes on; restore the file from a copy, or delete the topic.";
             End = before ?? default;
             return null;
         }
@@ -252,26 +427,58 @@ internal sealed class LogSurvey
 
     private void AddMissing(long ordinal, LogEnd begin, LogEnd to)
     {
-        var header = new SegmentHeader(_identity.TopicId, _identity.Incarnation, ordinal, begin.Offset, begin.Position, begin.AppendTime, _identity.Epoch, begin.ChainCrc, _identity.Key);
+        var header = new SegmentHeader(
+            _identity.TopicId,
+            _identity.Incarnation,
+            ordinal,
+            begin.Offset,
+            begin.Position,
+            begin.AppendTime,
+            _identity.Epoch,
+            begin.ChainCrc,
+            _identity.Key
+        );
         LogEnd start = begin with { Ordinal = ordinal, ChainCrc = header.Crc() };
         if (_identity.TopicId == Guid.Empty && !_proofOnly)
             Refusal ??= "No file says which topic this was.";
         if (to.Offset <= begin.Offset || to.Position - begin.Position < BatchLayout.HeaderSize)
-            Refusal ??= $"{SegmentName.Of(ordinal, SegmentName.Log)}: the segments around it contradict each other; restore it from a copy, or delete the topic.";
-        _segments.Add(new SurveyedSegment(header, null, to with { Ordinal = ordinal }, [new LogHole(start, to.Position, to.Offset, to.ChainCrc)]));
+        {
+            Refusal ??=
+                $"{SegmentName.Of(ordinal, SegmentName.Log)}: the segments around it contradict each other; restore "
+                + $"it from a copy, or delete the topic.";
+        }
+
+        _segments.Add(
+            new SurveyedSegment(
+                header,
+                null,
+                to with
+                {
+                    Ordinal = ordinal,
+                },
+                [new LogHole(start, to.Position, to.Offset, to.ChainCrc)]
+            )
+        );
     }
 
     /// <summary>The first of several equal parts of what lies between two places.</summary>
     private static LogEnd Share(LogEnd from, LogEnd to, long parts)
     {
         long bytes = (to.Position - from.Position) / parts / BatchLayout.Alignment * BatchLayout.Alignment;
-        return new LogEnd(from.Position + bytes, from.Offset + ((to.Offset - from.Offset) / parts), from.AppendTime, 0, 0);
+        return new LogEnd(
+            from.Position + bytes,
+            from.Offset + ((to.Offset - from.Offset) / parts),
+            from.AppendTime,
+            0,
+            0
+        );
     }
 
     /// <summary>Where a segment begins, if its header page says so: also where the one before ends.</summary>
-    private LogEnd? StartOf(long ordinal) => _found.Find(f => f.Ordinal == ordinal)?.Header is { } header
-        ? new LogEnd(header.BasePosition, header.BaseOffset, header.PreviousTime, ordinal, header.PreviousCrc)
-        : null;
+    private LogEnd? StartOf(long ordinal) =>
+        _found.Find(f => f.Ordinal == ordinal)?.Header is { } header
+            ? new LogEnd(header.BasePosition, header.BaseOffset, header.PreviousTime, ordinal, header.PreviousCrc)
+            : null;
 
     private LogEnd? NextStart(long ordinal, long last)
     {
@@ -280,12 +487,19 @@ internal sealed class LogSurvey
             if (StartOf(next) is { } start)
                 return start;
         }
-        return _checkpoint is { } checkpoint && checkpoint.Durable.Ordinal == last ? checkpoint.Durable with { Ordinal = last + 1 } : null;
+        return _checkpoint is { } checkpoint && checkpoint.Durable.Ordinal == last
+            ? checkpoint.Durable with
+            {
+                Ordinal = last + 1,
+            }
+            : null;
     }
 
-    private long NextKnownOffset(long ordinal) => NextStart(ordinal, LastOrdinalSeen) is { } next ? next.Offset : long.MaxValue;
+    private long NextKnownOffset(long ordinal) =>
+        NextStart(ordinal, LastOrdinalSeen) is { } next ? next.Offset : long.MaxValue;
 
-    private long LastOrdinalSeen => Math.Max(_found.Count > 0 ? _found[^1].Ordinal : 0, _checkpoint?.Durable.Ordinal ?? 0);
+    private long LastOrdinalSeen =>
+        Math.Max(_found.Count > 0 ? _found[^1].Ordinal : 0, _checkpoint?.Durable.Ordinal ?? 0);
 
     /// <summary>Says that a file must not be touched.</summary>
     public void Refuse(string file, string reason)

@@ -60,7 +60,10 @@ internal sealed class LogWalk(Segment segment, BatchTally tally)
         return reached;
     }
 
-    /// <summary>Everything is valid by itself, but the end is not the one that the next segment refers to: the last batch is another one.</summary>
+    /// <summary>
+    /// Everything is valid by itself, but the end is not the one that the next segment refers to: the last batch is
+    /// another one.
+    /// </summary>
     private LogEnd BeforeLast(LogEnd at)
     {
         if (_tally.LastLength == 0)
@@ -71,12 +74,26 @@ internal sealed class LogWalk(Segment segment, BatchTally tally)
 
     private bool TrySkip(LogEnd at, long limit, long offsetLimit, out LogEnd behind)
     {
-        bool isWhole = BatchScan.TryReadHeader(_window, _segment, at.Position, limit, out BatchView header)
-            && header.BaseOffset == at.Offset && header.PreviousCrc == at.ChainCrc && header.NextOffset <= offsetLimit;
+        bool isWhole =
+            BatchScan.TryReadHeader(_window, _segment, at.Position, limit, out BatchView header)
+            && header.BaseOffset == at.Offset
+            && header.PreviousCrc == at.ChainCrc
+            && header.NextOffset <= offsetLimit;
         if (isWhole)
-            behind = new LogEnd(at.Position + header.Length, header.NextOffset, Math.Max(at.AppendTime, header.AppendTime), at.Ordinal, header.HeaderCrc);
+        {
+            behind = new LogEnd(
+                at.Position + header.Length,
+                header.NextOffset,
+                Math.Max(at.AppendTime, header.AppendTime),
+                at.Ordinal,
+                header.HeaderCrc
+            );
+        }
         else if (!BatchSearch.TryFind(_window, _segment, at, limit, offsetLimit, out behind))
+        {
             return false;
+        }
+
         Add(new LogHole(at, behind.Position, behind.Offset, behind.ChainCrc));
         return true;
     }
@@ -84,8 +101,17 @@ internal sealed class LogWalk(Segment segment, BatchTally tally)
     private void Add(LogHole hole)
     {
         if (Holes.Count > 0 && Holes[^1].EndPosition == hole.Start.Position)
-            Holes[^1] = Holes[^1] with { EndPosition = hole.EndPosition, NextOffset = hole.NextOffset, NextCrc = hole.NextCrc };
+        {
+            Holes[^1] = Holes[^1] with
+            {
+                EndPosition = hole.EndPosition,
+                NextOffset = hole.NextOffset,
+                NextCrc = hole.NextCrc,
+            };
+        }
         else
+        {
             Holes.Add(hole);
+        }
     }
 }

@@ -29,7 +29,10 @@ internal sealed class Quarantine(string directory, IFileSystem files)
     public string WriteReport(DateTimeOffset now, string text)
     {
         files.CreateDirectory(_path);
-        string path = Path.Combine(_path, string.Create(CultureInfo.InvariantCulture, $"repair-{now.UtcDateTime:yyyyMMdd'T'HHmmss'Z'}.txt"));
+        string path = Path.Combine(
+            _path,
+            string.Create(CultureInfo.InvariantCulture, $"repair-{now.UtcDateTime:yyyyMMdd'T'HHmmss'Z'}.txt")
+        );
         ReplacedFile.Write(files, path, Encoding.UTF8.GetBytes(text));
         return path;
     }

@@ -33,15 +33,38 @@ internal static class RepairedSegment
         WriteIndex(directory, files, segment, path, bytes);
     }
 
-    private static void WriteIndex(string directory, IFileSystem files, SurveyedSegment surveyed, string path, long bytes)
+    private static void WriteIndex(
+        string directory,
+        IFileSystem files,
+        SurveyedSegment surveyed,
+        string path,
+        long bytes
+    )
     {
         var segment = new Segment(files, path, surveyed.Header, bytes, files.Open(path, OpenMode.Read));
         try
         {
             segment.Index = new SegmentIndex(segment.BasePosition, bytes);
-            var start = new LogEnd(segment.BasePosition, segment.BaseOffset, surveyed.Header.PreviousTime, surveyed.Ordinal, segment.Crc);
-            BatchScan.Run(new FileWindow(segment.File, ScanBytes), segment, start, surveyed.End.Position, payloads: false);
-            SegmentIndexFile.Write(files, Path.Combine(directory, SegmentName.Of(surveyed.Ordinal, SegmentName.Index)), segment.Index, segment.Crc);
+            var start = new LogEnd(
+                segment.BasePosition,
+                segment.BaseOffset,
+                surveyed.Header.PreviousTime,
+                surveyed.Ordinal,
+                segment.Crc
+            );
+            BatchScan.Run(
+                new FileWindow(segment.File, ScanBytes),
+                segment,
+                start,
+                surveyed.End.Position,
+                payloads: false
+            );
+            SegmentIndexFile.Write(
+                files,
+                Path.Combine(directory, SegmentName.Of(surveyed.Ordinal, SegmentName.Index)),
+                segment.Index,
+                segment.Crc
+            );
         }
         finally
         {

@@ -3,7 +3,12 @@ using LightQ.Storage.Segments;
 namespace LightQ.Storage.Inspection;
 
 /// <summary>A segment of the log: where it is, what it must be, and what is wrong with it.</summary>
-internal sealed record SurveyedSegment(SegmentHeader Header, FoundSegment? File, LogEnd End, IReadOnlyList<LogHole> Holes)
+internal sealed record SurveyedSegment(
+    SegmentHeader Header,
+    FoundSegment? File,
+    LogEnd End,
+    IReadOnlyList<LogHole> Holes
+)
 {
     public long Ordinal => Header.Ordinal;
 

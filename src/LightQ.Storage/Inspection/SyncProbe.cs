@@ -3,13 +3,17 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Inspection;
 
-/// <summary>Measures how long a disk takes to put a small write down, as a durable topic has it done for each of its commits.</summary>
+/// <summary>
+/// Measures how long a disk takes to put a small write down, as a durable topic has it done for each of its commits.
+/// </summary>
 public static class SyncProbe
 {
     private const int WriteBytes = 4096;
     private const int FileBytes = 256 * WriteBytes;
 
-    /// <summary>Writes 4 KiB and syncs, again and again, in a file of its own that is removed at the end. Blocks.</summary>
+    /// <summary>
+    /// Writes 4 KiB and syncs, again and again, in a file of its own that is removed at the end. Blocks.
+    /// </summary>
     /// <param name="directory">Where; it exists.</param>
     /// <param name="times">How often at most, 1 or more.</param>
     /// <param name="limit">How long it may take about; a slow disk is measured less often.</param>
@@ -26,10 +30,15 @@ public static class SyncProbe
             file.Allocate(FileBytes);
             byte[] block = new byte[WriteBytes];
             for (int at = 0; at < FileBytes; at += WriteBytes)
-                file.Write(block, at); // Then the times are those of blocks that are written over, as in a segment that was filled ahead.
+                // Then the times are those of blocks that are written over, as in a segment that was filled ahead.
+                file.Write(block, at);
             file.Sync();
             var taken = new List<TimeSpan>(times);
-            for (long began = Stopwatch.GetTimestamp(); taken.Count < times && (taken.Count == 0 || Stopwatch.GetElapsedTime(began) < limit);)
+            for (
+                long began = Stopwatch.GetTimestamp();
+                taken.Count < times && (taken.Count == 0 || Stopwatch.GetElapsedTime(began) < limit);
+
+            )
             {
                 Random.Shared.NextBytes(block);
                 file.Write(block, (long)(taken.Count * WriteBytes) % FileBytes);

@@ -6,16 +6,27 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Mapped;
 
-/// <summary>Follows a journal that a <see cref="MappedJournalWriter"/> of this or another process appends to, in place and without a system call.</summary>
+/// <summary>
+/// Follows a journal that a <see cref="MappedJournalWriter"/> of this or another process appends to, in place and
+/// without a system call.
+/// </summary>
 /// <remarks>
-/// <para>How it knows how far it may read is written there. It begins with the segment that the writer is at, and follows that one writer. It neither
-/// waits nor knows whether the writer still lives; both are the caller's to see to.</para>
-/// <para>Only for journals that such a writer has open. <see cref="Journal"/> writes by other rules: what it is about to write may be half there.</para>
+/// <para>
+/// How it knows how far it may read is written there. It begins with the segment that the writer is at, and follows
+/// that one writer. It neither waits nor knows whether the writer still lives; both are the caller's to see to.
+/// </para>
+/// <para>
+/// Only for journals that such a writer has open. <see cref="Journal"/> writes by other rules: what it is about to
+/// write may be half there.
+/// </para>
 /// <para>One thread at a time.</para>
 /// </remarks>
 public sealed unsafe class MappedJournalReader : IDisposable
 {
-    /// <summary>The next segment's file is looked for once in so many empty reads: it takes a system call or two, when a batch may be coming.</summary>
+    /// <summary>
+    /// The next segment's file is looked for once in so many empty reads: it takes a system call or two, when a batch
+    /// may be coming.
+    /// </summary>
     private const int LooksBetween = 64 * 1024;
 
     private readonly string _directory;
@@ -68,7 +79,14 @@ public sealed unsafe class MappedJournalReader : IDisposable
             int batch = Volatile.Read(ref *(int*)(start + length));
             if (batch == 0 || (length > 0 && length + batch > maxBytes))
                 break;
-            Check(new ReadOnlySpan<byte>(start + length, (int)Math.Min(BatchLayout.HeaderSize, Limit - _position - length)), batch, Limit - _position - length);
+            Check(
+                new ReadOnlySpan<byte>(
+                    start + length,
+                    (int)Math.Min(BatchLayout.HeaderSize, Limit - _position - length)
+                ),
+                batch,
+                Limit - _position - length
+            );
             length += batch;
         }
         _position += length;
@@ -94,7 +112,8 @@ public sealed unsafe class MappedJournalReader : IDisposable
         }
     }
 
-    private static MappedSegment Map(string directory, long ordinal) => new(Path.Combine(directory, SegmentName.Of(ordinal, SegmentName.Log)), writable: false);
+    private static MappedSegment Map(string directory, long ordinal) =>
+        new(Path.Combine(directory, SegmentName.Of(ordinal, SegmentName.Log)), writable: false);
 
     private static bool TryReadHeader(MappedSegment segment, long ordinal, out SegmentHeader header)
     {
@@ -108,11 +127,21 @@ public sealed unsafe class MappedJournalReader : IDisposable
 
     private void Check(ReadOnlySpan<byte> header, int length, long available)
     {
-        bool possible = length >= BatchLayout.HeaderSize && length <= available && length % BatchLayout.Alignment == 0 && header.Length == BatchLayout.HeaderSize;
+        bool possible =
+            length >= BatchLayout.HeaderSize
+            && length <= available
+            && length % BatchLayout.Alignment == 0
+            && header.Length == BatchLayout.HeaderSize;
         if (!possible || BinaryPrimitives.ReadInt64LittleEndian(header[BatchLayout.BaseOffset..]) != _offset)
         {
             throw new JournalCorruptException(
-                _directory, SegmentName.Of(_header.Ordinal, SegmentName.Log), _position - _header.BasePosition + SegmentHeader.PageSize, _offset, _offset, "there is not the batch that must come next");
+                _directory,
+                SegmentName.Of(_header.Ordinal, SegmentName.Log),
+                _position - _header.BasePosition + SegmentHeader.PageSize,
+                _offset,
+                _offset,
+                "there is not the batch that must come next"
+            );
         }
         _offset += BinaryPrimitives.ReadUInt32LittleEndian(header[BatchLayout.OffsetSpan..]);
     }
@@ -123,8 +152,14 @@ public sealed unsafe class MappedJournalReader : IDisposable
         long ordinal = _header.Ordinal + 1;
         if (_next is null)
         {
-            if (_looks++ % LooksBetween != 0 || !File.Exists(Path.Combine(_directory, SegmentName.Of(ordinal, SegmentName.Log))))
+            if (
+                _looks++ % LooksBetween != 0
+                || !File.Exists(Path.Combine(_directory, SegmentName.Of(ordinal, SegmentName.Log)))
+            )
+            {
                 return false;
+            }
+
             _next = Map(_directory, ordinal);
         }
         // The last batch of this segment may have come after it was looked for, and before the header page was.

@@ -8,17 +8,28 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Mapped;
 
-/// <summary>A journal that one thread appends to by storing into its mapped segments; readers in any process see each batch at once.</summary>
+/// <summary>
+/// A journal that one thread appends to by storing into its mapped segments; readers in any process see each batch at
+/// once.
+/// </summary>
 /// <remarks>
-/// <para>The files are those of <see cref="Journal"/>, which opens them as its own, and so does this what a journal has left. There is no broker, no
-/// thread and no system call between an append and its reader, and no sync either: what is appended survives the end of the process
-/// (<see cref="Durability.Written"/>), and the end of the system only up to the last segment that is full, or once the writer is disposed.</para>
-/// <para>What tells a reader how far it may read is the log itself. The word behind the last batch is always zero: it is made so before that batch
-/// appears, and a batch appears when its first eight bytes (length and checksum) are stored, in one piece and behind all others. So a length that is not
-/// zero means a whole batch. Behind the last batch of a segment the header page of the next one appears in the same way, last its magic.</para>
-/// <para>One thread at a time. Segments are full-grown from the first on and made and touched ahead, on a pool thread; when the next one is not ready, or a
-/// full one is synced (a later segment is proof of the earlier), an append waits for the disk. Nothing expires. A disk that fails under a
-/// mapping ends the process.</para>
+/// <para>
+/// The files are those of <see cref="Journal"/>, which opens them as its own, and so does this what a journal has left.
+/// There is no broker, no thread and no system call between an append and its reader, and no sync either: what is
+/// appended survives the end of the process (<see cref="Durability.Written"/>), and the end of the system only up to
+/// the last segment that is full, or once the writer is disposed.
+/// </para>
+/// <para>
+/// What tells a reader how far it may read is the log itself. The word behind the last batch is always zero: it is made
+/// so before that batch appears, and a batch appears when its first eight bytes (length and checksum) are stored, in
+/// one piece and behind all others. So a length that is not zero means a whole batch. Behind the last batch of a
+/// segment the header page of the next one appears in the same way, last its magic.
+/// </para>
+/// <para>
+/// One thread at a time. Segments are full-grown from the first on and made and touched ahead, on a pool thread; when
+/// the next one is not ready, or a full one is synced (a later segment is proof of the earlier), an append waits for
+/// the disk. Nothing expires. A disk that fails under a mapping ends the process.
+/// </para>
 /// </remarks>
 public sealed unsafe class MappedJournalWriter : IDisposable
 {
@@ -68,10 +79,16 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     public long DurableOffset => _durable.Offset;
 
     /// <summary>Makes or recovers the journal in a directory, and takes it for this writer.</summary>
-    /// <param name="options">How it is kept; its ring, its retention, its flush and read levels mean nothing here.</param>
+    /// <param name="options">
+    /// How it is kept; its ring, its retention, its flush and read levels mean nothing here.
+    /// </param>
     /// <exception cref="DataDirectoryException">Another writer has it.</exception>
-    /// <exception cref="JournalCorruptException">Bytes that had been durable are damaged; nothing was changed.</exception>
-    /// <exception cref="JournalFormatException">A file is of another version or of another topic; nothing was changed.</exception>
+    /// <exception cref="JournalCorruptException">
+    /// Bytes that had been durable are damaged; nothing was changed.
+    /// </exception>
+    /// <exception cref="JournalFormatException">
+    /// A file is of another version or of another topic; nothing was changed.
+    /// </exception>
     /// <exception cref="IOException">The directory cannot be read or written, or the disk is full.</exception>
     public static MappedJournalWriter Open(JournalOptions options)
     {
@@ -93,27 +110,50 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     /// <summary>Stamps a batch, in place, and puts it into the log. Readers see it before this returns.</summary>
     /// <param name="batch">One whole and valid batch.</param>
     /// <returns>The offset of its first message.</returns>
-    /// <exception cref="ArgumentException">It is longer than <see cref="JournalOptions.MaxBatchBytes"/>, or not as long as it says.</exception>
-    /// <exception cref="InvalidOperationException">An append before has failed, which is final, or the writer is disposed.</exception>
+    /// <exception cref="ArgumentException">
+    /// It is longer than <see cref="JournalOptions.MaxBatchBytes"/>, or not as long as it says.
+    /// </exception>
+    /// <exception cref="InvalidOperationException">
+    /// An append before has failed, which is final, or the writer is disposed.
+    /// </exception>
     /// <exception cref="IOException">There is no room for another segment, or the disk refused.</exception>
     public long Append(Span<byte> batch)
     {
         if (_segment is null || _failed)
             throw new InvalidOperationException("The journal takes no more: it is closed, or a write has failed.");
         if (batch.Length > _options.MaxBatchBytes || batch.Length != new BatchView(batch).Length)
-            throw new ArgumentException($"The batch has {batch.Length} bytes; it must have those it says, and this journal takes {_options.MaxBatchBytes}.", nameof(batch));
+        {
+            throw new ArgumentException(
+                $"The batch has {batch.Length} bytes; it must have those it says, and this journal takes "
+                    + $"{_options.MaxBatchBytes}.",
+                nameof(batch)
+            );
+        }
+
         if (_end.Position + batch.Length > _limit)
             Roll();
         long offset = _end.Offset;
         long time = Math.Max(_end.AppendTime, UnixMicroseconds.From(TimeProvider.System.GetUtcNow()));
         long position = _end.Position;
-        var stamp = new BatchStamp(offset, time, _epoch, _end.ChainCrc, (uint)Math.Min(offset - _durable.Offset, uint.MaxValue));
+        var stamp = new BatchStamp(
+            offset,
+            time,
+            _epoch,
+            _end.ChainCrc,
+            (uint)Math.Min(offset - _durable.Offset, uint.MaxValue)
+        );
         uint crc = BatchWriter.Stamp(batch, _log.Key.Sign(_end.Ordinal, FilePosition(position), batch.Length, stamp));
         byte* place = At(position);
         batch[sizeof(ulong)..].CopyTo(new Span<byte>(place + sizeof(ulong), batch.Length - sizeof(ulong)));
         EndAt(position + batch.Length);
         Volatile.Write(ref *(ulong*)place, Unsafe.ReadUnaligned<ulong>(ref batch[0]));
-        _end = _end with { Position = position + batch.Length, Offset = offset + new BatchView(batch).OffsetSpan, AppendTime = time, ChainCrc = crc };
+        _end = _end with
+        {
+            Position = position + batch.Length,
+            Offset = offset + new BatchView(batch).OffsetSpan,
+            AppendTime = time,
+            ChainCrc = crc,
+        };
         if (_next is null && _end.Position - _basePosition > (_limit - _basePosition) / 2)
             PrepareNext();
         return offset;
@@ -176,10 +216,24 @@ public sealed unsafe class MappedJournalWriter : IDisposable
             _durable = _end;
             _segment.Dispose();
         }
-        var header = new SegmentHeader(_options.TopicId, _options.Incarnation, _end.Ordinal + 1, _end.Offset, _end.Position, _end.AppendTime, _epoch, _end.ChainCrc, _log.Key);
+        var header = new SegmentHeader(
+            _options.TopicId,
+            _options.Incarnation,
+            _end.Ordinal + 1,
+            _end.Offset,
+            _end.Position,
+            _end.AppendTime,
+            _epoch,
+            _end.ChainCrc,
+            _log.Key
+        );
         Span<byte> page = stackalloc byte[SegmentHeader.Size];
         uint crc = header.Write(page);
-        (_segment, _basePosition, _limit) = (next, _end.Position, _end.Position + next.FileBytes - SegmentHeader.PageSize);
+        (_segment, _basePosition, _limit) = (
+            next,
+            _end.Position,
+            _end.Position + next.FileBytes - SegmentHeader.PageSize
+        );
         EndAt(_end.Position);
         page[sizeof(ulong)..].CopyTo(new Span<byte>(next.At(sizeof(ulong)), SegmentHeader.Size - sizeof(ulong)));
         Volatile.Write(ref *(ulong*)next.At(0), Unsafe.ReadUnaligned<ulong>(ref page[0]));
@@ -202,7 +256,9 @@ public sealed unsafe class MappedJournalWriter : IDisposable
         });
     }
 
-    /// <summary>Leaves no file that was made for nothing; one that could not be made is nobody's error any more.</summary>
+    /// <summary>
+    /// Leaves no file that was made for nothing; one that could not be made is nobody's error any more.
+    /// </summary>
     private void DropNext()
     {
         Task<MappedSegment> next = _next!;
@@ -214,7 +270,9 @@ public sealed unsafe class MappedJournalWriter : IDisposable
     }
 
     private void WriteCheckpoint(bool clean) =>
-        _log.Checkpoints.Write(new Checkpoint(0, _options.Incarnation, _log.StartOffset, _durable, _epoch, clean, _log.Key));
+        _log.Checkpoints.Write(
+            new Checkpoint(0, _options.Incarnation, _log.StartOffset, _durable, _epoch, clean, _log.Key)
+        );
 
     private string PathOf(long ordinal) => Path.Combine(_options.Directory, SegmentName.Of(ordinal, SegmentName.Log));
 }

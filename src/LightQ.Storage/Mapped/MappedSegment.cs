@@ -20,7 +20,14 @@ internal sealed unsafe class MappedSegment : IDisposable
         FileBytes = stream.Length;
         try
         {
-            _file = MemoryMappedFile.CreateFromFile(stream, null, FileBytes, mapped, HandleInheritability.None, leaveOpen: false);
+            _file = MemoryMappedFile.CreateFromFile(
+                stream,
+                null,
+                FileBytes,
+                mapped,
+                HandleInheritability.None,
+                leaveOpen: false
+            );
         }
         catch
         {

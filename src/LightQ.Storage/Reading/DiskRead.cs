@@ -5,7 +5,9 @@ using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Reading;
 
-/// <summary>One read from the disk for one reader: posted, executed on a reader thread, verified, handed back.</summary>
+/// <summary>
+/// One read from the disk for one reader: posted, executed on a reader thread, verified, handed back.
+/// </summary>
 /// <remarks>The reader owns it while it is idle or done, the thread while it is posted.</remarks>
 internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onReady)
 {
@@ -131,7 +133,10 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
             if (!_threads.Pool.TryRent(bytes, out _buffer))
                 return false;
             byte[] buffer = _buffer!.Bytes;
-            int read = segment.File.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, limit - target.Position)), segment.FilePosition(target.Position));
+            int read = segment.File.Read(
+                buffer.AsSpan(0, (int)Math.Min(buffer.Length, limit - target.Position)),
+                segment.FilePosition(target.Position)
+            );
             int needed = Verify(buffer.AsSpan(0, read), segment, target, limit);
             if (Length > 0)
             {
@@ -159,9 +164,21 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
         while (at < bytes.Length)
         {
             ReadOnlySpan<byte> rest = bytes[at..];
-            if (!BatchScan.IsHeader(rest[..Math.Min(rest.Length, BatchLayout.MaxHeaderSize)], limit - target.Position - at, out BatchView header))
+            if (
+                !BatchScan.IsHeader(
+                    rest[..Math.Min(rest.Length, BatchLayout.MaxHeaderSize)],
+                    limit - target.Position - at,
+                    out BatchView header
+                )
+            )
+            {
                 break;
-            bool inOrder = expected < 0 ? header.BaseOffset <= target.Offset && target.Offset < header.NextOffset : header.BaseOffset == expected;
+            }
+
+            bool inOrder =
+                expected < 0
+                    ? header.BaseOffset <= target.Offset && target.Offset < header.NextOffset
+                    : header.BaseOffset == expected;
             if (!inOrder || (chain ?? header.PreviousCrc) != header.PreviousCrc)
                 break; // Whole, but not what was written here: a write that went astray, or one that never arrived.
             if (header.Kind == BatchKind.Gap)
@@ -179,16 +196,31 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
         return 0;
     }
 
-    /// <summary>The batch at the target is damaged, or a gap that a repair left: finds the next place that is known, and says what is lost up to there.</summary>
+    /// <summary>
+    /// The batch at the target is damaged, or a gap that a repair left: finds the next place that is known, and says
+    /// what is lost up to there.
+    /// </summary>
     private void FindBehindDamage(Segment segment, ReadTarget target, long limit)
     {
         ReadTarget next;
         bool isRepaired = false;
         var window = new FileWindow(segment.File, SearchBytes);
-        if (BatchScan.TryReadHeader(window, segment, target.Position, limit, out BatchView header) && header.NextOffset > target.Offset && header.BaseOffset <= target.Offset)
-            (next, isRepaired) = (new ReadTarget(header.NextOffset, target.Position + header.Length), header.Kind == BatchKind.Gap);
+        if (
+            BatchScan.TryReadHeader(window, segment, target.Position, limit, out BatchView header)
+            && header.NextOffset > target.Offset
+            && header.BaseOffset <= target.Offset
+        )
+        {
+            (next, isRepaired) = (
+                new ReadTarget(header.NextOffset, target.Position + header.Length),
+                header.Kind == BatchKind.Gap
+            );
+        }
         else
+        {
             next = FindBehindHeader(window, segment, target, limit);
+        }
+
         Kind = DiskReadKind.Gap;
         Gap = new LogGap(target.Offset, next.Offset - 1, GapReason.Corrupt);
         Next = next;
@@ -196,10 +228,16 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
             _log.Suspect(segment, Gap);
     }
 
-    /// <summary>Where reading goes on when not even the header says it: at the next batch up to the index's next entry, at that, or at the segment's end.</summary>
+    /// <summary>
+    /// Where reading goes on when not even the header says it: at the next batch up to the index's next entry, at that,
+    /// or at the segment's end.
+    /// </summary>
     private ReadTarget FindBehindHeader(FileWindow window, Segment segment, ReadTarget target, long limit)
     {
-        bool isIndexed = PositionLookup.EnsureIndex(_log, segment).TryFindBehind(target.Position, out SegmentIndexEntry entry) && entry.Position < limit && entry.Offset > target.Offset;
+        bool isIndexed =
+            PositionLookup.EnsureIndex(_log, segment).TryFindBehind(target.Position, out SegmentIndexEntry entry)
+            && entry.Position < limit
+            && entry.Offset > target.Offset;
         LogEnd readable = _log.Readable.Read();
         var known = new ReadTarget(readable.Offset, readable.Position);
         if (isIndexed)
@@ -207,7 +245,9 @@ internal sealed class DiskRead(LogState log, CatchUpThreads threads, Action onRe
         else if (_log.Segments.Next(segment) is { } behind && behind.BasePosition <= readable.Position)
             known = new ReadTarget(behind.BaseOffset, behind.BasePosition);
         var at = new LogEnd(target.Position, target.Offset, 0, segment.Header.Ordinal, 0);
-        return BatchSearch.TryFind(window, segment, at, Math.Min(limit, known.Position), known.Offset, out LogEnd found) ? new ReadTarget(found.Offset, found.Position) : known;
+        return BatchSearch.TryFind(window, segment, at, Math.Min(limit, known.Position), known.Offset, out LogEnd found)
+            ? new ReadTarget(found.Offset, found.Position)
+            : known;
     }
 
     private void ReturnBuffer()

@@ -10,7 +10,10 @@ internal static class PositionLookup
 {
     private const int WindowBytes = 64 * 1024;
 
-    /// <summary>The target with its position; the readable end's when it is not reached, a damaged batch's when that is in the way.</summary>
+    /// <summary>
+    /// The target with its position; the readable end's when it is not reached, a damaged batch's when that is in the
+    /// way.
+    /// </summary>
     public static ReadTarget Locate(LogState log, ReadTarget target)
     {
         LogEnd readable = log.Readable.Read();
@@ -25,8 +28,12 @@ internal static class PositionLookup
         try
         {
             SegmentIndex index = EnsureIndex(log, segment);
-            bool found = byTime ? index.TryFindTime(target.Time, out SegmentIndexEntry entry) : index.TryFindOffset(target.Offset - 1, out entry); // One batch before, for its checksum.
-            ReadTarget from = found ? new ReadTarget(entry.Offset, entry.Position) : new ReadTarget(segment.BaseOffset, segment.BasePosition);
+            bool found = byTime
+                ? index.TryFindTime(target.Time, out SegmentIndexEntry entry)
+                : index.TryFindOffset(target.Offset - 1, out entry); // One batch before, for its checksum.
+            ReadTarget from = found
+                ? new ReadTarget(entry.Offset, entry.Position)
+                : new ReadTarget(segment.BaseOffset, segment.BasePosition);
             long limit = Math.Min(readable.Position, segment.EndPosition);
             return Walk(segment, from, limit, target);
         }
@@ -45,7 +52,16 @@ internal static class PositionLookup
                 return known;
             var index = new SegmentIndex(segment.BasePosition, segment.FileBytes);
             string path = log.PathOf(segment.Header.Ordinal, SegmentName.Index);
-            if (!SegmentIndexFile.TryRead(log.Files, path, index, segment.Crc, segment.BasePosition, segment.EndPosition))
+            if (
+                !SegmentIndexFile.TryRead(
+                    log.Files,
+                    path,
+                    index,
+                    segment.Crc,
+                    segment.BasePosition,
+                    segment.EndPosition
+                )
+            )
             {
                 var window = new FileWindow(segment.File, WindowBytes);
                 long position = segment.BasePosition;
@@ -67,7 +83,8 @@ internal static class PositionLookup
     private static ReadTarget Walk(Segment segment, ReadTarget from, long limit, ReadTarget target)
     {
         var window = new FileWindow(segment.File, WindowBytes);
-        long position = from.Position, offset = from.Offset;
+        long position = from.Position,
+            offset = from.Offset;
         uint? chain = position == segment.BasePosition ? segment.Crc : null;
         while (BatchScan.TryReadHeader(window, segment, position, limit, out BatchView header))
         {

@@ -1,12 +1,17 @@
-using LightQ.Storage.Recovery;
 using LightQ.Protocol.Batches;
+using LightQ.Storage.Recovery;
 using LightQ.Storage.Segments;
 using LightQ.Storage.Writing;
 
 namespace LightQ.Storage.Reading;
 
-/// <summary>Goes through the headers of what was appended lately and is written, segment by segment from the newest, while the log goes on.</summary>
-/// <remarks>What was found damaged is passed over. Payloads are not read: where batches are long, most of the files are not.</remarks>
+/// <summary>
+/// Goes through the headers of what was appended lately and is written, segment by segment from the newest, while the
+/// log goes on.
+/// </summary>
+/// <remarks>
+/// What was found damaged is passed over. Payloads are not read: where batches are long, most of the files are not.
+/// </remarks>
 internal sealed class RecentHeaders
 {
     private const int WindowBytes = 64 * 1024;
@@ -56,7 +61,12 @@ internal sealed class RecentHeaders
         long limit = segment.Header.Ordinal == _end.Ordinal ? _end.Position : segment.EndPosition;
         var window = new FileWindow(segment.File, WindowBytes);
         long offset = segment.BaseOffset;
-        for (long position = segment.BasePosition; BatchScan.TryReadHeader(window, segment, position, limit, out BatchView header) && header.BaseOffset == offset; position += header.Length)
+        for (
+            long position = segment.BasePosition;
+            BatchScan.TryReadHeader(window, segment, position, limit, out BatchView header)
+                && header.BaseOffset == offset;
+            position += header.Length
+        )
         {
             offset = header.NextOffset;
             if (!_log.IsDamaged(new LogGap(header.BaseOffset, header.NextOffset - 1, GapReason.Corrupt)))

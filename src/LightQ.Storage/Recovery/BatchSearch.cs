@@ -9,8 +9,8 @@ internal static class BatchSearch
 {
     /// <summary>The first valid header behind a place that can belong to the log there.</summary>
     /// <remarks>
-    /// Tried first where the damaged batch says that it ends, because its payload may hold anything, also the image of a batch. What
-    /// a recycled file still holds has offsets at or below the place's.
+    /// Tried first where the damaged batch says that it ends, because its payload may hold anything, also the image of
+    /// a batch. What a recycled file still holds has offsets at or below the place's.
     /// </remarks>
     /// <param name="window">The segment's file.</param>
     /// <param name="segment">The segment.</param>
@@ -18,12 +18,23 @@ internal static class BatchSearch
     /// <param name="limit">Log position that no batch passes.</param>
     /// <param name="offsetLimit">Offset that no batch passes.</param>
     /// <param name="found">Where the batch begins, with the checksum that it refers to.</param>
-    public static bool TryFind(FileWindow window, Segment segment, LogEnd at, long limit, long offsetLimit, out LogEnd found)
+    public static bool TryFind(
+        FileWindow window,
+        Segment segment,
+        LogEnd at,
+        long limit,
+        long offsetLimit,
+        out LogEnd found
+    )
     {
         long hinted = HintedEnd(window, segment, at, limit, out uint crc);
         if (hinted > 0 && Fits(window, segment, hinted, at, limit, offsetLimit, out found) && found.ChainCrc == crc)
             return true;
-        for (long position = at.Position + BatchLayout.HeaderSize; position <= limit - BatchLayout.HeaderSize; position += BatchLayout.Alignment)
+        for (
+            long position = at.Position + BatchLayout.HeaderSize;
+            position <= limit - BatchLayout.HeaderSize;
+            position += BatchLayout.Alignment
+        )
         {
             if (Fits(window, segment, position, at, limit, offsetLimit, out found))
                 return true;
@@ -32,7 +43,15 @@ internal static class BatchSearch
         return false;
     }
 
-    private static bool Fits(FileWindow window, Segment segment, long position, LogEnd at, long limit, long offsetLimit, out LogEnd found)
+    private static bool Fits(
+        FileWindow window,
+        Segment segment,
+        long position,
+        LogEnd at,
+        long limit,
+        long offsetLimit,
+        out LogEnd found
+    )
     {
         found = default;
         if (!BatchScan.TryReadHeader(window, segment, position, limit, out BatchView header))
@@ -53,7 +72,8 @@ internal static class BatchSearch
             return 0;
         int length = BinaryPrimitives.ReadInt32LittleEndian(bytes);
         crc = BinaryPrimitives.ReadUInt32LittleEndian(bytes[BatchLayout.HeaderCrc..]);
-        bool isLength = length >= BatchLayout.HeaderSize && length % BatchLayout.Alignment == 0 && length < limit - at.Position;
+        bool isLength =
+            length >= BatchLayout.HeaderSize && length % BatchLayout.Alignment == 0 && length < limit - at.Position;
         return isLength ? at.Position + length : 0;
     }
 }

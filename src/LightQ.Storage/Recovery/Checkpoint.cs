@@ -25,9 +25,18 @@ namespace LightQ.Storage.Recovery;
 /// 88 8   zero
 /// 96 16  key             of the log, see <see cref="LogKey"/>
 /// </code>
-/// Version 1 ends at byte 84 and has no key. The first checksum is in its place and of the same bytes in every version, so that each program can tell a later one.
+/// Version 1 ends at byte 84 and has no key. The first checksum is in its place and of the same bytes in every version,
+/// so that each program can tell a later one.
 /// </remarks>
-internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, long StartOffset, LogEnd Durable, uint Epoch, bool Clean, LogKey Key)
+internal readonly record struct Checkpoint(
+    ulong Generation,
+    ulong Incarnation,
+    long StartOffset,
+    LogEnd Durable,
+    uint Epoch,
+    bool Clean,
+    LogKey Key
+)
 {
     public const int SlotSize = 4096;
 
@@ -43,7 +52,8 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
 
     public void Write(Span<byte> slot)
     {
-        Span<byte> bytes = slot[..Size], key = slot.Slice(KeyAt, LogKey.Size);
+        Span<byte> bytes = slot[..Size],
+            key = slot.Slice(KeyAt, LogKey.Size);
         bytes.Clear();
         Key.Write(key);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes, Magic);
@@ -72,13 +82,25 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
             return false;
         uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
         if (version is not (Version or KeylessVersion))
-            throw new JournalFormatException($"The checkpoint has format version {version}; this program knows versions {KeylessVersion} and {Version}.");
+        {
+            throw new JournalFormatException(
+                $"The checkpoint has format version {version}; this program knows versions {KeylessVersion} and "
+                    + $"{Version}."
+            );
+        }
+
         LogKey key = default;
         if (version == Version)
         {
             ReadOnlySpan<byte> keyBytes = slot[KeyAt..];
-            if (keyBytes.Length < LogKey.Size || Crc32C.Compute(keyBytes[..LogKey.Size]) != BinaryPrimitives.ReadUInt32LittleEndian(bytes[KeyCrcAt..]))
+            if (
+                keyBytes.Length < LogKey.Size
+                || Crc32C.Compute(keyBytes[..LogKey.Size]) != BinaryPrimitives.ReadUInt32LittleEndian(bytes[KeyCrcAt..])
+            )
+            {
                 return false;
+            }
+
             key = LogKey.Read(keyBytes);
         }
         var durable = new LogEnd(
@@ -86,7 +108,8 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
             BinaryPrimitives.ReadInt64LittleEndian(bytes[40..]),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[64..]),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[56..]),
-            BinaryPrimitives.ReadUInt32LittleEndian(bytes[72..]));
+            BinaryPrimitives.ReadUInt32LittleEndian(bytes[72..])
+        );
         checkpoint = new Checkpoint(
             BinaryPrimitives.ReadUInt64LittleEndian(bytes[16..]),
             BinaryPrimitives.ReadUInt64LittleEndian(bytes[24..]),
@@ -94,9 +117,11 @@ internal readonly record struct Checkpoint(ulong Generation, ulong Incarnation, 
             durable,
             BinaryPrimitives.ReadUInt32LittleEndian(bytes[76..]),
             (BinaryPrimitives.ReadUInt32LittleEndian(bytes[80..]) & CleanFlag) != 0,
-            key);
+            key
+        );
         return true;
     }
 
-    private static uint ComputeCrc(ReadOnlySpan<byte> bytes) => Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..Size]);
+    private static uint ComputeCrc(ReadOnlySpan<byte> bytes) =>
+        Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..Size]);
 }

@@ -2,7 +2,9 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Recovery;
 
-/// <summary>The file <c>checkpoint</c>: two slots, written in turn, so that a torn write leaves the one before.</summary>
+/// <summary>
+/// The file <c>checkpoint</c>: two slots, written in turn, so that a torn write leaves the one before.
+/// </summary>
 /// <remarks>One thread at a time. Opened for each write: those are rare, and descriptors are not.</remarks>
 internal sealed class CheckpointFile
 {
@@ -19,7 +21,12 @@ internal sealed class CheckpointFile
     /// <param name="directory">The journal's.</param>
     /// <param name="last">The newest valid slot; null when there is none.</param>
     /// <param name="hasDamagedSlot">Whether a slot is damaged: it may have been the newest.</param>
-    public static CheckpointFile Open(IFileSystem files, string directory, out Checkpoint? last, out bool hasDamagedSlot)
+    public static CheckpointFile Open(
+        IFileSystem files,
+        string directory,
+        out Checkpoint? last,
+        out bool hasDamagedSlot
+    )
     {
         string path = Path.Combine(directory, Name);
         bool made = !files.Exists(path);
@@ -51,7 +58,8 @@ internal sealed class CheckpointFile
         using IStorageFile file = _files.Open(Path.Combine(_directory, Name), OpenMode.ReadWrite);
         file.Write(slot, (long)(checkpoint.Generation % 2) * Checkpoint.SlotSize);
         file.Sync();
-        _generation = checkpoint.Generation; // Not before: another try must not write over the other slot, which is whole.
+        // Not before: another try must not write over the other slot, which is whole.
+        _generation = checkpoint.Generation;
     }
 
     /// <summary>The content of a file with one checkpoint in it.</summary>

@@ -10,8 +10,8 @@ namespace LightQ.Storage.Recovery;
 ///  0 u64 magic  8 u32 version  12 u32 crc of bytes 0-11 and all from 16 on  16 u32 count  20 u32 0
 /// 24 entries: { u32 epoch, u32 0, i64 firstOffset }
 /// </code>
-/// Every later version keeps magic, version and this checksum, which tells it from a damaged file. In version 1 the checksum is
-/// of what is behind it alone.
+/// Every later version keeps magic, version and this checksum, which tells it from a damaged file. In version 1 the
+/// checksum is of what is behind it alone.
 /// </remarks>
 internal static class EpochFile
 {
@@ -40,21 +40,38 @@ internal static class EpochFile
     {
         if (bytes.Length < HeaderSize || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic)
             return null;
-        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]), crc = BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]);
+        uint version = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]),
+            crc = BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]);
         if (crc != (version == VersionWithoutHeaderCrc ? Crc32C.Compute(bytes[16..]) : ComputeCrc(bytes)))
             return null;
         if (version is not (VersionWithoutHeaderCrc or Version))
-            throw new JournalFormatException($"'{path}' has format version {version}; this program knows version {Version}.");
+        {
+            throw new JournalFormatException(
+                $"'{path}' has format version {version}; this program knows version {Version}."
+            );
+        }
+
         if (BinaryPrimitives.ReadUInt32LittleEndian(bytes[16..]) * (long)EntrySize != bytes.Length - HeaderSize)
             return null;
         var epochs = new List<(uint, long)>();
         for (int at = HeaderSize; at < bytes.Length; at += EntrySize)
-            epochs.Add((BinaryPrimitives.ReadUInt32LittleEndian(bytes[at..]), BinaryPrimitives.ReadInt64LittleEndian(bytes[(at + 8)..])));
+        {
+            epochs.Add(
+                (
+                    BinaryPrimitives.ReadUInt32LittleEndian(bytes[at..]),
+                    BinaryPrimitives.ReadInt64LittleEndian(bytes[(at + 8)..])
+                )
+            );
+        }
+
         return epochs;
     }
 
-    public static void Write(IFileSystem files, string directory, IReadOnlyList<(uint Epoch, long FirstOffset)> epochs) =>
-        ReplacedFile.Write(files, Path.Combine(directory, Name), Encode(epochs));
+    public static void Write(
+        IFileSystem files,
+        string directory,
+        IReadOnlyList<(uint Epoch, long FirstOffset)> epochs
+    ) => ReplacedFile.Write(files, Path.Combine(directory, Name), Encode(epochs));
 
     /// <summary>The file's content.</summary>
     public static byte[] Encode(IReadOnlyList<(uint Epoch, long FirstOffset)> epochs)

@@ -2,7 +2,9 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Recovery;
 
-/// <summary>A file read forwards through one buffer. Reading on makes the reads longer, jumping ahead makes them short again.</summary>
+/// <summary>
+/// A file read forwards through one buffer. Reading on makes the reads longer, jumping ahead makes them short again.
+/// </summary>
 internal sealed class FileWindow
 {
     private readonly IStorageFile _file;
@@ -15,14 +17,17 @@ internal sealed class FileWindow
 
     /// <param name="file">The file.</param>
     /// <param name="mostBytes">How much is read at once, at most, if not more is asked for.</param>
-    public FileWindow(IStorageFile file, int mostBytes) => (_file, _mostBytes, _leastBytes, _buffer) = (file, mostBytes, Math.Min(4096, mostBytes), []);
+    public FileWindow(IStorageFile file, int mostBytes) =>
+        (_file, _mostBytes, _leastBytes, _buffer) = (file, mostBytes, Math.Min(4096, mostBytes), []);
 
     /// <param name="file">The file.</param>
     /// <param name="buffer">Lent; its length is read at once, at most.</param>
     public FileWindow(IStorageFile file, byte[] buffer)
         : this(file, buffer.Length) => _buffer = buffer;
 
-    /// <summary>The bytes at a position: as many as asked for, fewer only at the end of the file. Valid until the next call.</summary>
+    /// <summary>
+    /// The bytes at a position: as many as asked for, fewer only at the end of the file. Valid until the next call.
+    /// </summary>
     public ReadOnlySpan<byte> Get(long position, int bytes)
     {
         if (position < _start || position + bytes > _start + _length)

@@ -52,7 +52,8 @@ internal sealed class JournalRecovery
         if (_segments.Count > 0)
             _segments[^1].EndPosition = end.Position;
         RemoveLeftovers();
-        epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset); // Syncs the directory too, unless the stop was a clean one.
+        // Syncs the directory too, unless the stop was a clean one.
+        epochs = RaiseEpoch(epochs, checkpoint, clean, end.Offset);
         if (visitor is not null)
             WalkProducers(visitor, end);
         if (_key.IsNone)
@@ -61,16 +62,25 @@ internal sealed class JournalRecovery
         long start = Math.Max(checkpoint?.StartOffset ?? 0, _segments.Count > 0 ? _segments[0].BaseOffset : 0);
         start = Math.Min(start, end.Offset);
         if (!clean || start != checkpoint!.Value.StartOffset || _expired.Count > 0)
-            _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true, _key)); // At rest until somebody publishes.
+        {
+            _checkpoints.Write(
+                new Checkpoint(0, _options.Incarnation, start, end, epochs[^1].Epoch, Clean: true, _key)
+            ); // At rest until somebody publishes.
+        }
+
         RemoveExpired();
         return new RecoveredLog(_segments, start, end, epochs, _isEpochKept, _checkpoints, _key, _damage);
     }
 
-    private LogKey KeyOf(Checkpoint? checkpoint) => checkpoint is { Key.IsNone: false, Key: var key }
-        ? key
-        : _segments.FindLast(segment => !segment.Header.Key.IsNone)?.Header.Key ?? default;
+    private LogKey KeyOf(Checkpoint? checkpoint) =>
+        checkpoint is { Key.IsNone: false, Key: var key }
+            ? key
+            : _segments.FindLast(segment => !segment.Header.Key.IsNone)?.Header.Key ?? default;
 
-    /// <summary>Whether the log ends where its checkpoint says: it was closed, or was at rest. A slot that is lost, or old files put back, must not hide what is behind.</summary>
+    /// <summary>
+    /// Whether the log ends where its checkpoint says: it was closed, or was at rest. A slot that is lost, or old files
+    /// put back, must not hide what is behind.
+    /// </summary>
     private bool IsClean(Checkpoint? checkpoint)
     {
         if (checkpoint is not { Clean: true, Durable: var end } || _hasDamagedSlot)
@@ -78,17 +88,27 @@ internal sealed class JournalRecovery
         if (_segments.Count == 0)
             return end.Ordinal == 0;
         Segment last = _segments[^1];
-        return end.Ordinal == last.Header.Ordinal && BatchScan.Run(new FileWindow(last.File, WalkBytes), last, end, last.Limit, payloads: false) == end;
+        return end.Ordinal == last.Header.Ordinal
+            && BatchScan.Run(new FileWindow(last.File, WalkBytes), last, end, last.Limit, payloads: false) == end;
     }
 
-    /// <summary>Segments below the log's start count no more: after a power cut any of their names may be back, and not all of them.</summary>
+    /// <summary>
+    /// Segments below the log's start count no more: after a power cut any of their names may be back, and not all of
+    /// them.
+    /// </summary>
     private void SetExpiredAside(Checkpoint? checkpoint)
     {
-        int first = checkpoint is { } known ? _segments.FindLastIndex(segment => segment.BaseOffset <= known.StartOffset) : -1;
+        int first = checkpoint is { } known
+            ? _segments.FindLastIndex(segment => segment.BaseOffset <= known.StartOffset)
+            : -1;
         if (first < 0)
             return;
         long ordinal = _segments[first].Header.Ordinal;
-        _expired = [.. _segments[..first].Select(segment => segment.Header.Ordinal), .. _blank.Where(blank => blank < ordinal)];
+        _expired =
+        [
+            .. _segments[..first].Select(segment => segment.Header.Ordinal),
+            .. _blank.Where(blank => blank < ordinal),
+        ];
         _segments.RemoveRange(0, first);
         _blank.RemoveAll(blank => blank < ordinal);
     }
@@ -100,20 +120,49 @@ internal sealed class JournalRecovery
         long durable = checkpoint?.Durable.Offset ?? 0;
         foreach (long ordinal in _blank)
         {
-            // Files are prepared with a zero header page. Without a checkpoint nothing says that another page was never used.
-            if (ordinal < last || ordinal <= checkpoint?.Durable.Ordinal || (checkpoint is null && !HasZeroHeader(ordinal)))
-                throw Corrupt(ordinal, 0, FirstOffsetOf(ordinal), Math.Max(FirstOffsetOf(last), durable) - 1, "the header page of a used segment is not valid");
+            // Files are prepared with a zero header page. Without a checkpoint nothing says that another page was never
+            // used.
+            if (
+                ordinal < last
+                || ordinal <= checkpoint?.Durable.Ordinal
+                || (checkpoint is null && !HasZeroHeader(ordinal))
+            )
+            {
+                throw Corrupt(
+                    ordinal,
+                    0,
+                    FirstOffsetOf(ordinal),
+                    Math.Max(FirstOffsetOf(last), durable) - 1,
+                    "the header page of a used segment is not valid"
+                );
+            }
         }
         for (int i = 1; i < _segments.Count; i++)
         {
             long expected = _segments[i - 1].Header.Ordinal + 1;
             if (_segments[i].Header.Ordinal != expected)
-                throw Corrupt(expected, 0, _segments[i - 1].BaseOffset, _segments[i].BaseOffset - 1, "a segment is missing");
+            {
+                throw Corrupt(
+                    expected,
+                    0,
+                    _segments[i - 1].BaseOffset,
+                    _segments[i].BaseOffset - 1,
+                    "a segment is missing"
+                );
+            }
         }
         if (checkpoint is { } known && known.Durable.Ordinal > last)
             throw Corrupt(last + 1, 0, FirstOffsetOf(last), durable - 1, "a segment is missing");
         if (checkpoint is { } start && _segments.Count > 0 && start.StartOffset < _segments[0].BaseOffset)
-            throw Corrupt(_segments[0].Header.Ordinal - 1, 0, start.StartOffset, _segments[0].BaseOffset - 1, "a segment is missing");
+        {
+            throw Corrupt(
+                _segments[0].Header.Ordinal - 1,
+                0,
+                start.StartOffset,
+                _segments[0].BaseOffset - 1,
+                "a segment is missing"
+            );
+        }
     }
 
     /// <summary>Scans from the checkpoint, or from the start without one, and cuts a torn tail.</summary>
@@ -134,53 +183,105 @@ internal sealed class JournalRecovery
         return CutTail(_segments[^1], at, checkpoint);
     }
 
-    /// <summary>The next segment was begun, so this one had been synced: its batches are all in their places, whatever became of their payloads.</summary>
+    /// <summary>
+    /// The next segment was begun, so this one had been synced: its batches are all in their places, whatever became of
+    /// their payloads.
+    /// </summary>
     private void PassSealed(Segment segment, Segment next, LogEnd at)
     {
         var window = new FileWindow(segment.File, ScanBytes);
-        for (LogEnd before = at; BatchScan.TryPass(window, segment, segment.EndPosition, ref at, out _, out bool isWhole); before = at)
+        for (
+            LogEnd before = at;
+            BatchScan.TryPass(window, segment, segment.EndPosition, ref at, out _, out bool isWhole);
+            before = at
+        )
         {
             if (!isWhole)
                 Note(segment, new DamagedBatch(before, at));
         }
-        if (at.Position == segment.EndPosition && at.Offset == next.BaseOffset && at.ChainCrc == next.Header.PreviousCrc)
+        if (
+            at.Position == segment.EndPosition
+            && at.Offset == next.BaseOffset
+            && at.ChainCrc == next.Header.PreviousCrc
+        )
+        {
             return;
+        }
+
         Keep(segment.Path);
-        throw Corrupt(segment.Header.Ordinal, segment.FilePosition(at.Position), at.Offset, next.BaseOffset - 1, "a batch is not valid");
+        throw Corrupt(
+            segment.Header.Ordinal,
+            segment.FilePosition(at.Position),
+            at.Offset,
+            next.BaseOffset - 1,
+            "a batch is not valid"
+        );
     }
 
     private LogEnd CutTail(Segment last, LogEnd at, Checkpoint? checkpoint)
     {
-        LogTail tail = LogTail.Find(new FileWindow(last.File, ScanBytes), last, at, checkpoint?.Durable.Offset ?? 0, FindProofInBlank());
+        LogTail tail = LogTail.Find(
+            new FileWindow(last.File, ScanBytes),
+            last,
+            at,
+            checkpoint?.Durable.Offset ?? 0,
+            FindProofInBlank()
+        );
         if (tail.IsCorrupt)
         {
             Keep(last.Path);
             throw Corrupt(
-                last.Header.Ordinal, last.FilePosition(tail.End.Position), tail.End.Offset, tail.DurableOffset - 1,
-                "a batch is not valid, and what follows shows that it had been durable");
+                last.Header.Ordinal,
+                last.FilePosition(tail.End.Position),
+                tail.End.Offset,
+                tail.DurableOffset - 1,
+                "a batch is not valid, and what follows shows that it had been durable"
+            );
         }
         foreach (DamagedBatch damaged in tail.Damaged)
             Note(last, damaged);
         if (tail.Damaged.Count > 0)
         {
-            // What proves that these had been synced may lie behind the end. It must not be forgotten if this start is killed behind the cut.
+            // What proves that these had been synced may lie behind the end. It must not be forgotten if this start is
+            // killed behind the cut.
             last.File.Sync();
             long start = checkpoint?.StartOffset ?? _segments[0].BaseOffset;
-            _checkpoints.Write(new Checkpoint(0, _options.Incarnation, start, tail.End, checkpoint?.Epoch ?? last.Header.Epoch, Clean: false, _key));
+            _checkpoints.Write(
+                new Checkpoint(
+                    0,
+                    _options.Incarnation,
+                    start,
+                    tail.End,
+                    checkpoint?.Epoch ?? last.Header.Epoch,
+                    Clean: false,
+                    _key
+                )
+            );
         }
         if (!Mutation.NoZeroAfterCut)
             TailRepair.Cut(last.File, last.FilePosition(tail.End.Position), tail.UsedEnd);
         return tail.End;
     }
 
-    /// <summary>What the segment proves that was about to begin, when its header page did not get to the disk and its batches did.</summary>
+    /// <summary>
+    /// What the segment proves that was about to begin, when its header page did not get to the disk and its batches
+    /// did.
+    /// </summary>
     private long FindProofInBlank()
     {
         long proof = -1;
         foreach (long ordinal in _blank)
         {
             using IStorageFile file = _files.Open(PathOf(ordinal, SegmentName.Log), OpenMode.Read);
-            proof = Math.Max(proof, TailRepair.FindProof(file, new SegmentHeader { Ordinal = ordinal, Key = _key }, SegmentHeader.PageSize, out _));
+            proof = Math.Max(
+                proof,
+                TailRepair.FindProof(
+                    file,
+                    new SegmentHeader { Ordinal = ordinal, Key = _key },
+                    SegmentHeader.PageSize,
+                    out _
+                )
+            );
         }
         return proof;
     }
@@ -189,19 +290,31 @@ internal sealed class JournalRecovery
     {
         _damagedPositions.Add(damaged.Start.Position);
         string file = Path.GetFileName(segment.Path);
-        long lastOffset = damaged.Next.Offset - 1, bytes = damaged.Next.Position - damaged.Start.Position;
+        long lastOffset = damaged.Next.Offset - 1,
+            bytes = damaged.Next.Position - damaged.Start.Position;
         if (_damage is [.., var last] && last.File == file && last.LastOffset + 1 == damaged.Start.Offset)
             _damage[^1] = last with { LastOffset = lastOffset, Bytes = last.Bytes + bytes };
         else
             _damage.Add(new JournalDamage(file, damaged.Start.Offset, lastOffset, bytes, JournalDamage.OtherBytes));
     }
 
-    /// <summary>The segment that is appended to has its index in memory: what a file of it knows, and what a scan adds.</summary>
+    /// <summary>
+    /// The segment that is appended to has its index in memory: what a file of it knows, and what a scan adds.
+    /// </summary>
     private void PrepareIndex(Segment last, Checkpoint? checkpoint)
     {
         last.Index = new SegmentIndex(last.BasePosition, last.FileBytes);
         if (checkpoint is { } known && known.Durable.Ordinal == last.Header.Ordinal)
-            SegmentIndexFile.TryRead(_files, PathOf(last.Header.Ordinal, SegmentName.Index), last.Index, last.Crc, last.BasePosition, known.Durable.Position);
+        {
+            SegmentIndexFile.TryRead(
+                _files,
+                PathOf(last.Header.Ordinal, SegmentName.Index),
+                last.Index,
+                last.Crc,
+                last.BasePosition,
+                known.Durable.Position
+            );
+        }
     }
 
     private void RemoveLeftovers()
@@ -209,14 +322,18 @@ internal sealed class JournalRecovery
         foreach (long ordinal in _blank)
         {
             if (!HasZeroHeader(ordinal))
-                Keep(PathOf(ordinal, SegmentName.Log)); // Most likely the torn header of a segment that was about to begin.
+                // Most likely the torn header of a segment that was about to begin.
+                Keep(PathOf(ordinal, SegmentName.Log));
             _files.Delete(PathOf(ordinal, SegmentName.Log));
         }
         long newest = _segments.Count == 0 ? 0 : _segments[^1].Header.Ordinal;
         foreach (string name in _files.List(_options.Directory))
         {
-            bool stale = (SegmentName.TryParse(name, SegmentName.Index, out long ordinal) || SegmentName.TryParse(name, SegmentName.Producers, out ordinal))
-                && (ordinal > newest || ordinal < _segments[0].Header.Ordinal);
+            bool stale =
+                (
+                    SegmentName.TryParse(name, SegmentName.Index, out long ordinal)
+                    || SegmentName.TryParse(name, SegmentName.Producers, out ordinal)
+                ) && (ordinal > newest || ordinal < _segments[0].Header.Ordinal);
             if (stale)
                 _files.Delete(Path.Combine(_options.Directory, name));
         }
@@ -236,7 +353,12 @@ internal sealed class JournalRecovery
         return !page[..file.Read(page, 0)].ContainsAnyExcept((byte)0);
     }
 
-    private List<(uint Epoch, long FirstOffset)> RaiseEpoch(List<(uint Epoch, long FirstOffset)>? epochs, Checkpoint? checkpoint, bool clean, long firstOffset)
+    private List<(uint Epoch, long FirstOffset)> RaiseEpoch(
+        List<(uint Epoch, long FirstOffset)>? epochs,
+        Checkpoint? checkpoint,
+        bool clean,
+        long firstOffset
+    )
     {
         uint highest = Math.Max(checkpoint?.Epoch ?? 0, epochs is { Count: > 0 } ? epochs[^1].Epoch : 0);
         foreach (Segment segment in _segments)
@@ -252,7 +374,8 @@ internal sealed class JournalRecovery
         }
         catch (IOException error) when (StorageIOException.IsDiskFull(error))
         {
-            _isEpochKept = false; // Reading goes on. An epoch needs its entry when something is appended in it: that waits.
+            // Reading goes on. An epoch needs its entry when something is appended in it: that waits.
+            _isEpochKept = false;
         }
         return epochs;
     }
@@ -262,7 +385,17 @@ internal sealed class JournalRecovery
     {
         var finder = new EpochFinder();
         foreach (Segment segment in _segments)
-            BatchScan.Run(new FileWindow(segment.File, WalkBytes), segment, StartOf(segment), segment.EndPosition, payloads: false, finder);
+        {
+            BatchScan.Run(
+                new FileWindow(segment.File, WalkBytes),
+                segment,
+                StartOf(segment),
+                segment.EndPosition,
+                payloads: false,
+                finder
+            );
+        }
+
         return finder.Epochs;
     }
 
@@ -273,7 +406,11 @@ internal sealed class JournalRecovery
         long from = long.MinValue;
         for (int i = _segments.Count - 1; i >= 0; i--)
         {
-            ProducerSnapshotFile? snapshot = ProducerSnapshotFile.Read(_files, PathOf(_segments[i].Header.Ordinal, SegmentName.Producers), _segments[i]);
+            ProducerSnapshotFile? snapshot = ProducerSnapshotFile.Read(
+                _files,
+                PathOf(_segments[i].Header.Ordinal, SegmentName.Producers),
+                _segments[i]
+            );
             if (snapshot is null || snapshot.Position > _segments[i].EndPosition)
                 continue;
             visitor.OnSnapshot(snapshot.Snapshot);
@@ -284,17 +421,30 @@ internal sealed class JournalRecovery
         {
             Segment segment = _segments[i];
             var behind = new VisitorBehind(visitor, from, segment, _damagedPositions);
-            LogEnd reached = BatchScan.Run(new FileWindow(segment.File, WalkBytes), segment, StartOf(segment), segment.EndPosition, payloads: false, behind);
+            LogEnd reached = BatchScan.Run(
+                new FileWindow(segment.File, WalkBytes),
+                segment,
+                StartOf(segment),
+                segment.EndPosition,
+                payloads: false,
+                behind
+            );
             if (reached.Position != segment.EndPosition)
             {
                 Keep(segment.Path);
-                throw Corrupt(segment.Header.Ordinal, segment.FilePosition(reached.Position), reached.Offset, end.Offset - 1, "a batch header is not valid");
+                throw Corrupt(
+                    segment.Header.Ordinal,
+                    segment.FilePosition(reached.Position),
+                    reached.Offset,
+                    end.Offset - 1,
+                    "a batch header is not valid"
+                );
             }
         }
     }
 
-    private static LogEnd StartOf(Segment segment) => new(
-        segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+    private static LogEnd StartOf(Segment segment) =>
+        new(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
 
     private long FirstOffsetOf(long ordinal)
     {
@@ -328,13 +478,26 @@ internal sealed class JournalRecovery
         copy.Sync();
     }
 
-    private JournalCorruptException Corrupt(long ordinal, long position, long firstOffset, long lastOffset, string detail)
+    private JournalCorruptException Corrupt(
+        long ordinal,
+        long position,
+        long firstOffset,
+        long lastOffset,
+        string detail
+    )
     {
         foreach (Segment segment in _segments)
             segment.Retire();
         return new JournalCorruptException(
-            _options.Directory, SegmentName.Of(ordinal, SegmentName.Log), position, firstOffset, Math.Max(firstOffset, lastOffset), detail);
+            _options.Directory,
+            SegmentName.Of(ordinal, SegmentName.Log),
+            position,
+            firstOffset,
+            Math.Max(firstOffset, lastOffset),
+            detail
+        );
     }
 
-    private string PathOf(long ordinal, string extension) => Path.Combine(_options.Directory, SegmentName.Of(ordinal, extension));
+    private string PathOf(long ordinal, string extension) =>
+        Path.Combine(_options.Directory, SegmentName.Of(ordinal, extension));
 }

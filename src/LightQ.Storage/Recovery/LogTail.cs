@@ -5,11 +5,16 @@ namespace LightQ.Storage.Recovery;
 
 /// <summary>Where a log ends, and what had reached the disk. The start, verify and repair all judge by this.</summary>
 /// <remarks>
-/// <para>The headers alone say how far the log goes: each is chained to the one before, and a batch that is whole but for its payload is
-/// passed over. Each also says how far the log had been synced when it was appended, so does the checkpoint, and so do headers behind a
-/// place where the chain breaks. Below that everything had been durable: a broken chain there is corruption, and a wrong payload is
-/// the damage of one batch.</para>
-/// <para>Behind it lies what the last commits wrote and nothing proves: there the log ends at the first batch that is not whole.</para>
+/// <para>
+/// The headers alone say how far the log goes: each is chained to the one before, and a batch that is whole but for its
+/// payload is passed over. Each also says how far the log had been synced when it was appended, so does the checkpoint,
+/// and so do headers behind a place where the chain breaks. Below that everything had been durable: a broken chain
+/// there is corruption, and a wrong payload is the damage of one batch.
+/// </para>
+/// <para>
+/// Behind it lies what the last commits wrote and nothing proves: there the log ends at the first batch that is not
+/// whole.
+/// </para>
 /// </remarks>
 /// <param name="End">Where the log ends; where the chain breaks if it is corrupt.</param>
 /// <param name="DurableOffset">Everything below this offset had been synced.</param>
@@ -25,19 +30,34 @@ internal sealed record LogTail(LogEnd End, long DurableOffset, long UsedEnd, IRe
     /// <param name="segment">The last segment that has a valid header page.</param>
     /// <param name="start">A place in it that is known.</param>
     /// <param name="durableOffset">What the checkpoint says had been synced; 0 without one.</param>
-    /// <param name="proofBehind">What later files prove to have been synced; see <see cref="TailRepair.FindProof"/>.</param>
-    public static LogTail Find(FileWindow window, Segment segment, LogEnd start, long durableOffset, long proofBehind = -1)
+    /// <param name="proofBehind">
+    /// What later files prove to have been synced; see <see cref="TailRepair.FindProof"/>.
+    /// </param>
+    public static LogTail Find(
+        FileWindow window,
+        Segment segment,
+        LogEnd start,
+        long durableOffset,
+        long proofBehind = -1
+    )
     {
         var damaged = new List<DamagedBatch>();
         LogEnd at = start;
         long proven = Math.Max(durableOffset, proofBehind);
-        for (LogEnd before = at; BatchScan.TryPass(window, segment, segment.Limit, ref at, out long proof, out bool isWhole); before = at)
+        for (
+            LogEnd before = at;
+            BatchScan.TryPass(window, segment, segment.Limit, ref at, out long proof, out bool isWhole);
+            before = at
+        )
         {
             proven = Math.Max(proven, proof);
             if (!isWhole)
                 damaged.Add(new DamagedBatch(before, at));
         }
-        proven = Math.Max(proven, TailRepair.FindProof(segment.File, segment.Header, segment.FilePosition(at.Position), out long usedEnd));
+        proven = Math.Max(
+            proven,
+            TailRepair.FindProof(segment.File, segment.Header, segment.FilePosition(at.Position), out long usedEnd)
+        );
         int torn = damaged.FindIndex(batch => batch.Start.Offset >= proven || Mutation.CutAtPayload);
         if (proven > at.Offset || torn < 0)
             return new LogTail(at, proven, usedEnd, damaged);

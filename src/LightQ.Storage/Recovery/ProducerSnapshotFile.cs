@@ -5,7 +5,9 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Recovery;
 
-/// <summary>A snapshot of the state of idempotent producers, opaque here. Bad or absent: more batch headers are walked.</summary>
+/// <summary>
+/// A snapshot of the state of idempotent producers, opaque here. Bad or absent: more batch headers are walked.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0 u64 magic  8 u32 version  12 u32 crc of the rest  16 i64 position  24 i64 offset  32 u32 segment header's crc  36 u32 length
@@ -33,24 +35,34 @@ internal sealed record ProducerSnapshotFile(long Position, long Offset, uint Seg
         ReplacedFile.Write(files, path, bytes);
     }
 
-    /// <summary>Reads a snapshot of a segment; null when it is bad, absent, or of another segment with that name.</summary>
-    public static ProducerSnapshotFile? Read(IFileSystem files, string path, Segment segment) => Parse(ReadContent(files, path), segment);
+    /// <summary>
+    /// Reads a snapshot of a segment; null when it is bad, absent, or of another segment with that name.
+    /// </summary>
+    public static ProducerSnapshotFile? Read(IFileSystem files, string path, Segment segment) =>
+        Parse(ReadContent(files, path), segment);
 
     /// <summary>The file's bytes; null when there is none.</summary>
     public static byte[]? ReadContent(IFileSystem files, string path) => ReplacedFile.Read(files, path, MaxBytes);
 
     /// <summary>Understands the file's bytes, as <see cref="Read"/> does.</summary>
     public static ProducerSnapshotFile? Parse(byte[]? bytes, Segment segment) =>
-        bytes is not null && Parse(bytes) is { } found && found.SegmentCrc == segment.Crc && found.Position >= segment.BasePosition ? found : null;
+        bytes is not null
+        && Parse(bytes) is { } found
+        && found.SegmentCrc == segment.Crc
+        && found.Position >= segment.BasePosition
+            ? found
+            : null;
 
     /// <summary>The snapshot that a file's content holds; null when it is damaged.</summary>
     public static ProducerSnapshotFile? Parse(ReadOnlySpan<byte> bytes)
     {
-        if (bytes.Length < HeaderSize
+        if (
+            bytes.Length < HeaderSize
             || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
             || BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]) != Version
             || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(bytes[16..])
-            || BinaryPrimitives.ReadInt32LittleEndian(bytes[36..]) != bytes.Length - HeaderSize)
+            || BinaryPrimitives.ReadInt32LittleEndian(bytes[36..]) != bytes.Length - HeaderSize
+        )
         {
             return null;
         }
@@ -58,6 +70,7 @@ internal sealed record ProducerSnapshotFile(long Position, long Offset, uint Seg
             BinaryPrimitives.ReadInt64LittleEndian(bytes[16..]),
             BinaryPrimitives.ReadInt64LittleEndian(bytes[24..]),
             BinaryPrimitives.ReadUInt32LittleEndian(bytes[32..]),
-            bytes[HeaderSize..].ToArray());
+            bytes[HeaderSize..].ToArray()
+        );
     }
 }

@@ -3,7 +3,9 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Recovery;
 
-/// <summary>Small files that are replaced as a whole: a temporary name, a sync, a rename, a sync of the directory.</summary>
+/// <summary>
+/// Small files that are replaced as a whole: a temporary name, a sync, a rename, a sync of the directory.
+/// </summary>
 internal static class ReplacedFile
 {
     public static void Write(IFileSystem files, string path, ReadOnlySpan<byte> content)

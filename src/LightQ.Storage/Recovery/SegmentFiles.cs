@@ -45,7 +45,9 @@ internal static class SegmentFiles
         if (header.TopicId != options.TopicId || header.Incarnation != options.Incarnation)
         {
             throw new JournalFormatException(
-                $"'{path}' belongs to topic {header.TopicId:N}, incarnation {header.Incarnation}, not to topic {options.TopicId:N}, incarnation {options.Incarnation}.");
+                $"'{path}' belongs to topic {header.TopicId:N}, incarnation {header.Incarnation}, not to topic "
+                    + $"{options.TopicId:N}, incarnation {options.Incarnation}."
+            );
         }
         return new Segment(files, path, header, file.Length);
     }

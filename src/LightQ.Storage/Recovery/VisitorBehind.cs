@@ -4,10 +4,11 @@ using LightQ.Storage.Segments;
 namespace LightQ.Storage.Recovery;
 
 /// <summary>
-/// Passes on the headers behind a snapshot's position, but for those of batches whose payload is lost: they are not stored. The walk itself
-/// begins at the segment's first batch, where its chain does.
+/// Passes on the headers behind a snapshot's position, but for those of batches whose payload is lost: they are not
+/// stored. The walk itself begins at the segment's first batch, where its chain does.
 /// </summary>
-internal sealed class VisitorBehind(IRecoveredBatchVisitor visitor, long from, Segment segment, HashSet<long> damaged) : IRecoveredBatchVisitor
+internal sealed class VisitorBehind(IRecoveredBatchVisitor visitor, long from, Segment segment, HashSet<long> damaged)
+    : IRecoveredBatchVisitor
 {
     private long _position = segment.BasePosition;
 

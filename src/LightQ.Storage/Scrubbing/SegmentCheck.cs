@@ -8,12 +8,18 @@ namespace LightQ.Storage.Scrubbing;
 
 /// <summary>Reads what is durable of a segment from the disk, a piece at a time, and says what is damaged.</summary>
 /// <remarks>
-/// Between two pieces it holds nothing, neither a descriptor nor the segment; while it reads one, retention and deletion take the name
-/// away all the same.
+/// Between two pieces it holds nothing, neither a descriptor nor the segment; while it reads one, retention and
+/// deletion take the name away all the same.
 /// </remarks>
 internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspected = null)
 {
-    private LogEnd _at = new(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+    private LogEnd _at = new(
+        segment.BasePosition,
+        segment.BaseOffset,
+        segment.Header.PreviousTime,
+        segment.Header.Ordinal,
+        segment.Crc
+    );
     private LogEnd? _end;
 
     public LogState Log => log;
@@ -44,7 +50,18 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
         {
             // Retention takes a segment out of the list before it takes its name.
             if (!log.Closed && log.Segments.Contains(segment))
-                Report([new JournalDamage(Name, _at.Offset, end.Offset - 1, end.Position - _at.Position, DiskError.Describe(error))]);
+            {
+                Report([
+                    new JournalDamage(
+                        Name,
+                        _at.Offset,
+                        end.Offset - 1,
+                        end.Position - _at.Position,
+                        DiskError.Describe(error)
+                    ),
+                ]);
+            }
+
             return true;
         }
         finally
@@ -59,19 +76,31 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
     {
         // Behind the tail the disk is to be read and not the cache, and nobody else wants what was read.
         bool isCold = end.Position <= log.TailStart(tailBytes);
-        long from = _at.Position, most = Math.Min(budget, end.Position - from);
+        long from = _at.Position,
+            most = Math.Min(budget, end.Position - from);
         if (isCold)
             file.DropCached(segment.FilePosition(from), most);
         var alone = new Segment(log.Files, segment.Path, segment.Header, segment.FileBytes, file);
         var window = new FileWindow(file, buffer);
-        while (!log.Closed && _at.Position - from < most && BatchScan.TryNext(window, alone, end.Position, payloads: true, visitor: null, ref _at))
+        while (
+            !log.Closed
+            && _at.Position - from < most
+            && BatchScan.TryNext(window, alone, end.Position, payloads: true, visitor: null, ref _at)
+        )
         {
             // Whole, and what was written here.
         }
         budget -= _at.Position - from;
         bool isDone = _at.Position - from < most || _at.Position == end.Position;
         if (isDone && !log.Closed)
-            Report(_at.Position == end.Position && _at.Offset == end.Offset && _at.ChainCrc == end.ChainCrc ? [] : FindDamage(alone, end, ref budget));
+        {
+            Report(
+                _at.Position == end.Position && _at.Offset == end.Offset && _at.ChainCrc == end.ChainCrc
+                    ? []
+                    : FindDamage(alone, end, ref budget)
+            );
+        }
+
         if (isCold)
             file.DropCached(segment.FilePosition(from), isDone ? end.Position - from : most);
         return isDone;
@@ -80,15 +109,43 @@ internal sealed class SegmentCheck(LogState log, Segment segment, LogGap? suspec
     private List<JournalDamage> FindDamage(Segment alone, LogEnd end, ref long budget)
     {
         var walk = new LogWalk(alone, new BatchTally());
-        walk.RunTo(new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc), end);
+        walk.RunTo(
+            new LogEnd(
+                segment.BasePosition,
+                segment.BaseOffset,
+                segment.Header.PreviousTime,
+                segment.Header.Ordinal,
+                segment.Crc
+            ),
+            end
+        );
         budget -= end.Position - segment.BasePosition;
-        return walk.Holes.ConvertAll(hole => new JournalDamage(Name, hole.Start.Offset, hole.NextOffset - 1, hole.Bytes, JournalDamage.OtherBytes));
+        return walk.Holes.ConvertAll(hole => new JournalDamage(
+            Name,
+            hole.Start.Offset,
+            hole.NextOffset - 1,
+            hole.Bytes,
+            JournalDamage.OtherBytes
+        ));
     }
 
     private void Report(List<JournalDamage> found)
     {
         if (suspected is { } gap && !found.Exists(damage => damage.Touches(gap.FirstOffset, gap.LastOffset)))
-            found = [.. found, new JournalDamage(Name, gap.FirstOffset, gap.LastOffset, 0, "the disk gave wrong bytes once and the right ones later")];
+        {
+            found =
+            [
+                .. found,
+                new JournalDamage(
+                    Name,
+                    gap.FirstOffset,
+                    gap.LastOffset,
+                    0,
+                    "the disk gave wrong bytes once and the right ones later"
+                ),
+            ];
+        }
+
         found.RemoveAll(damage => damage.LastOffset < log.StartOffset);
         log.NoteDamage(Name, found);
     }

@@ -1,6 +1,8 @@
 namespace LightQ.Storage.Segments;
 
-/// <summary>What the parts of a log ask of the journal that owns them. Each member may be called from any thread.</summary>
+/// <summary>
+/// What the parts of a log ask of the journal that owns them. Each member may be called from any thread.
+/// </summary>
 internal interface ILogHost
 {
     /// <summary>Has housekeeping look at the journal soon: something is open, was written, or is missing.</summary>

@@ -1,7 +1,9 @@
 namespace LightQ.Storage.Segments;
 
 /// <summary>An end that one thread moves and others read as a whole.</summary>
-/// <remarks>A sequence lock: odd while it is being changed. Position and offset alone are plain volatile reads.</remarks>
+/// <remarks>
+/// A sequence lock: odd while it is being changed. Position and offset alone are plain volatile reads.
+/// </remarks>
 internal sealed class PublishedEnd(LogEnd initial)
 {
     private int _version;
@@ -30,7 +32,8 @@ internal sealed class PublishedEnd(LogEnd initial)
                     Volatile.Read(ref _offset),
                     Volatile.Read(ref _appendTime),
                     Volatile.Read(ref _ordinal),
-                    Volatile.Read(ref _chainCrc));
+                    Volatile.Read(ref _chainCrc)
+                );
                 if (Volatile.Read(ref _version) == before)
                     return end;
             }

@@ -2,9 +2,12 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Segments;
 
-/// <summary>One segment file: opened and mapped when needed, closed when nobody has used it for a while or when it is retired.</summary>
+/// <summary>
+/// One segment file: opened and mapped when needed, closed when nobody has used it for a while or when it is retired.
+/// </summary>
 /// <remarks>
-/// Counted: the list holds one reference, every run in flight and every write one more. The writer alone moves <see cref="EndPosition"/>.
+/// Counted: the list holds one reference, every run in flight and every write one more. The writer alone moves
+/// <see cref="EndPosition"/>.
 /// </remarks>
 internal sealed class Segment
 {
@@ -23,7 +26,14 @@ internal sealed class Segment
     private bool _unmappable;
     private bool _used;
 
-    public Segment(IFileSystem files, string path, in SegmentHeader header, long fileBytes, IStorageFile? file = null, SegmentIndex? index = null)
+    public Segment(
+        IFileSystem files,
+        string path,
+        in SegmentHeader header,
+        long fileBytes,
+        IStorageFile? file = null,
+        SegmentIndex? index = null
+    )
     {
         _files = files;
         _file = file;
@@ -119,7 +129,10 @@ internal sealed class Segment
         int seen = Volatile.Read(ref _references);
         while (seen is > 0 or Resting)
         {
-            int now = seen == Resting ? Volatile.Read(ref _references) : Interlocked.CompareExchange(ref _references, seen + 1, seen);
+            int now =
+                seen == Resting
+                    ? Volatile.Read(ref _references)
+                    : Interlocked.CompareExchange(ref _references, seen + 1, seen);
             if (now == seen && seen != Resting)
             {
                 Volatile.Write(ref _used, true);
@@ -133,8 +146,13 @@ internal sealed class Segment
     /// <summary>As <see cref="TryAcquire"/>, for the writer: nobody retires the segment it is at.</summary>
     public void Acquire() => ObjectDisposedException.ThrowIf(!TryAcquire(), this);
 
-    /// <summary>Closes file and mapping if nobody has used them for so many looks in a row; whoever needs them opens them again.</summary>
-    /// <remarks>One thread at a time, and not beside <see cref="Retire"/>. A file with bytes that are not synced stays open: closing it could hide an error.</remarks>
+    /// <summary>
+    /// Closes file and mapping if nobody has used them for so many looks in a row; whoever needs them opens them again.
+    /// </summary>
+    /// <remarks>
+    /// One thread at a time, and not beside <see cref="Retire"/>. A file with bytes that are not synced stays open:
+    /// closing it could hide an error.
+    /// </remarks>
     public void Rest(int looks, PublishedEnd durable)
     {
         if (!IsOpen)

@@ -1,6 +1,9 @@
 namespace LightQ.Storage.Segments;
 
-/// <summary>How large the next segment file is: small at first, fourfold at each roll, so that many quiet topics cost little disk.</summary>
+/// <summary>
+/// How large the next segment file is: small at first, fourfold at each roll, so that many quiet topics cost little
+/// disk.
+/// </summary>
 internal static class SegmentGrowth
 {
     private const int FirstBytes = 256 * 1024;

@@ -20,9 +20,9 @@ namespace LightQ.Storage.Segments;
 /// 76 u32 previousCrc     header checksum of the batch before, in the segment before; 0 = none
 /// 80 16  key             of the log, see <see cref="LogKey"/>; zero in version 1
 /// </code>
-/// Version 1 is that of segments without a key. They are read as ever, and never appended to: the next batch begins a segment of version 2.
-/// A log position counts bytes of batches since the log began: it only grows, and names a byte in a segment as
-/// position - basePosition + 4096.
+/// Version 1 is that of segments without a key. They are read as ever, and never appended to: the next batch begins a
+/// segment of version 2. A log position counts bytes of batches since the log began: it only grows, and names a byte in
+/// a segment as position - basePosition + 4096.
 /// </remarks>
 internal readonly record struct SegmentHeader(
     Guid TopicId,
@@ -33,7 +33,8 @@ internal readonly record struct SegmentHeader(
     long PreviousTime,
     uint Epoch,
     uint PreviousCrc,
-    LogKey Key = default)
+    LogKey Key = default
+)
 {
     public const int PageSize = 4096;
     public const int Size = 96;
@@ -95,7 +96,12 @@ internal readonly record struct SegmentHeader(
             return false;
         uint version = BinaryPrimitives.ReadUInt32LittleEndian(page[VersionAt..]);
         if (version is not (Version or KeylessVersion))
-            throw new JournalFormatException($"The segment has format version {version}; this program knows versions {KeylessVersion} and {Version}.");
+        {
+            throw new JournalFormatException(
+                $"The segment has format version {version}; this program knows versions {KeylessVersion} and {Version}."
+            );
+        }
+
         header = new SegmentHeader(
             new Guid(page.Slice(TopicAt, 16)),
             BinaryPrimitives.ReadUInt64LittleEndian(page[IncarnationAt..]),
@@ -105,7 +111,8 @@ internal readonly record struct SegmentHeader(
             BinaryPrimitives.ReadInt64LittleEndian(page[PreviousTimeAt..]),
             BinaryPrimitives.ReadUInt32LittleEndian(page[EpochAt..]),
             BinaryPrimitives.ReadUInt32LittleEndian(page[PreviousCrcAt..]),
-            LogKey.Read(page[KeyAt..]));
+            LogKey.Read(page[KeyAt..])
+        );
         return version == KeylessVersion == header.Key.IsNone;
     }
 

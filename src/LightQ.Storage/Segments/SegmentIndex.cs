@@ -1,6 +1,9 @@
 namespace LightQ.Storage.Segments;
 
-/// <summary>One entry every 64 KiB of a segment, in order. Sparse is right: a lookup walks on from the entry it finds, or from the segment's base.</summary>
+/// <summary>
+/// One entry every 64 KiB of a segment, in order. Sparse is right: a lookup walks on from the entry it finds, or from
+/// the segment's base.
+/// </summary>
 /// <remarks>One thread adds at a time; any thread may look up.</remarks>
 internal sealed class SegmentIndex
 {
@@ -28,7 +31,9 @@ internal sealed class SegmentIndex
         _nextPosition = position + Spacing;
     }
 
-    /// <summary>Forgets what was noted from a log position on, because recovery cuts it. Nobody may look up meanwhile.</summary>
+    /// <summary>
+    /// Forgets what was noted from a log position on, because recovery cuts it. Nobody may look up meanwhile.
+    /// </summary>
     public void CutAt(long position)
     {
         int kept = _count;
@@ -44,7 +49,8 @@ internal sealed class SegmentIndex
     public bool TryFindOffset(long offset, out SegmentIndexEntry found)
     {
         ReadOnlySpan<SegmentIndexEntry> entries = Entries;
-        int low = 0, high = entries.Length;
+        int low = 0,
+            high = entries.Length;
         while (low < high)
         {
             int middle = (low + high) >>> 1;
@@ -61,7 +67,8 @@ internal sealed class SegmentIndex
     public bool TryFindTime(long time, out SegmentIndexEntry found)
     {
         ReadOnlySpan<SegmentIndexEntry> entries = Entries;
-        int low = 0, high = entries.Length;
+        int low = 0,
+            high = entries.Length;
         while (low < high)
         {
             int middle = (low + high) >>> 1;

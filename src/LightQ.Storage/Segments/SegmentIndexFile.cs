@@ -5,7 +5,10 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Segments;
 
-/// <summary>An index on disk. Derived: written without a sync, ignored when anything about it is wrong, never evidence about the log.</summary>
+/// <summary>
+/// An index on disk. Derived: written without a sync, ignored when anything about it is wrong, never evidence about the
+/// log.
+/// </summary>
 /// <remarks>
 /// <code>
 ///  0 u64 magic  8 u32 segment header's crc  12 u32 crc of the entries  16 u32 count  20 u32 0
@@ -35,7 +38,14 @@ internal static class SegmentIndexFile
 
     /// <summary>Reads what is usable into an index.</summary>
     /// <returns>False when there is no usable file.</returns>
-    public static bool TryRead(IFileSystem files, string path, SegmentIndex into, uint segmentCrc, long basePosition, long endPosition)
+    public static bool TryRead(
+        IFileSystem files,
+        string path,
+        SegmentIndex into,
+        uint segmentCrc,
+        long basePosition,
+        long endPosition
+    )
     {
         if (!files.Exists(path))
             return false;
@@ -54,15 +64,23 @@ internal static class SegmentIndexFile
 
     /// <summary>Reads what is usable of a file's content into an index.</summary>
     /// <returns>False when nothing is.</returns>
-    public static bool TryParse(ReadOnlySpan<byte> bytes, SegmentIndex into, uint segmentCrc, long basePosition, long endPosition)
+    public static bool TryParse(
+        ReadOnlySpan<byte> bytes,
+        SegmentIndex into,
+        uint segmentCrc,
+        long basePosition,
+        long endPosition
+    )
     {
         if (bytes.Length < HeaderSize)
             return false;
         ReadOnlySpan<byte> body = bytes[HeaderSize..];
-        if (BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
+        if (
+            BinaryPrimitives.ReadUInt64LittleEndian(bytes) != Magic
             || BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]) != segmentCrc
             || BinaryPrimitives.ReadInt32LittleEndian(bytes[16..]) * (long)EntrySize != body.Length
-            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(body))
+            || BinaryPrimitives.ReadUInt32LittleEndian(bytes[12..]) != Crc32C.Compute(body)
+        )
         {
             return false;
         }

@@ -1,6 +1,8 @@
 namespace LightQ.Storage.Segments;
 
-/// <summary>A log's segments, oldest first. Reading is lock-free over an immutable array; changing it takes a lock.</summary>
+/// <summary>
+/// A log's segments, oldest first. Reading is lock-free over an immutable array; changing it takes a lock.
+/// </summary>
 internal sealed class SegmentList
 {
     private readonly Lock _lock = new();
@@ -27,8 +29,15 @@ internal sealed class SegmentList
         lock (_lock)
         {
             int count = 0;
-            while (count < _segments.Length - 1 && _segments[count + 1].BaseOffset <= offset && _segments[count].Header.Ordinal < ordinal)
+            while (
+                count < _segments.Length - 1
+                && _segments[count + 1].BaseOffset <= offset
+                && _segments[count].Header.Ordinal < ordinal
+            )
+            {
                 count++;
+            }
+
             if (count == 0)
                 return [];
             Segment[] removed = _segments[..count];

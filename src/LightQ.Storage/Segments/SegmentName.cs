@@ -14,7 +14,8 @@ internal static class SegmentName
 
     private const int Digits = 20;
 
-    public static string Of(long ordinal, string extension) => ordinal.ToString("D20", CultureInfo.InvariantCulture) + extension;
+    public static string Of(long ordinal, string extension) =>
+        ordinal.ToString("D20", CultureInfo.InvariantCulture) + extension;
 
     /// <summary>The ordinal, when the name is that of a segment's file with this extension.</summary>
     public static bool TryParse(string name, string extension, out long ordinal)

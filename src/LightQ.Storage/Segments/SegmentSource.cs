@@ -2,24 +2,28 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Segments;
 
-/// <summary>Makes one journal's segment files, ahead of need: real blocks under a temporary name, synced, then named.</summary>
+/// <summary>
+/// Makes one journal's segment files, ahead of need: real blocks under a temporary name, synced, then named.
+/// </summary>
 /// <remarks>
-/// The supply thread prepares; the writer takes, and makes the file itself if it comes first. Files of expired segments are
-/// used again, because overwriting blocks that are already written is what a disk does fastest: a commit then changes no
-/// metadata.
+/// The supply thread prepares; the writer takes, and makes the file itself if it comes first. Files of expired segments
+/// are used again, because overwriting blocks that are already written is what a disk does fastest: a commit then
+/// changes no metadata.
 /// </remarks>
 internal sealed class SegmentSource(JournalOptions options, IFileSystem files) : IDisposable
 {
     /// <summary>
-    /// Make no file ahead unless so many of its size would fit: room for deletions and for the segment of batches that were
-    /// accepted before the disk was known to be full.
+    /// Make no file ahead unless so many of its size would fit: room for deletions and for the segment of batches that
+    /// were accepted before the disk was known to be full.
     /// </summary>
     private const int Reserve = 3;
 
     /// <summary>Expired files kept for use again: what a busy topic expires in one round of housekeeping.</summary>
     private const int MaxSpares = 4;
 
-    /// <summary>Files up to this size are filled with zeros at once; it costs less than a commit or two on unwritten blocks.</summary>
+    /// <summary>
+    /// Files up to this size are filled with zeros at once; it costs less than a commit or two on unwritten blocks.
+    /// </summary>
     private const int ZeroAtOnceBytes = 1 << 20;
 
     private static readonly byte[] Zeros = new byte[256 * 1024];
@@ -49,8 +53,12 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         }
     }
 
-    /// <summary>On the supply thread: makes the file that was asked for, unless the writer has taken that on itself.</summary>
-    /// <exception cref="IOException">It cannot be made; <see cref="StorageIOException.IsDiskFull"/> tells the harmless case.</exception>
+    /// <summary>
+    /// On the supply thread: makes the file that was asked for, unless the writer has taken that on itself.
+    /// </summary>
+    /// <exception cref="IOException">
+    /// It cannot be made; <see cref="StorageIOException.IsDiskFull"/> tells the harmless case.
+    /// </exception>
     public void Prepare()
     {
         long ordinal;
@@ -62,10 +70,12 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
             (ordinal, bytes) = (_wanted, _wantedBytes);
             _preparing = true;
         }
-        bool made = false, isWritten = false;
+        bool made = false,
+            isWritten = false;
         try
         {
-            Make(ordinal, bytes, (long)bytes * Reserve, out isWritten).Dispose(); // Opened again when it is needed: a topic that then rests holds no descriptor for it.
+            // Opened again when it is needed: a topic that then rests holds no descriptor for it.
+            Make(ordinal, bytes, (long)bytes * Reserve, out isWritten).Dispose();
             made = true;
         }
         finally
@@ -75,13 +85,23 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
                 _preparing = false;
                 _wanted = 0;
                 if (made)
-                    (_readyOrdinal, _readyBytes, _zeroedTo) = (ordinal, bytes, isWritten ? bytes : SegmentHeader.PageSize);
+                {
+                    (_readyOrdinal, _readyBytes, _zeroedTo) = (
+                        ordinal,
+                        bytes,
+                        isWritten ? bytes : SegmentHeader.PageSize
+                    );
+                }
+
                 Monitor.PulseAll(_lock);
             }
         }
     }
 
-    /// <summary>On the writer's thread: the file of that name, prepared or made now, if need be from the reserve: its batches were accepted.</summary>
+    /// <summary>
+    /// On the writer's thread: the file of that name, prepared or made now, if need be from the reserve: its batches
+    /// were accepted.
+    /// </summary>
     public IStorageFile Take(long ordinal, int bytes)
     {
         lock (_lock)
@@ -107,7 +127,9 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         }
     }
 
-    /// <summary>Writes zeros into some more of the prepared file, so that its blocks are written ones when they are needed.</summary>
+    /// <summary>
+    /// Writes zeros into some more of the prepared file, so that its blocks are written ones when they are needed.
+    /// </summary>
     /// <returns>True if there is more to fill.</returns>
     public bool FillStep()
     {
@@ -125,12 +147,20 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
         }
     }
 
-    /// <summary>Takes away a segment's name; keeps its file for use again if there is a use, once the last reader has let go.</summary>
+    /// <summary>
+    /// Takes away a segment's name; keeps its file for use again if there is a use, once the last reader has let go.
+    /// </summary>
     public void Remove(Segment segment)
     {
         bool keep;
         lock (_lock)
-            keep = !_disposed && _spares.Count < MaxSpares && segment.FileBytes == SegmentGrowth.Next(segment.FileBytes, _options);
+        {
+            keep =
+                !_disposed
+                && _spares.Count < MaxSpares
+                && segment.FileBytes == SegmentGrowth.Next(segment.FileBytes, _options);
+        }
+
         if (_files.Exists(segment.Path))
             _ = segment.File; // Opened while it still has the name it is opened by: a reader may be about to.
         if (!keep)
@@ -174,7 +204,9 @@ internal sealed class SegmentSource(JournalOptions options, IFileSystem files) :
     /// <param name="ordinal">Its number.</param>
     /// <param name="bytes">Its length.</param>
     /// <param name="freeBytes">How much must be free for it to be made.</param>
-    /// <param name="isWritten">Whether its blocks are written ones: those of a file that is used again, or of a small one.</param>
+    /// <param name="isWritten">
+    /// Whether its blocks are written ones: those of a file that is used again, or of a small one.
+    /// </param>
     private IStorageFile Make(long ordinal, int bytes, long freeBytes, out bool isWritten)
     {
         string path = PathOf(ordinal);

@@ -1,9 +1,14 @@
 namespace LightQ.Storage.Segments;
 
-/// <summary>The thread for slow file work that nobody waits for: making segments ahead, filling them, writing indexes.</summary>
+/// <summary>
+/// The thread for slow file work that nobody waits for: making segments ahead, filling them, writing indexes.
+/// </summary>
 internal sealed class SupplyThread : IDisposable
 {
-    /// <summary>Between two steps of filling while journals are busy: at 256 KiB a step this is 12 MB/s, which a commit hardly notices.</summary>
+    /// <summary>
+    /// Between two steps of filling while journals are busy: at 256 KiB a step this is 12 MB/s, which a commit hardly
+    /// notices.
+    /// </summary>
     private static readonly TimeSpan FillPause = TimeSpan.FromMilliseconds(20);
 
     private readonly object _lock = new();
@@ -27,7 +32,9 @@ internal sealed class SupplyThread : IDisposable
         }
     }
 
-    /// <summary>Does steps, each behind a pause and behind all other work, until one says that it was the last.</summary>
+    /// <summary>
+    /// Does steps, each behind a pause and behind all other work, until one says that it was the last.
+    /// </summary>
     public void PostSteps(Func<bool> step)
     {
         lock (_lock)

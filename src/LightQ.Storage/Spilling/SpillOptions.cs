@@ -7,7 +7,9 @@ public sealed record SpillOptions
     public long MaxQueueBytes
     {
         get;
-        init => field = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxQueueBytes), value, "1 or more");
+        init =>
+            field =
+                value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxQueueBytes), value, "1 or more");
     } = 1L << 30;
 
     /// <summary>Most bytes of all queues together. Default 4 GiB.</summary>
@@ -21,15 +23,22 @@ public sealed record SpillOptions
     public long MaxMemoryBytes
     {
         get;
-        init => field = value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMemoryBytes), value, "1 or more");
+        init =>
+            field =
+                value > 0 ? value : throw new ArgumentOutOfRangeException(nameof(MaxMemoryBytes), value, "1 or more");
     } = 64L << 20;
 
     /// <summary>Told why a queue cannot be kept. Must not block, and must not throw.</summary>
     public Action<Exception> OnFailed { get; init; } = static _ => { };
 
-    /// <summary>From what length on a file is followed by the next; a file is removed when all of it was read. Default 16 MiB.</summary>
+    /// <summary>
+    /// From what length on a file is followed by the next; a file is removed when all of it was read. Default 16 MiB.
+    /// </summary>
     internal long FileBytes { get; init; } = 16L << 20;
 
-    /// <summary>What the disk must keep free for topics: no file is begun with less. Default 128 MiB, as much as two of their segments.</summary>
+    /// <summary>
+    /// What the disk must keep free for topics: no file is begun with less. Default 128 MiB, as much as two of their
+    /// segments.
+    /// </summary>
     internal long MinFreeBytes { get; init; } = 128L << 20;
 }

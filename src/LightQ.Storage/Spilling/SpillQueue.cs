@@ -3,10 +3,13 @@ using LightQ.Protocol.Checksums;
 
 namespace LightQ.Storage.Spilling;
 
-/// <summary>Runs that wait for one reader, in order: copied into memory, written to temporary files by the store's thread, and read back by it.</summary>
+/// <summary>
+/// Runs that wait for one reader, in order: copied into memory, written to temporary files by the store's thread, and
+/// read back by it.
+/// </summary>
 /// <remarks>
-/// One thread at a time adds, one at a time takes; neither ever waits for the disk. A run that is taken before it was written never
-/// reaches the disk. While one run is with the reader, the next is read.
+/// One thread at a time adds, one at a time takes; neither ever waits for the disk. A run that is taken before it was
+/// written never reaches the disk. While one run is with the reader, the next is read.
 /// </remarks>
 public sealed class SpillQueue : IDisposable
 {
@@ -68,7 +71,10 @@ public sealed class SpillQueue : IDisposable
     /// <summary>Takes the oldest run; the one before is given back.</summary>
     /// <param name="run">The run, lent until the next call of this or <see cref="Release"/>.</param>
     /// <param name="gap">The run's offsets, when the disk did not give back what was written to it.</param>
-    /// <returns>Pending when it has to be read first; Gap when it is lost, and the next call goes on behind it; AtEnd when the queue is empty.</returns>
+    /// <returns>
+    /// Pending when it has to be read first; Gap when it is lost, and the next call goes on behind it; AtEnd when the
+    /// queue is empty.
+    /// </returns>
     public ReadResult TryTake(out LogRun run, out LogGap gap)
     {
         (run, gap) = (default, default);
@@ -108,7 +114,10 @@ public sealed class SpillQueue : IDisposable
             ReleaseLent();
     }
 
-    /// <summary>Drops everything but the run that is taken, which is still to be released; the files are removed by the store's thread.</summary>
+    /// <summary>
+    /// Drops everything but the run that is taken, which is still to be released; the files are removed by the store's
+    /// thread.
+    /// </summary>
     public void Dispose()
     {
         lock (_lock)
@@ -132,7 +141,8 @@ public sealed class SpillQueue : IDisposable
     /// <returns>Whether there is more to do.</returns>
     internal bool Work()
     {
-        SpilledRun? toRead, toWrite;
+        SpilledRun? toRead,
+            toWrite;
         lock (_lock)
         {
             toRead = _wanted;

@@ -3,8 +3,13 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Storage.Spilling;
 
-/// <summary>What has no room in memory goes to temporary files: their directory, their bounds, and the one thread that touches them.</summary>
-/// <remarks>Nothing in the directory outlives the store: what an unclean end has left is removed when the next one is made.</remarks>
+/// <summary>
+/// What has no room in memory goes to temporary files: their directory, their bounds, and the one thread that touches
+/// them.
+/// </summary>
+/// <remarks>
+/// Nothing in the directory outlives the store: what an unclean end has left is removed when the next one is made.
+/// </remarks>
 public sealed class SpillStore : IDisposable
 {
     private readonly object _lock = new();
@@ -23,9 +28,7 @@ public sealed class SpillStore : IDisposable
     /// <param name="environment">Gives the file system.</param>
     /// <param name="options">The bounds.</param>
     public SpillStore(string directory, JournalEnvironment environment, SpillOptions options)
-        : this(directory, environment.Files, options, ownThread: true)
-    {
-    }
+        : this(directory, environment.Files, options, ownThread: true) { }
 
     internal SpillStore(string directory, IFileSystem files, SpillOptions options, bool ownThread)
     {
@@ -120,12 +123,13 @@ public sealed class SpillStore : IDisposable
         TryRemove(() => _files.Delete(file.Path));
     }
 
-    private void Clear() => TryRemove(() =>
-    {
-        foreach (string name in _files.List(_directory))
-            _files.Delete(Path.Combine(_directory, name));
-        _files.DeleteDirectory(_directory);
-    });
+    private void Clear() =>
+        TryRemove(() =>
+        {
+            foreach (string name in _files.List(_directory))
+                _files.Delete(Path.Combine(_directory, name));
+            _files.DeleteDirectory(_directory);
+        });
 
     private static void TryRemove(Action remove)
     {

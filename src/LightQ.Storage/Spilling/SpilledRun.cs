@@ -1,6 +1,9 @@
 namespace LightQ.Storage.Spilling;
 
-/// <summary>One run of a <see cref="SpillQueue"/>, in memory or in a file. Guarded by the queue's lock, but for where it lies, which is the spill thread's.</summary>
+/// <summary>
+/// One run of a <see cref="SpillQueue"/>, in memory or in a file. Guarded by the queue's lock, but for where it lies,
+/// which is the spill thread's.
+/// </summary>
 internal sealed class SpilledRun(byte[] buffer, int length, long firstOffset, long nextOffset)
 {
     /// <summary>Bytes.</summary>
@@ -15,7 +18,9 @@ internal sealed class SpilledRun(byte[] buffer, int length, long firstOffset, lo
     /// <summary>The bytes; null while they are in the file alone.</summary>
     public byte[]? Buffer { get; set; } = buffer;
 
-    /// <summary>Whether the buffer was filled from the file, and so is outside the bound of what the disk has not taken.</summary>
+    /// <summary>
+    /// Whether the buffer was filled from the file, and so is outside the bound of what the disk has not taken.
+    /// </summary>
     public bool IsReadBack { get; set; }
 
     /// <summary>Whether the file did not give back what was written to it.</summary>

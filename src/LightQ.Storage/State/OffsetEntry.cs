@@ -20,7 +20,8 @@ internal static class OffsetEntry
     private const byte SetKind = 1;
     private const byte RemovedKind = 2;
 
-    public static int SizeOf(in OffsetKey key, int stateLength) => FixedSize + Encoding.UTF8.GetByteCount(key.Group) + stateLength;
+    public static int SizeOf(in OffsetKey key, int stateLength) =>
+        FixedSize + Encoding.UTF8.GetByteCount(key.Group) + stateLength;
 
     /// <summary>Writes an entry; without an offset (-1) it says that the key is gone.</summary>
     public static int Write(Span<byte> destination, in OffsetKey key, long offset, ReadOnlySpan<byte> state)
@@ -52,10 +53,16 @@ internal static class OffsetEntry
         var key = new OffsetKey(
             Encoding.UTF8.GetString(entry.Slice(FixedSize, name)),
             new Guid(entry.Slice(8, 16)),
-            BinaryPrimitives.ReadInt32LittleEndian(entry[24..]));
+            BinaryPrimitives.ReadInt32LittleEndian(entry[24..])
+        );
         long offset = entry[4] == RemovedKind ? -1 : BinaryPrimitives.ReadInt64LittleEndian(entry[32..]);
         if (entry[4] is not (SetKind or RemovedKind) || (offset < 0 && entry[4] == SetKind))
-            throw new JournalFormatException($"A record of consumer positions has an entry of kind {entry[4]} with the offset {offset}.");
+        {
+            throw new JournalFormatException(
+                $"A record of consumer positions has an entry of kind {entry[4]} with the offset {offset}."
+            );
+        }
+
         return (key, offset, entry[(FixedSize + name)..].ToArray());
     }
 }

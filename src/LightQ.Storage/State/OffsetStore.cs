@@ -4,7 +4,10 @@ using LightQ.Storage.Files;
 namespace LightQ.Storage.State;
 
 /// <summary>Positions of consumer groups: kept in memory, logged in the background, the last value wins.</summary>
-/// <remarks>Thread-safe. <see cref="Set"/> never touches the disk: a position that moves a thousand times between two flushes is logged once.</remarks>
+/// <remarks>
+/// Thread-safe. <see cref="Set"/> never touches the disk: a position that moves a thousand times between two flushes is
+/// logged once.
+/// </remarks>
 /// <example>
 /// <code>
 /// using OffsetStore offsets = OffsetStore.Open(path, environment);
@@ -36,7 +39,12 @@ public sealed class OffsetStore : IDisposable, IHousekept
     private volatile JournalFailure? _failure;
     private volatile bool _disposed;
 
-    private OffsetStore(JournalEnvironment environment, RecordJournal journal, Dictionary<OffsetKey, Position> positions, Action<JournalFailure?> failureChanged)
+    private OffsetStore(
+        JournalEnvironment environment,
+        RecordJournal journal,
+        Dictionary<OffsetKey, Position> positions,
+        Action<JournalFailure?> failureChanged
+    )
     {
         _failureChanged = failureChanged;
         _environment = environment;
@@ -66,29 +74,50 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
-    /// <summary>Why the positions on the disk stay behind those here; null while they follow. It is tried again all the time.</summary>
+    /// <summary>
+    /// Why the positions on the disk stay behind those here; null while they follow. It is tried again all the time.
+    /// </summary>
     public JournalFailure? Failure => _failure;
 
     /// <summary>Opens or makes the store in a directory.</summary>
     /// <param name="directory">Its directory, its own.</param>
     /// <param name="environment">Whose file system and housekeeping it uses.</param>
-    /// <param name="failureChanged">Told when <see cref="Failure"/> begins, and with null when it is over. Must not block, and must not throw.</param>
+    /// <param name="failureChanged">
+    /// Told when <see cref="Failure"/> begins, and with null when it is over. Must not block, and must not throw.
+    /// </param>
     /// <exception cref="JournalCorruptException">Positions that had been durable are damaged.</exception>
-    public static OffsetStore Open(string directory, JournalEnvironment environment, Action<JournalFailure?>? failureChanged = null)
+    public static OffsetStore Open(
+        string directory,
+        JournalEnvironment environment,
+        Action<JournalFailure?>? failureChanged = null
+    )
     {
         ArgumentNullException.ThrowIfNull(environment);
         var positions = new Dictionary<OffsetKey, Position>();
-        RecordJournal journal = RecordJournal.Open(directory, environment, record =>
-        {
-            while (record.Length > 0)
+        RecordJournal journal = RecordJournal.Open(
+            directory,
+            environment,
+            record =>
             {
-                (OffsetKey key, long offset, byte[] state) = OffsetEntry.Read(ref record);
-                if (offset < 0)
-                    positions.Remove(key);
-                else
-                    positions[key] = new Position { Offset = offset, State = state, Kept = offset }; // Opening syncs what it finds.
+                while (record.Length > 0)
+                {
+                    (OffsetKey key, long offset, byte[] state) = OffsetEntry.Read(ref record);
+                    if (offset < 0)
+                    {
+                        positions.Remove(key);
+                    }
+                    else
+                    {
+                        positions[key] = new Position
+                        {
+                            Offset = offset,
+                            State = state,
+                            Kept = offset,
+                        }; // Opening syncs what it finds.
+                    }
+                }
             }
-        });
+        );
         var store = new OffsetStore(environment, journal, positions, failureChanged ?? (static _ => { }));
         store.CompactIfLong(CompactFactor / 2);
         return store;
@@ -130,7 +159,9 @@ public sealed class OffsetStore : IDisposable, IHousekept
         }
     }
 
-    /// <summary>Gets the lowest position that a start would find, whatever ends the process or the machine now.</summary>
+    /// <summary>
+    /// Gets the lowest position that a start would find, whatever ends the process or the machine now.
+    /// </summary>
     /// <param name="key">Whose.</param>
     /// <param name="offset">The position; -1 when a start may find none.</param>
     /// <returns>Whether one is certain to be found.</returns>
@@ -277,7 +308,8 @@ public sealed class OffsetStore : IDisposable, IHousekept
             }
             catch (IOException error) when (_journal.HasFailed && !Mutation.NoNewFile)
             {
-                SetFailure(JournalFailure.Of("storing the positions of groups", error)); // Over at once if there is another file.
+                // Over at once if there is another file.
+                SetFailure(JournalFailure.Of("storing the positions of groups", error));
             }
         }
         else if (Mutation.NoNewFile)

@@ -8,10 +8,14 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.State;
 
-/// <summary>A small durable log of opaque records, for the broker's own state: replayed at open, compacted by writing a new file.</summary>
+/// <summary>
+/// A small durable log of opaque records, for the broker's own state: replayed at open, compacted by writing a new
+/// file.
+/// </summary>
 /// <remarks>
-/// The file is a segment like a topic's, named by its generation; every record is a batch of one. A new generation is complete and
-/// synced before it gets its name, so that either the old one or the new one is there, whole. Thread-safe; calls block on the disk.
+/// The file is a segment like a topic's, named by its generation; every record is a batch of one. A new generation is
+/// complete and synced before it gets its name, so that either the old one or the new one is there, whole. Thread-safe;
+/// calls block on the disk.
 /// </remarks>
 /// <example>
 /// <code>
@@ -51,7 +55,10 @@ public sealed class RecordJournal : IDisposable
         _fileBytes = segment.FileBytes;
     }
 
-    /// <summary>Whether something could not be put on the disk that a start may find or may not: until <see cref="Compact"/> has made it good, nothing can be appended.</summary>
+    /// <summary>
+    /// Whether something could not be put on the disk that a start may find or may not: until <see cref="Compact"/> has
+    /// made it good, nothing can be appended.
+    /// </summary>
     public bool HasFailed
     {
         get
@@ -86,7 +93,17 @@ public sealed class RecordJournal : IDisposable
         var shape = new JournalOptions { Directory = directory, TopicId = Guid.Empty };
         (List<Segment> generations, List<long> blank) = SegmentFiles.Find(shape, files);
         if (blank.Count > 0)
-            throw new JournalCorruptException(directory, SegmentName.Of(blank[0], SegmentName.Log), 0, 0, 0, "the header page is not valid");
+        {
+            throw new JournalCorruptException(
+                directory,
+                SegmentName.Of(blank[0], SegmentName.Log),
+                0,
+                0,
+                0,
+                "the header page is not valid"
+            );
+        }
+
         if (generations.Count == 0)
         {
             LogEnd empty = default;
@@ -99,17 +116,25 @@ public sealed class RecordJournal : IDisposable
         List<ReadOnlyMemory<byte>>? keyless = newest.Header.Key.IsNone ? [] : null;
         try
         {
-            LogEnd end = Replay(directory, newest, keyless is null ? replay : record =>
-            {
-                replay(record);
-                keyless.Add(record.ToArray());
-            });
-            files.SyncDirectory(directory); // A process killed after the rename may have left a name that is not on the disk.
+            LogEnd end = Replay(
+                directory,
+                newest,
+                keyless is null
+                    ? replay
+                    : record =>
+                    {
+                        replay(record);
+                        keyless.Add(record.ToArray());
+                    }
+            );
+            // A process killed after the rename may have left a name that is not on the disk.
+            files.SyncDirectory(directory);
             foreach (Segment old in generations[..^1])
                 files.Delete(old.Path);
             var journal = new RecordJournal(directory, files, newest, end);
             if (keyless is not null)
-                _ = journal.TryCompact(keyless); // An older version wrote it. With a full disk the next start does this.
+                // An older version wrote it. With a full disk the next start does this.
+                _ = journal.TryCompact(keyless);
             return journal;
         }
         catch
@@ -119,7 +144,9 @@ public sealed class RecordJournal : IDisposable
         }
     }
 
-    /// <summary>The content of the file <see cref="FirstFileName"/> of a journal with these records that was closed.</summary>
+    /// <summary>
+    /// The content of the file <see cref="FirstFileName"/> of a journal with these records that was closed.
+    /// </summary>
     public static byte[] EncodeFile(IEnumerable<ReadOnlyMemory<byte>> records)
     {
         ArgumentNullException.ThrowIfNull(records);
@@ -137,7 +164,9 @@ public sealed class RecordJournal : IDisposable
     }
 
     /// <summary>Appends a record and returns when it is on the disk.</summary>
-    /// <exception cref="IOException">It may or may not be stored, if the journal <see cref="HasFailed"/> now; otherwise it is not.</exception>
+    /// <exception cref="IOException">
+    /// It may or may not be stored, if the journal <see cref="HasFailed"/> now; otherwise it is not.
+    /// </exception>
     public void Append(ReadOnlySpan<byte> record)
     {
         lock (_lock)
@@ -147,7 +176,10 @@ public sealed class RecordJournal : IDisposable
         }
     }
 
-    /// <summary>Appends a record without waiting for the disk; <see cref="Sync"/> or the next <see cref="Append"/> makes it durable.</summary>
+    /// <summary>
+    /// Appends a record without waiting for the disk; <see cref="Sync"/> or the next <see cref="Append"/> makes it
+    /// durable.
+    /// </summary>
     /// <exception cref="IOException">As with <see cref="Append"/>.</exception>
     public void Write(ReadOnlySpan<byte> record)
     {
@@ -163,9 +195,13 @@ public sealed class RecordJournal : IDisposable
             SyncRecords();
     }
 
-    /// <summary>Replaces everything by these records, in a new file: all or nothing, whatever happens. What had failed before is over then.</summary>
+    /// <summary>
+    /// Replaces everything by these records, in a new file: all or nothing, whatever happens. What had failed before is
+    /// over then.
+    /// </summary>
     /// <exception cref="IOException">
-    /// The old records stay; if the journal <see cref="HasFailed"/> now, a start may find the new ones. If it had failed before, it has still.
+    /// The old records stay; if the journal <see cref="HasFailed"/> now, a start may find the new ones. If it had
+    /// failed before, it has still.
     /// </exception>
     public void Compact(IEnumerable<ReadOnlyMemory<byte>> records)
     {
@@ -226,7 +262,10 @@ public sealed class RecordJournal : IDisposable
     }
 
     /// <summary>Like <see cref="Compact"/>, for whom history merely costs space.</summary>
-    /// <returns>False if the disk is full or the process has no descriptor left: the old records stay, and more can be appended to them.</returns>
+    /// <returns>
+    /// False if the disk is full or the process has no descriptor left: the old records stay, and more can be appended
+    /// to them.
+    /// </returns>
     /// <exception cref="IOException">Another failure; the old records stay.</exception>
     public bool TryCompact(IEnumerable<ReadOnlyMemory<byte>> records)
     {
@@ -235,7 +274,8 @@ public sealed class RecordJournal : IDisposable
             Compact(records);
             return true;
         }
-        catch (IOException error) when (StorageIOException.IsDiskFull(error) || error is StorageIOException { IsOutOfDescriptors: true })
+        catch (IOException error)
+            when (StorageIOException.IsDiskFull(error) || error is StorageIOException { IsOutOfDescriptors: true })
         {
             return false;
         }
@@ -264,7 +304,10 @@ public sealed class RecordJournal : IDisposable
         }
     }
 
-    /// <summary>Puts a batch without records behind the last record: if that is ever damaged, the mark shows that it had been durable.</summary>
+    /// <summary>
+    /// Puts a batch without records behind the last record: if that is ever damaged, the mark shows that it had been
+    /// durable.
+    /// </summary>
     private void MarkEnd()
     {
         bool fits = _segment.FilePosition(_end.Position) + BatchLayout.HeaderSize <= _fileBytes;
@@ -322,7 +365,14 @@ public sealed class RecordJournal : IDisposable
 
     /// <summary>Writes one record as a batch at the end, in a file that is made longer when it has to be.</summary>
     private static void Put(
-        Segment segment, ref LogEnd end, ref long fileBytes, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind = BatchKind.Data)
+        Segment segment,
+        ref LogEnd end,
+        ref long fileBytes,
+        ref byte[] batch,
+        long durableOffset,
+        ReadOnlySpan<byte> record,
+        BatchKind kind = BatchKind.Data
+    )
     {
         int length = Encode(segment.Header, end, out LogEnd next, ref batch, durableOffset, record, kind);
         long position = segment.FilePosition(end.Position);
@@ -338,30 +388,64 @@ public sealed class RecordJournal : IDisposable
 
     /// <summary>Makes the batch of one record.</summary>
     /// <returns>Its length.</returns>
-    private static int Encode(in SegmentHeader header, in LogEnd end, out LogEnd next, ref byte[] batch, long durableOffset, ReadOnlySpan<byte> record, BatchKind kind)
+    private static int Encode(
+        in SegmentHeader header,
+        in LogEnd end,
+        out LogEnd next,
+        ref byte[] batch,
+        long durableOffset,
+        ReadOnlySpan<byte> record,
+        BatchKind kind
+    )
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(record.Length, MaxRecordBytes, nameof(record));
         int needed = BatchLayout.HeaderSize + RecordWriter.SizeOf(record.Length) + BatchLayout.Alignment;
         if (batch.Length < needed)
             batch = new byte[needed * 2];
         int recordBytes = kind == BatchKind.Data ? RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), record) : 0;
-        long time = Math.Max(end.AppendTime, (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond);
-        int length = BatchWriter.Complete(batch, recordBytes, kind == BatchKind.Data ? 1 : 0, default, time, kind, offsetSpan: 1);
+        long time = Math.Max(
+            end.AppendTime,
+            (DateTimeOffset.UtcNow - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond
+        );
+        int length = BatchWriter.Complete(
+            batch,
+            recordBytes,
+            kind == BatchKind.Data ? 1 : 0,
+            default,
+            time,
+            kind,
+            offsetSpan: 1
+        );
         uint back = (uint)Math.Min(end.Offset - durableOffset, uint.MaxValue);
         long filePosition = end.Position - header.BasePosition + SegmentHeader.PageSize;
-        BatchStamp stamp = header.Key.Sign(header.Ordinal, filePosition, length, new BatchStamp(end.Offset, time, 1, end.ChainCrc, back));
+        BatchStamp stamp = header.Key.Sign(
+            header.Ordinal,
+            filePosition,
+            length,
+            new BatchStamp(end.Offset, time, 1, end.ChainCrc, back)
+        );
         uint crc = BatchWriter.Stamp(batch.AsSpan(0, length), stamp);
         next = new LogEnd(end.Position + length, end.Offset + 1, time, end.Ordinal, crc);
         return length;
     }
 
-    private static string PathOf(string directory, long generation) => Path.Combine(directory, SegmentName.Of(generation, SegmentName.Log));
+    private static string PathOf(string directory, long generation) =>
+        Path.Combine(directory, SegmentName.Of(generation, SegmentName.Log));
 
     private static SegmentHeader HeaderOf(long generation, in LogEnd end) =>
         new(Guid.Empty, 1, generation, end.Offset, end.Position, end.AppendTime, 1, end.ChainCrc, LogKey.Create());
 
-    /// <summary>Makes a generation that is complete and synced before it has its name, which is for the caller to sync.</summary>
-    private static Segment Make(IFileSystem files, string directory, long generation, ref LogEnd end, long fileBytes, IEnumerable<ReadOnlyMemory<byte>> records)
+    /// <summary>
+    /// Makes a generation that is complete and synced before it has its name, which is for the caller to sync.
+    /// </summary>
+    private static Segment Make(
+        IFileSystem files,
+        string directory,
+        long generation,
+        ref LogEnd end,
+        long fileBytes,
+        IEnumerable<ReadOnlyMemory<byte>> records
+    )
     {
         string path = PathOf(directory, generation);
         string temporary = path + SegmentName.Temporary;
@@ -397,18 +481,33 @@ public sealed class RecordJournal : IDisposable
     internal static LogEnd Replay(string directory, Segment segment, RecordReplay replay)
     {
         var window = new FileWindow(segment.File, ScanBytes);
-        var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+        var start = new LogEnd(
+            segment.BasePosition,
+            segment.BaseOffset,
+            segment.Header.PreviousTime,
+            segment.Header.Ordinal,
+            segment.Crc
+        );
         LogTail tail = LogTail.Find(window, segment, start, durableOffset: 0);
-        LogEnd end = tail.Damaged is [var first, ..] ? first.Start : tail.End; // A record that is lost is no gap: what follows builds on it.
+        // A record that is lost is no gap: what follows builds on it.
+        LogEnd end = tail.Damaged is [var first, ..] ? first.Start : tail.End;
         if (tail.DurableOffset > end.Offset)
         {
             throw new JournalCorruptException(
-                directory, Path.GetFileName(segment.Path), segment.FilePosition(end.Position), end.Offset, tail.DurableOffset - 1, "a record is not valid, and one behind it had been durable");
+                directory,
+                Path.GetFileName(segment.Path),
+                segment.FilePosition(end.Position),
+                end.Offset,
+                tail.DurableOffset - 1,
+                "a record is not valid, and one behind it had been durable"
+            );
         }
         TailRepair.Cut(segment.File, segment.FilePosition(end.Position), tail.UsedEnd);
-        for (long position = segment.BasePosition; position < end.Position;)
+        for (long position = segment.BasePosition; position < end.Position; )
         {
-            int length = BinaryPrimitives.ReadInt32LittleEndian(window.Get(segment.FilePosition(position), sizeof(int)));
+            int length = BinaryPrimitives.ReadInt32LittleEndian(
+                window.Get(segment.FilePosition(position), sizeof(int))
+            );
             var batch = new BatchView(window.Get(segment.FilePosition(position), length));
             try
             {
@@ -417,7 +516,14 @@ public sealed class RecordJournal : IDisposable
             }
             catch (ProtocolException e)
             {
-                throw new JournalCorruptException(directory, Path.GetFileName(segment.Path), segment.FilePosition(position), batch.BaseOffset, end.Offset - 1, e.Message.TrimEnd('.'));
+                throw new JournalCorruptException(
+                    directory,
+                    Path.GetFileName(segment.Path),
+                    segment.FilePosition(position),
+                    batch.BaseOffset,
+                    end.Offset - 1,
+                    e.Message.TrimEnd('.')
+                );
             }
             position += length;
         }

@@ -7,8 +7,12 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Writing;
 
-/// <summary>Moves batches from the ring to the disk: everything that queued up during the last sync is one write and one sync.</summary>
-/// <remarks>Runs on one writer thread. Any error is final: it surfaces as an exception and the journal is fenced.</remarks>
+/// <summary>
+/// Moves batches from the ring to the disk: everything that queued up during the last sync is one write and one sync.
+/// </summary>
+/// <remarks>
+/// Runs on one writer thread. Any error is final: it surfaces as an exception and the journal is fenced.
+/// </remarks>
 internal sealed class JournalWriter
 {
     /// <summary>With background flushing: sync at the latest behind so many bytes.</summary>
@@ -26,7 +30,13 @@ internal sealed class JournalWriter
     private long _requestAt;
     private int _flushRequested;
 
-    public JournalWriter(ILogHost host, LogState log, ByteRing ring, ConcurrentQueue<SegmentRoll> rolls, SegmentSource source)
+    public JournalWriter(
+        ILogHost host,
+        LogState log,
+        ByteRing ring,
+        ConcurrentQueue<SegmentRoll> rolls,
+        SegmentSource source
+    )
     {
         _host = host;
         _log = log;
@@ -40,7 +50,8 @@ internal sealed class JournalWriter
     }
 
     /// <summary>Whether the ring holds what is not written yet, or a flush was asked for. Any thread.</summary>
-    public bool HasWork => _ring.Published != Volatile.Read(ref _ringPosition) || Volatile.Read(ref _flushRequested) != 0;
+    public bool HasWork =>
+        _ring.Published != Volatile.Read(ref _ringPosition) || Volatile.Read(ref _flushRequested) != 0;
 
     /// <summary>Asks for a sync of what is written, even without news. Any thread.</summary>
     public void RequestFlush() => Volatile.Write(ref _flushRequested, 1);
@@ -83,7 +94,10 @@ internal sealed class JournalWriter
             outcome = WriteRun(published, ref budget);
 
         bool moved = _end.Position != before.Position;
-        bool due = flush || _log.Options.Flush == Durability.Fsync || _end.Position - _log.Durable.Position >= BackgroundFlushBytes;
+        bool due =
+            flush
+            || _log.Options.Flush == Durability.Fsync
+            || _end.Position - _log.Durable.Position >= BackgroundFlushBytes;
         if (moved)
         {
             _log.Written.Write(_end);
@@ -96,7 +110,9 @@ internal sealed class JournalWriter
             _host.OnCommitted(_end.Position - before.Position);
         if (_end.Position >= _requestAt)
             RequestNext();
-        return outcome == WriteOutcome.Blocked ? outcome : _ring.Published != _ringPosition ? WriteOutcome.More : WriteOutcome.Drained;
+        return outcome == WriteOutcome.Blocked ? outcome
+            : _ring.Published != _ringPosition ? WriteOutcome.More
+            : WriteOutcome.Drained;
     }
 
     private WriteOutcome WriteRun(long published, ref int budget)
@@ -138,7 +154,15 @@ internal sealed class JournalWriter
             var batch = new BatchView(run[at..]);
             at += batch.Length;
             if (at == run.Length)
-                return new LogEnd(_end.Position + at, batch.NextOffset, batch.AppendTime, _end.Ordinal, batch.HeaderCrc);
+            {
+                return new LogEnd(
+                    _end.Position + at,
+                    batch.NextOffset,
+                    batch.AppendTime,
+                    _end.Ordinal,
+                    batch.HeaderCrc
+                );
+            }
         }
     }
 
@@ -159,10 +183,21 @@ internal sealed class JournalWriter
             return false;
         }
         if (!_source.HasRoom(SegmentGrowth.Next(roll.FileBytes, _log.Options)))
-            _log.DiskFull = true; // Before the appender needs the next one: what it accepts then would have to wait for space.
+            // Before the appender needs the next one: what it accepts then would have to wait for space.
+            _log.DiskFull = true;
         _ = _rolls.TryDequeue(out _);
         Segment? sealedSegment = _segment;
-        _segment = new Segment(_log.Files, _log.PathOf(ordinal, SegmentName.Log), roll.Header, roll.FileBytes, file, roll.Index) { Owner = _host };
+        _segment = new Segment(
+            _log.Files,
+            _log.PathOf(ordinal, SegmentName.Log),
+            roll.Header,
+            roll.FileBytes,
+            file,
+            roll.Index
+        )
+        {
+            Owner = _host,
+        };
         _end = _end with { Ordinal = ordinal, ChainCrc = _segment.Crc };
         _segment.Acquire();
         sealedSegment?.Release();
@@ -221,7 +256,8 @@ internal sealed class JournalWriter
         }
     }
 
-    private long RequestPoint() => _segment is null ? long.MaxValue : _segment.BasePosition + (_segment.FileBytes / 4 * 3);
+    private long RequestPoint() =>
+        _segment is null ? long.MaxValue : _segment.BasePosition + (_segment.FileBytes / 4 * 3);
 
     private void RequestNext()
     {

@@ -6,7 +6,9 @@ using LightQ.Storage.Segments;
 namespace LightQ.Storage.Writing;
 
 /// <summary>Gives batches their offsets and puts them into the ring; decides where segments begin.</summary>
-/// <remarks>One thread at a time: the caller holds the log's append lock. Never blocks, never touches the disk.</remarks>
+/// <remarks>
+/// One thread at a time: the caller holds the log's append lock. Never blocks, never touches the disk.
+/// </remarks>
 internal sealed class LogAppender
 {
     private readonly LogState _log;
@@ -30,11 +32,18 @@ internal sealed class LogAppender
         _rolls = rolls;
         _clock = clock;
         LogEnd end = log.Written.Read();
-        (_nextOffset, _position, _ordinal, _lastTime, _chainCrc) = (end.Offset, end.Position, end.Ordinal, end.AppendTime, end.ChainCrc);
+        (_nextOffset, _position, _ordinal, _lastTime, _chainCrc) = (
+            end.Offset,
+            end.Position,
+            end.Ordinal,
+            end.AppendTime,
+            end.ChainCrc
+        );
         if (log.Segments.Last is { } active)
         {
             _segmentStart = active.BasePosition - SegmentHeader.PageSize;
-            _limit = active.Header.Key.IsNone ? _position : active.Limit; // A segment without a key takes no more batches.
+            // A segment without a key takes no more batches.
+            _limit = active.Header.Key.IsNone ? _position : active.Limit;
             _fileBytes = active.FileBytes;
             _index = active.Index;
         }
@@ -54,7 +63,10 @@ internal sealed class LogAppender
             case ClaimResult.Full:
                 return AppendResult.Full;
             case ClaimResult.TooLarge:
-                throw new ArgumentException($"The batch has {batch.Length} bytes; this journal takes {_ring.MaxEntryLength}.", nameof(batch));
+                throw new ArgumentException(
+                    $"The batch has {batch.Length} bytes; this journal takes {_ring.MaxEntryLength}.",
+                    nameof(batch)
+                );
         }
         if (_position + batch.Length > _limit)
         {
@@ -87,9 +99,19 @@ internal sealed class LogAppender
         int bytes = SegmentGrowth.Next(_fileBytes, _log.Options);
         JournalOptions options = _log.Options;
         var header = new SegmentHeader(
-            options.TopicId, options.Incarnation, _ordinal + 1, _nextOffset, _position, _lastTime, _log.Epoch, _chainCrc, _log.Key);
+            options.TopicId,
+            options.Incarnation,
+            _ordinal + 1,
+            _nextOffset,
+            _position,
+            _lastTime,
+            _log.Epoch,
+            _chainCrc,
+            _log.Key
+        );
         _index = new SegmentIndex(_position, bytes);
-        _rolls.Enqueue(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke())); // Before the first batch behind it is published.
+        // Before the first batch behind it is published.
+        _rolls.Enqueue(new SegmentRoll(header, bytes, _index, options.ProducerSnapshot?.Invoke()));
         _ordinal++;
         _fileBytes = bytes;
         _segmentStart = _position - SegmentHeader.PageSize;

@@ -75,21 +75,29 @@ internal sealed class LogState
         set => Volatile.Write(ref _diskFull, value);
     }
 
-    /// <summary>What was accepted could not be written for want of space: it waits, and nothing more is accepted.</summary>
+    /// <summary>
+    /// What was accepted could not be written for want of space: it waits, and nothing more is accepted.
+    /// </summary>
     public bool IsBlocked
     {
         get => Volatile.Read(ref _isBlocked);
         set => Volatile.Write(ref _isBlocked, value);
     }
 
-    /// <summary>Whether the disk knows where the epoch began. It does not when the disk was full at the start; nothing may be appended until then.</summary>
+    /// <summary>
+    /// Whether the disk knows where the epoch began. It does not when the disk was full at the start; nothing may be
+    /// appended until then.
+    /// </summary>
     public bool IsEpochKept
     {
         get => Volatile.Read(ref _isEpochKept);
         set => Volatile.Write(ref _isEpochKept, value);
     }
 
-    /// <summary>The checkpoint says that the log ends exactly where it says, as after a clean stop. It must say otherwise before a byte is written.</summary>
+    /// <summary>
+    /// The checkpoint says that the log ends exactly where it says, as after a clean stop. It must say otherwise before
+    /// a byte is written.
+    /// </summary>
     public bool AtRest
     {
         get => Volatile.Read(ref _atRest);
@@ -103,7 +111,9 @@ internal sealed class LogState
         set => Volatile.Write(ref _closed, value);
     }
 
-    /// <summary>Log position from which on messages are still in memory, because this process wrote them lately.</summary>
+    /// <summary>
+    /// Log position from which on messages are still in memory, because this process wrote them lately.
+    /// </summary>
     /// <param name="tailBytes">How much that is.</param>
     public long TailStart(long tailBytes) => Math.Max(OpenedAt, Written.Position - tailBytes);
 
@@ -112,7 +122,16 @@ internal sealed class LogState
     {
         LogEnd durable = Durable.Read();
         if (Segments.Next(segment) is { Header: var next })
-            return new LogEnd(next.BasePosition, next.BaseOffset, next.PreviousTime, segment.Header.Ordinal, next.PreviousCrc);
+        {
+            return new LogEnd(
+                next.BasePosition,
+                next.BaseOffset,
+                next.PreviousTime,
+                segment.Header.Ordinal,
+                next.PreviousCrc
+            );
+        }
+
         return durable.Ordinal == segment.Header.Ordinal ? durable : null;
     }
 
@@ -123,15 +142,22 @@ internal sealed class LogState
     public IReadOnlyList<JournalDamage> Damage => Volatile.Read(ref _damage);
 
     /// <summary>Whether any of a gap is known to be damaged.</summary>
-    public bool IsDamaged(LogGap gap) => Array.Exists(Volatile.Read(ref _damage), damage => damage.Touches(gap.FirstOffset, gap.LastOffset));
+    public bool IsDamaged(LogGap gap) =>
+        Array.Exists(Volatile.Read(ref _damage), damage => damage.Touches(gap.FirstOffset, gap.LastOffset));
 
-    /// <summary>Takes in what is damaged of a segment, in place of what was known of it, and tells what is new. On one thread only.</summary>
+    /// <summary>
+    /// Takes in what is damaged of a segment, in place of what was known of it, and tells what is new. On one thread
+    /// only.
+    /// </summary>
     public void NoteDamage(string file, List<JournalDamage> found)
     {
         JournalDamage[] before = _damage;
         if (before.Length == 0 && found.Count == 0)
             return;
-        Volatile.Write(ref _damage, [.. before.Where(damage => damage.File != file && damage.LastOffset >= StartOffset), .. found]);
+        Volatile.Write(
+            ref _damage,
+            [.. before.Where(damage => damage.File != file && damage.LastOffset >= StartOffset), .. found]
+        );
         foreach (JournalDamage damage in found)
         {
             if (!before.Contains(damage))
@@ -152,5 +178,6 @@ internal sealed class LogState
     /// <returns>True for the first.</returns>
     public bool Fail(JournalFailure failure) => Interlocked.CompareExchange(ref _failure, failure, null) is null;
 
-    public string PathOf(long ordinal, string extension) => Path.Combine(Options.Directory, SegmentName.Of(ordinal, extension));
+    public string PathOf(long ordinal, string extension) =>
+        Path.Combine(Options.Directory, SegmentName.Of(ordinal, extension));
 }

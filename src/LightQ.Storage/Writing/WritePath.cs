@@ -4,8 +4,12 @@ using LightQ.Storage.Segments;
 
 namespace LightQ.Storage.Writing;
 
-/// <summary>What a journal needs only while something is appended to it: the ring, and who fills and drains it.</summary>
-/// <remarks>Made at the first append and given back at rest: 3 KiB of a topic without them, and the ring's pages.</remarks>
+/// <summary>
+/// What a journal needs only while something is appended to it: the ring, and who fills and drains it.
+/// </summary>
+/// <remarks>
+/// Made at the first append and given back at rest: 3 KiB of a topic without them, and the ring's pages.
+/// </remarks>
 internal sealed class WritePath : IDisposable
 {
     private readonly RingMemory _memory;

@@ -13,7 +13,8 @@ namespace LightQ.IntegrationTests.Backups;
 [Trait("Tier", "C")]
 public sealed class BackupFailureTests
 {
-    private const int Failed = 1, Unavailable = 69;
+    private const int Failed = 1,
+        Unavailable = 69;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
@@ -26,17 +27,38 @@ public sealed class BackupFailureTests
         FaultRun.RequireTier("It runs and kills processes.");
         using var directory = new TemporaryDirectory();
         await using TestServer server = await StartAsync(megabytes: 4);
-        using (Process backup = LightQTool.Start(server.ConnectionString, "backup", directory.File("b"), "--rate", "1MiB"))
+        using (
+            Process backup = LightQTool.Start(server.ConnectionString, "backup", directory.File("b"), "--rate", "1MiB")
+        )
         {
-            await Eventually.TrueAsync(() => Directory.Exists(directory.File("b")) && Directory.GetFiles(directory.File("b"), "*.seg", SearchOption.AllDirectories).Length > 0, Patience, () => "It has not begun.");
+            await Eventually.TrueAsync(
+                () =>
+                    Directory.Exists(directory.File("b"))
+                    && Directory.GetFiles(directory.File("b"), "*.seg", SearchOption.AllDirectories).Length > 0,
+                Patience,
+                () => "It has not begun."
+            );
             backup.Kill();
             await backup.WaitForExitAsync(Cancelled);
         }
-        (await LightQTool.RunAsync(null, "backup", "verify", directory.File("b"))).FailedWith(Failed, "holds no complete backup");
-        (await LightQTool.RunAsync(null, "restore", directory.File("b"), "--data", directory.File("d"))).FailedWith(Failed, "holds no complete backup");
-        (await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("b"))).FailedWith(Failed, "is not empty, or holds a backup that was not finished");
+        (await LightQTool.RunAsync(null, "backup", "verify", directory.File("b"))).FailedWith(
+            Failed,
+            "holds no complete backup"
+        );
+        (await LightQTool.RunAsync(null, "restore", directory.File("b"), "--data", directory.File("d"))).FailedWith(
+            Failed,
+            "holds no complete backup"
+        );
+        (await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("b"))).FailedWith(
+            Failed,
+            "is not empty, or holds a backup that was not finished"
+        );
         Assert.False(Directory.Exists(directory.File("d")));
-        Assert.Contains("2 topics", (await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("b2"))).Succeeded().Text, StringComparison.Ordinal);
+        Assert.Contains(
+            "2 topics",
+            (await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("b2"))).Succeeded().Text,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -53,15 +75,43 @@ public sealed class BackupFailureTests
         Assert.Throws<BackupException>(() => BackupVerification.Verify(target, cancellationToken: Cancelled));
 
         (await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("b"))).Succeeded();
-        ToolResult noRoom = await LightQTool.RunAsync(null, "restore", directory.File("b"), "--data", Path.Combine(disk.Path, "d"));
+        ToolResult noRoom = await LightQTool.RunAsync(
+            null,
+            "restore",
+            directory.File("b"),
+            "--data",
+            Path.Combine(disk.Path, "d")
+        );
         noRoom.FailedLastWith(Failed);
         Assert.Contains("is full: the backup has", noRoom.Errors, StringComparison.Ordinal);
-        (await LightQTool.RunAsync(null, "server", "--data", Path.Combine(disk.Path, "d"), "--data-port", "0", "--control-port", "0", "--web-port", "0")).FailedWith(Unavailable, "not restored to its end");
+        (
+            await LightQTool.RunAsync(
+                null,
+                "server",
+                "--data",
+                Path.Combine(disk.Path, "d"),
+                "--data-port",
+                "0",
+                "--control-port",
+                "0",
+                "--web-port",
+                "0"
+            )
+        ).FailedWith(Unavailable, "not restored to its end");
 
-        (await LightQTool.RunAsync("lightq://127.0.0.1:1?control=1", "backup", directory.File("nobody"))).FailedLastWith(Unavailable);
+        (
+            await LightQTool.RunAsync("lightq://127.0.0.1:1?control=1", "backup", directory.File("nobody"))
+        ).FailedLastWith(Unavailable);
         Assert.False(Directory.Exists(directory.File("nobody")));
 
-        string segment = Directory.GetFiles(Path.Combine(server.Directory, "topics", server.Broker.GetTopic("t0").Id.ToString("N")), "*.seg", SearchOption.AllDirectories).Order().First();
+        string segment = Directory
+            .GetFiles(
+                Path.Combine(server.Directory, "topics", server.Broker.GetTopic("t0").Id.ToString("N")),
+                "*.seg",
+                SearchOption.AllDirectories
+            )
+            .Order()
+            .First();
         using (FileStream file = File.OpenWrite(segment))
         {
             file.Position = 8000;
@@ -71,7 +121,9 @@ public sealed class BackupFailureTests
         damaged.FailedLastWith(Failed);
         Assert.Contains("What the broker stores is damaged", damaged.Errors, StringComparison.Ordinal);
         Assert.Contains("topic t0: ", damaged.Errors, StringComparison.Ordinal);
-        ToolResult kept = (await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("kept"), "--allow-damaged")).Succeeded();
+        ToolResult kept = (
+            await LightQTool.RunAsync(server.ConnectionString, "backup", directory.File("kept"), "--allow-damaged")
+        ).Succeeded();
         Assert.Contains("damaged on the broker", kept.Text, StringComparison.Ordinal);
         (await LightQTool.RunAsync(null, "backup", "verify", directory.File("kept"))).Succeeded();
     }
@@ -84,7 +136,11 @@ public sealed class BackupFailureTests
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("t0", cancellationToken: Cancelled);
         byte[] body = new byte[64 * 1024];
-        await Task.WhenAll(Enumerable.Range(0, megabytes * 16).Select(_ => producer.PublishAsync(body, cancellationToken: Cancelled).AsTask()));
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, megabytes * 16)
+                .Select(_ => producer.PublishAsync(body, cancellationToken: Cancelled).AsTask())
+        );
         return server;
     }
 }

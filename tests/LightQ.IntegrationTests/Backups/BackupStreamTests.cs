@@ -14,7 +14,10 @@ public sealed class BackupStreamTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 },
+            Cancelled
+        );
         await client.Topics.CreateAsync(new TopicSpec("prices") { Kind = TopicKind.Transient }, Cancelled);
         await client.PublishAsync("orders", "hello"u8, cancellationToken: Cancelled);
 
@@ -25,7 +28,10 @@ public sealed class BackupStreamTests
         var begin = Assert.IsType<BackupBegin>(parts[0]);
         Assert.Equal(server.Broker.Id.ToString("N"), begin.BrokerId);
         var end = Assert.IsType<BackupEnd>(parts[^1]);
-        Assert.Equal([("orders", 2, true), ("prices", 1, false)], end.Topics.Select(t => (t.Name, t.Partitions, t.IsDurable)));
+        Assert.Equal(
+            [("orders", 2, true), ("prices", 1, false)],
+            end.Topics.Select(t => (t.Name, t.Partitions, t.IsDurable))
+        );
         Assert.Empty(end.SkippedTopics);
         var files = new Dictionary<string, (long Said, long Sent)>();
         string file = "";
@@ -44,6 +50,11 @@ public sealed class BackupStreamTests
     public async Task A_rate_below_zero_is_refused()
     {
         await using var client = new LightQClient("lightq://localhost");
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await client.Operations.BackupAsync(-1, cancellationToken: Cancelled).GetAsyncEnumerator(Cancelled).MoveNextAsync());
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () =>
+            await client
+                .Operations.BackupAsync(-1, cancellationToken: Cancelled)
+                .GetAsyncEnumerator(Cancelled)
+                .MoveNextAsync()
+        );
     }
 }

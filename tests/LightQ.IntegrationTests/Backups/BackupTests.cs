@@ -27,18 +27,40 @@ public sealed class BackupTests
         using var directory = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 3, MaxMessageBytes = 16 * 1024, SegmentBytes = 512 * 1024 }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("orders")
+            {
+                Kind = TopicKind.Durable,
+                Partitions = 3,
+                MaxMessageBytes = 16 * 1024,
+                SegmentBytes = 512 * 1024,
+            },
+            Cancelled
+        );
         await client.Topics.CreateAsync(new TopicSpec("doomed") { Kind = TopicKind.Durable }, Cancelled);
         await client.Topics.CreateAsync(new TopicSpec("prices") { Kind = TopicKind.Transient }, Cancelled);
         await PublishOneAsync(client, "doomed");
         var acked = new ConcurrentDictionary<(int Partition, long Offset), string>();
         var settled = new ConcurrentDictionary<(int Partition, long Offset), bool>();
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
-        Task[] load = [.. Enumerable.Range(0, 3).Select(i => PublishAsync(client, i, acked, stop.Token)), SettleAsync(client, settled, stop.Token)];
-        await Eventually.TrueAsync(() => acked.Count > 3000 && settled.Count > 1000, Patience, () => $"{acked.Count} acknowledged, {settled.Count} settled");
+        Task[] load =
+        [
+            .. Enumerable.Range(0, 3).Select(i => PublishAsync(client, i, acked, stop.Token)),
+            SettleAsync(client, settled, stop.Token),
+        ];
+        await Eventually.TrueAsync(
+            () => acked.Count > 3000 && settled.Count > 1000,
+            Patience,
+            () => $"{acked.Count} acknowledged, {settled.Count} settled"
+        );
 
         (int Partition, long Offset)[] before = [.. acked.Keys];
-        var job = new BackupJob(directory.File("backup"), bytesPerSecond: 2 << 20, allowDamaged: false, new CommandConsole());
+        var job = new BackupJob(
+            directory.File("backup"),
+            bytesPerSecond: 2 << 20,
+            allowDamaged: false,
+            new CommandConsole()
+        );
         Task<BackupView> backing = job.RunAsync(LightQClientOptions.Parse(server.ConnectionString), Cancelled);
         await client.Topics.DeleteAsync("doomed", Cancelled);
         await client.Topics.CreateAsync(new TopicSpec("late") { Kind = TopicKind.Durable }, Cancelled);
@@ -47,7 +69,11 @@ public sealed class BackupTests
         await Task.WhenAll(load);
         Assert.Empty(made.Damaged);
 
-        BackupManifest manifest = BackupRestore.Run(directory.File("backup"), directory.File("data"), cancellationToken: Cancelled);
+        BackupManifest manifest = BackupRestore.Run(
+            directory.File("backup"),
+            directory.File("data"),
+            cancellationToken: Cancelled
+        );
         Assert.Equal(3, manifest.Topics.Single(t => t.Name == "orders").Partitions);
         Assert.False(manifest.Topics.Single(t => t.Name == "prices").Durable);
         (await LightQTool.RunAsync(null, "journal", "verify", directory.File("data"))).Succeeded();
@@ -58,12 +84,19 @@ public sealed class BackupTests
         await using var reader = new LightQClient(restored.ConnectionString);
         Dictionary<(int Partition, long Offset), string> found = await ReadAllAsync(restored, reader);
         Assert.All(before, at => Assert.Equal(acked[at], found[at]));
-        Assert.All(found, m => Assert.Equal(acked[m.Key], m.Value)); // Nothing that nobody published; what was under way is acknowledged by now.
+        // Nothing that nobody published; what was under way is acknowledged by now.
+        Assert.All(found, m => Assert.Equal(acked[m.Key], m.Value));
 
         // The group: what it gets again and what it had settled before are everything.
         HashSet<(int, long)> again = await RestOfGroupAsync(restored, reader);
-        Assert.All(found.Keys.Where(at => !again.Contains(at)), at => Assert.True(settled.ContainsKey(at), $"{at} was neither settled before nor delivered again"));
-        Assert.True(again.Count < found.Count - 500, $"The group began anew: {again.Count} of {found.Count} messages came again.");
+        Assert.All(
+            found.Keys.Where(at => !again.Contains(at)),
+            at => Assert.True(settled.ContainsKey(at), $"{at} was neither settled before nor delivered again")
+        );
+        Assert.True(
+            again.Count < found.Count - 500,
+            $"The group began anew: {again.Count} of {found.Count} messages came again."
+        );
         Assert.Empty(restored.Log.Errors);
     }
 
@@ -75,7 +108,11 @@ public sealed class BackupTests
         FaultRun.RequireTier("It takes seconds.");
         using var directory = new TemporaryDirectory();
         await using TestServer server = await TestServer.StartAsync();
-        LightQClientOptions admin = LightQClientOptions.Parse(server.ConnectionString) with { User = "admin", Password = server.AdminPassword };
+        LightQClientOptions admin = LightQClientOptions.Parse(server.ConnectionString) with
+        {
+            User = "admin",
+            Password = server.AdminPassword,
+        };
         string token;
         await using (var client = new LightQClient(admin))
         {
@@ -83,21 +120,54 @@ public sealed class BackupTests
             await client.Users.GrantAsync("alice", UserRight.Publish, "orders", Cancelled);
             token = (await client.Users.CreateTokenAsync("alice", null, "", Cancelled)).Token;
         }
-        foreach (LightQClientOptions stranger in new[] { LightQClientOptions.Parse(server.ConnectionString), admin with { User = "alice", Password = "correct horse" } })
+        foreach (
+            LightQClientOptions stranger in new[]
+            {
+                LightQClientOptions.Parse(server.ConnectionString),
+                admin with
+                {
+                    User = "alice",
+                    Password = "correct horse",
+                },
+            }
+        )
         {
-            LightQException refused = await Assert.ThrowsAsync<LightQException>(() => BackUpAsync(stranger, directory.File("refused")));
+            LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+                BackUpAsync(stranger, directory.File("refused"))
+            );
             Assert.Equal(stranger.User is null ? ErrorCode.Unauthenticated : ErrorCode.PermissionDenied, refused.Code);
             Assert.False(Directory.Exists(directory.File("refused")));
         }
         await BackUpAsync(admin, directory.File("backup"));
-        Assert.All(Directory.GetFiles(directory.File("backup"), "*", SearchOption.AllDirectories), file => Assert.DoesNotContain(server.AdminPassword, File.ReadAllText(file, Encoding.Latin1), StringComparison.Ordinal));
+        Assert.All(
+            Directory.GetFiles(directory.File("backup"), "*", SearchOption.AllDirectories),
+            file =>
+                Assert.DoesNotContain(
+                    server.AdminPassword,
+                    File.ReadAllText(file, Encoding.Latin1),
+                    StringComparison.Ordinal
+                )
+        );
 
         BackupRestore.Run(directory.File("backup"), directory.File("data"), cancellationToken: Cancelled);
         await using TestServer restored = await TestServer.StartAsync(directory.File("data"));
         Assert.NotEqual(server.AdminPassword, restored.AdminPassword);
-        foreach (LightQClientOptions login in new[] { new LightQClientOptions { User = "alice", Password = "correct horse" }, new LightQClientOptions { Token = token } })
+        foreach (
+            LightQClientOptions login in new[]
+            {
+                new LightQClientOptions { User = "alice", Password = "correct horse" },
+                new LightQClientOptions { Token = token },
+            }
+        )
         {
-            await using var client = new LightQClient(login with { Host = "127.0.0.1", DataPort = restored.DataPort, ControlPort = restored.ControlPort });
+            await using var client = new LightQClient(
+                login with
+                {
+                    Host = "127.0.0.1",
+                    DataPort = restored.DataPort,
+                    ControlPort = restored.ControlPort,
+                }
+            );
             Assert.Equal("orders", Assert.Single((await client.Users.WhoAmIAsync(Cancelled)).Grants).Topic);
         }
     }
@@ -112,7 +182,9 @@ public sealed class BackupTests
         await client.Topics.CreateAsync(new TopicSpec("open") { Kind = TopicKind.Durable }, Cancelled);
         await BackUpAsync(anonymous, directory.File("before"));
         await client.Topics.SetCredentialsAsync("open", "own", "a password", Cancelled);
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => BackUpAsync(anonymous, directory.File("after")));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+            BackUpAsync(anonymous, directory.File("after"))
+        );
         Assert.Equal(ErrorCode.Unauthenticated, refused.Code);
     }
 
@@ -145,14 +217,27 @@ public sealed class BackupTests
 
     private static async Task PublishNamedAsync(LightQClient client, string name, int count)
     {
-        await using Producer producer = await client.CreateProducerAsync("orders", new ProducerOptions { Name = name }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "orders",
+            new ProducerOptions { Name = name },
+            Cancelled
+        );
         for (int i = 0; i < count; i++)
             await producer.PublishAsync(Encoding.UTF8.GetBytes($"{name} {i}"), cancellationToken: Cancelled);
     }
 
-    private static async Task PublishAsync(LightQClient client, int number, ConcurrentDictionary<(int, long), string> acked, CancellationToken stop)
+    private static async Task PublishAsync(
+        LightQClient client,
+        int number,
+        ConcurrentDictionary<(int, long), string> acked,
+        CancellationToken stop
+    )
     {
-        await using Producer producer = await client.CreateProducerAsync("orders", new ProducerOptions { Name = $"p{number}", Partition = number }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "orders",
+            new ProducerOptions { Name = $"p{number}", Partition = number },
+            Cancelled
+        );
         for (int i = 0; !stop.IsCancellationRequested; i++)
         {
             string body = $"{number} {i} {new string('x', 400)}";
@@ -161,13 +246,18 @@ public sealed class BackupTests
         }
     }
 
-    private static async Task SettleAsync(LightQClient client, ConcurrentDictionary<(int, long), bool> settled, CancellationToken stop)
+    private static async Task SettleAsync(
+        LightQClient client,
+        ConcurrentDictionary<(int, long), bool> settled,
+        CancellationToken stop
+    )
     {
         try
         {
             await foreach (Message message in client.ConsumeAsync("orders", GroupOptions, stop))
             {
-                settled[(message.Partition, message.Offset)] = true; // Before: the broker may know of it when this does not.
+                // Before: the broker may know of it when this does not.
+                settled[(message.Partition, message.Offset)] = true;
                 await message.CompleteAsync(Cancelled);
             }
         }
@@ -177,15 +267,29 @@ public sealed class BackupTests
         }
     }
 
-    private static ConsumeOptions GroupOptions => new() { Group = "billing", Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit, MaxInFlight = 100 };
+    private static ConsumeOptions GroupOptions =>
+        new()
+        {
+            Group = "billing",
+            Start = StartPosition.Earliest,
+            SettleMode = SettleMode.Explicit,
+            MaxInFlight = 100,
+        };
 
-    private static async Task<Dictionary<(int Partition, long Offset), string>> ReadAllAsync(TestServer server, LightQClient client)
+    private static async Task<Dictionary<(int Partition, long Offset), string>> ReadAllAsync(
+        TestServer server,
+        LightQClient client
+    )
     {
         long count = server.Broker.GetTopic("orders").Partitions.Sum(p => p.Log.EndOffset);
         var found = new Dictionary<(int, long), string>();
         if (count == 0)
             return found;
-        await foreach (Message message in client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }).WithCancellation(Cancelled))
+        await foreach (
+            Message message in client
+                .ConsumeAsync("orders", new() { Start = StartPosition.Earliest })
+                .WithCancellation(Cancelled)
+        )
         {
             found.Add((message.Partition, message.Offset), message.GetText());
             if (found.Count == count)
@@ -206,14 +310,21 @@ public sealed class BackupTests
         Task<bool> drained = Task.Run(
             async () =>
             {
-                await Eventually.TrueAsync(async () => (await client.Groups.GetAsync("orders", "billing", Cancelled)).Lag == 0, Patience, () => "The group does not come to the end.");
+                await Eventually.TrueAsync(
+                    async () => (await client.Groups.GetAsync("orders", "billing", Cancelled)).Lag == 0,
+                    Patience,
+                    () => "The group does not come to the end."
+                );
                 await enough.CancelAsync();
                 return true;
             },
-            Cancelled);
+            Cancelled
+        );
         try
         {
-            await foreach (Message message in client.ConsumeAsync("orders", GroupOptions).WithCancellation(enough.Token))
+            await foreach (
+                Message message in client.ConsumeAsync("orders", GroupOptions).WithCancellation(enough.Token)
+            )
             {
                 Assert.True(message.Offset >= reached[message.Partition], "A settled message came again.");
                 again.Add((message.Partition, message.Offset));
@@ -229,5 +340,10 @@ public sealed class BackupTests
     }
 
     private static DateTime[] SegmentTimes(string directory) =>
-        [.. Directory.GetFiles(Path.Combine(directory, "topics"), "*.seg", SearchOption.AllDirectories).Order(StringComparer.Ordinal).Select(File.GetLastWriteTimeUtc)];
+        [
+            .. Directory
+                .GetFiles(Path.Combine(directory, "topics"), "*.seg", SearchOption.AllDirectories)
+                .Order(StringComparer.Ordinal)
+                .Select(File.GetLastWriteTimeUtc),
+        ];
 }

@@ -17,7 +17,11 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         await ControlCalls.FailsAsync(() => ListAsync(server, null), StatusCode.Unauthenticated, "Unauthenticated");
-        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), StatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(
+            () => ListAsync(server, "made-up"),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
     }
 
     [Fact]
@@ -25,10 +29,18 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         LoginResponse login = await LoginAsync(server, "admin", server.AdminPassword);
-        Assert.InRange(login.ExpireTime.ToDateTimeOffset() - DateTimeOffset.UtcNow, TimeSpan.FromMinutes(14), TimeSpan.FromMinutes(16));
+        Assert.InRange(
+            login.ExpireTime.ToDateTimeOffset() - DateTimeOffset.UtcNow,
+            TimeSpan.FromMinutes(14),
+            TimeSpan.FromMinutes(16)
+        );
         await ListAsync(server, login.Token);
         await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), login.Token);
-        await ControlCalls.FailsAsync(() => ListAsync(server, login.Token), StatusCode.Unauthenticated, "Unauthenticated");
+        await ControlCalls.FailsAsync(
+            () => ListAsync(server, login.Token),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
     }
 
     [Theory]
@@ -40,10 +52,16 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync();
         RpcException error = await ControlCalls.FailsAsync(
-            () => LoginAsync(server, user, password ?? server.AdminPassword), StatusCode.Unauthenticated, "Unauthenticated");
+            () => LoginAsync(server, user, password ?? server.AdminPassword),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
         Assert.Equal("User or password is wrong.", error.Status.Detail);
         Assert.Single(server.Log.Lines, l => l.Message.StartsWith("A login from 127.0.0.1:", StringComparison.Ordinal));
-        Assert.DoesNotContain(server.Log.Lines, l => l.Message.Contains(server.AdminPassword, StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            server.Log.Lines,
+            l => l.Message.Contains(server.AdminPassword, StringComparison.Ordinal)
+        );
     }
 
     [Fact]
@@ -51,20 +69,34 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await Task.WhenAll(
-            TakesAsync(() => ControlCalls.FailsAsync(() => LoginAsync(server, "admin", "wrong"), StatusCode.Unauthenticated, "Unauthenticated")),
+            TakesAsync(() =>
+                ControlCalls.FailsAsync(
+                    () => LoginAsync(server, "admin", "wrong"),
+                    StatusCode.Unauthenticated,
+                    "Unauthenticated"
+                )
+            ),
             TakesAsync(async () =>
             {
-                (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Plain, "admin\0wrong");
+                (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(
+                    server.DataPort,
+                    HelloFrame.Plain,
+                    "admin\0wrong"
+                );
                 await using RawClient owned = client;
                 Assert.Equal(FrameType.Error, header.Type);
                 Assert.Equal(ErrorCode.Unauthenticated, FrameCodec.Read<ErrorFrame>(body).Code);
-            }));
+            })
+        );
 
         static async Task TakesAsync(Func<Task> refused)
         {
             long began = Stopwatch.GetTimestamp();
             await refused();
-            Assert.True(Stopwatch.GetElapsedTime(began) > Authenticator.RefusalDelay.Least - TimeSpan.FromMilliseconds(20), "it was refused at once"); // Timers are exact to their tick.
+            Assert.True(
+                Stopwatch.GetElapsedTime(began) > Authenticator.RefusalDelay.Least - TimeSpan.FromMilliseconds(20),
+                "it was refused at once"
+            ); // Timers are exact to their tick.
         }
     }
 
@@ -73,27 +105,49 @@ public sealed class AuthTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await ListAsync(server, null);
-        await ControlCalls.FailsAsync(() => ListAsync(server, "made-up"), StatusCode.Unauthenticated, "Unauthenticated");
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new()), StatusCode.Unauthenticated, "Unauthenticated");
+            () => ListAsync(server, "made-up"),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
+        await ControlCalls.FailsAsync(
+            () => server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new()),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
     }
 
     [Fact]
     public async Task A_user_has_so_many_logins_at_once_and_another_as_many()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { MaxLoginsPerUser = 2 });
-        await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = "alice", Password = "correct horse" });
+        await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>(
+            "CreateUser",
+            new() { Name = "alice", Password = "correct horse" }
+        );
         LoginResponse first = await LoginAsync(server, "admin", server.AdminPassword);
         await LoginAsync(server, "admin", server.AdminPassword);
-        RpcException error = await ControlCalls.FailsAsync(() => LoginAsync(server, "admin", server.AdminPassword), StatusCode.ResourceExhausted, "ResourceExhausted");
+        RpcException error = await ControlCalls.FailsAsync(
+            () => LoginAsync(server, "admin", server.AdminPassword),
+            StatusCode.ResourceExhausted,
+            "ResourceExhausted"
+        );
         Assert.Contains("the limit (MaxLoginsPerUser) is 2", error.Status.Detail, StringComparison.Ordinal);
         await ListAsync(server, first.Token);
         LoginResponse hers = await LoginAsync(server, "alice", "correct horse");
         await LoginAsync(server, "alice", "correct horse");
-        await ControlCalls.FailsAsync(() => LoginAsync(server, "alice", "correct horse"), StatusCode.ResourceExhausted, "ResourceExhausted");
+        await ControlCalls.FailsAsync(
+            () => LoginAsync(server, "alice", "correct horse"),
+            StatusCode.ResourceExhausted,
+            "ResourceExhausted"
+        );
         await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), hers.Token);
         await LoginAsync(server, "alice", "correct horse");
-        await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "alice", Password = "another horse" }, first.Token);
+        await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>(
+            "SetPassword",
+            new() { Name = "alice", Password = "another horse" },
+            first.Token
+        );
         await LoginAsync(server, "alice", "another horse"); // Those before count no more.
     }
 
@@ -110,7 +164,8 @@ public sealed class AuthTests
             byte[] headers = Http2Peer.HeaderBlock(path, [.. shown.Select(t => ("authorization", $"Bearer {t}"))]);
             await peer.SendAsync(peer.Call(headers, isLast: true, new ListTopicsRequest()));
             Http2Frame answer = (await peer.ReadAsync())!.Value;
-            Assert.Equal((Http2FrameType.Headers, shown.Length != 1), (answer.Type, answer.IsLast)); // A refusal is all in the headers.
+            // A refusal is all in the headers.
+            Assert.Equal((Http2FrameType.Headers, shown.Length != 1), (answer.Type, answer.IsLast));
             while (!answer.IsLast)
                 answer = (await peer.ReadAsync())!.Value;
         }

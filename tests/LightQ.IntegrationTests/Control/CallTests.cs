@@ -16,7 +16,8 @@ namespace LightQ.IntegrationTests.Control;
 public sealed class CallTests
 {
     private const int MaxMessage = 64 * 1024;
-    private const string GetTopic = "/lightq.control.v1.Topics/GetTopic", Publish = "/lightq.control.v1.Messages/Publish";
+    private const string GetTopic = "/lightq.control.v1.Topics/GetTopic",
+        Publish = "/lightq.control.v1.Messages/Publish";
 
     private static readonly byte[] Empty = [0, 0, 0, 0, 0];
 
@@ -27,7 +28,10 @@ public sealed class CallTests
     {
         await using TestServer server = await TestServer.StartAsync();
         RpcException error = await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "nothing" }), StatusCode.NotFound, "UnknownTopic");
+            () => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "nothing" }),
+            StatusCode.NotFound,
+            "UnknownTopic"
+        );
         ErrorInfo info = error.GetRpcStatus()!.GetDetail<ErrorInfo>()!;
         Assert.Equal(("lightq", "UnknownTopic"), (info.Domain, info.Reason));
     }
@@ -58,13 +62,32 @@ public sealed class CallTests
     [Fact]
     public async Task A_message_may_be_compressed_and_is_no_longer_than_others_when_inflated()
     {
-        await using TestServer server = await TestServer.StartAsync(o => o with { Http = new() { MaxMessageBytes = MaxMessage } });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                Http = new() { MaxMessageBytes = MaxMessage },
+            }
+        );
         await server.CreateTopicAsync("t");
-        using HttpResponseMessage stored = await PostAsync(server, Publish, Compressed(new byte[MaxMessage / 2]), ("grpc-encoding", "gzip"));
+        using HttpResponseMessage stored = await PostAsync(
+            server,
+            Publish,
+            Compressed(new byte[MaxMessage / 2]),
+            ("grpc-encoding", "gzip")
+        );
         Assert.Equal("0", await StatusAsync(stored));
-        using HttpResponseMessage refused = await PostAsync(server, Publish, Compressed(new byte[20 * MaxMessage]), ("grpc-encoding", "gzip"));
+        using HttpResponseMessage refused = await PostAsync(
+            server,
+            Publish,
+            Compressed(new byte[20 * MaxMessage]),
+            ("grpc-encoding", "gzip")
+        );
         Assert.Equal("8", await StatusAsync(refused));
-        Assert.Contains("Http:MaxMessageBytes", Uri.UnescapeDataString(refused.Headers.GetValues("grpc-message").Single()), StringComparison.Ordinal);
+        Assert.Contains(
+            "Http:MaxMessageBytes",
+            Uri.UnescapeDataString(refused.Headers.GetValues("grpc-message").Single()),
+            StringComparison.Ordinal
+        );
         Assert.Equal(1, server.Server.Limits.Refusals["Http:MaxMessageBytes"]);
     }
 
@@ -72,7 +95,12 @@ public sealed class CallTests
     public async Task A_compression_that_is_not_known_is_UNIMPLEMENTED_and_the_known_one_is_offered()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using HttpResponseMessage response = await PostAsync(server, GetTopic, [1, 0, 0, 0, 0], ("grpc-encoding", "snappy"));
+        using HttpResponseMessage response = await PostAsync(
+            server,
+            GetTopic,
+            [1, 0, 0, 0, 0],
+            ("grpc-encoding", "snappy")
+        );
         Assert.Equal("12", await StatusAsync(response));
         Assert.Contains("gzip", response.Headers.GetValues("grpc-accept-encoding").Single(), StringComparison.Ordinal);
     }
@@ -83,7 +111,12 @@ public sealed class CallTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         byte[] watch = Framed(new WatchTopicStatsRequest { Topic = "t" }.ToByteArray(), isCompressed: false);
-        using HttpResponseMessage response = await PostAsync(server, "/lightq.control.v1.Stats/WatchTopicStats", watch, ("grpc-timeout", "200m"));
+        using HttpResponseMessage response = await PostAsync(
+            server,
+            "/lightq.control.v1.Stats/WatchTopicStats",
+            watch,
+            ("grpc-timeout", "200m")
+        );
         Assert.Equal("4", await StatusAsync(response));
     }
 
@@ -91,7 +124,12 @@ public sealed class CallTests
     public async Task The_longest_deadline_there_is_does_no_harm()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using HttpResponseMessage response = await PostAsync(server, "/lightq.control.v1.Topics/ListTopics", Empty, ("grpc-timeout", "99999999H"));
+        using HttpResponseMessage response = await PostAsync(
+            server,
+            "/lightq.control.v1.Topics/ListTopics",
+            Empty,
+            ("grpc-timeout", "99999999H")
+        );
         Assert.Equal("0", await StatusAsync(response));
     }
 
@@ -110,8 +148,13 @@ public sealed class CallTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
-        IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control
-            .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "t" }, cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        IAsyncEnumerator<WatchTopicStatsResponse> watch = server
+            .Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
+                "WatchTopicStats",
+                new() { Topic = "t" },
+                cancellationToken: Cancel
+            )
+            .GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
         using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> reflection =
             server.Control.Duplex<ServerReflectionRequest, ServerReflectionResponse>("ServerReflectionInfo");
@@ -129,29 +172,40 @@ public sealed class CallTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
-        IAsyncEnumerator<HealthCheckResponse> watch = server.Control
-            .StreamAsync<HealthCheckRequest, HealthCheckResponse>("Watch", new() { Service = "lightq.control.v1.Topics" }, cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        IAsyncEnumerator<HealthCheckResponse> watch = server
+            .Control.StreamAsync<HealthCheckRequest, HealthCheckResponse>(
+                "Watch",
+                new() { Service = "lightq.control.v1.Topics" },
+                cancellationToken: Cancel
+            )
+            .GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
         Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, watch.Current.Status);
         Task stopping = server.Server.StopAsync();
-        do
-            Assert.True(await watch.MoveNextAsync());
+        do Assert.True(await watch.MoveNextAsync());
         while (watch.Current.Status != HealthCheckResponse.Types.ServingStatus.NotServing);
         await stopping;
     }
 
     private static async Task ReadToEndAsync<T>(IAsyncEnumerator<T> responses)
     {
-        while (await responses.MoveNextAsync())
-        {
-        }
+        while (await responses.MoveNextAsync()) { }
     }
 
     private static byte[] Compressed(byte[] body)
     {
         using var output = new MemoryStream();
         using (var gzip = new GZipStream(output, CompressionLevel.Fastest))
-            gzip.Write(new PublishRequest { Topic = "t", Messages = { new PublishedMessage { Body = ByteString.CopyFrom(body) } } }.ToByteArray());
+        {
+            gzip.Write(
+                new PublishRequest
+                {
+                    Topic = "t",
+                    Messages = { new PublishedMessage { Body = ByteString.CopyFrom(body) } },
+                }.ToByteArray()
+            );
+        }
+
         return Framed(output.ToArray(), isCompressed: true);
     }
 
@@ -162,7 +216,12 @@ public sealed class CallTests
         return frame;
     }
 
-    private static async Task<HttpResponseMessage> PostAsync(TestServer server, string path, byte[] body, (string Name, string Value)? header = null)
+    private static async Task<HttpResponseMessage> PostAsync(
+        TestServer server,
+        string path,
+        byte[] body,
+        (string Name, string Value)? header = null
+    )
     {
         using HttpClient http = new();
         using HttpRequestMessage request = new(HttpMethod.Post, new Uri($"http://127.0.0.1:{server.ControlPort}{path}"))
@@ -182,6 +241,10 @@ public sealed class CallTests
     {
         Assert.Equal(HttpStatusCode.OK, response.StatusCode);
         await response.Content.ReadAsByteArrayAsync(Cancel);
-        return (response.Headers.TryGetValues("grpc-status", out IEnumerable<string>? status) ? status : response.TrailingHeaders.GetValues("grpc-status")).Single();
+        return (
+            response.Headers.TryGetValues("grpc-status", out IEnumerable<string>? status)
+                ? status
+                : response.TrailingHeaders.GetValues("grpc-status")
+        ).Single();
     }
 }

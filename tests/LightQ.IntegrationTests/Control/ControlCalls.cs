@@ -12,32 +12,53 @@ internal static class ControlCalls
 {
     public const string CodeTrailer = "lightq-error-code";
 
-    public static async Task<TResponse> CallAsync<TRequest, TResponse>(this GrpcChannel channel, string name, TRequest request, string? token = null)
+    public static async Task<TResponse> CallAsync<TRequest, TResponse>(
+        this GrpcChannel channel,
+        string name,
+        TRequest request,
+        string? token = null
+    )
         where TRequest : class, IMessage<TRequest>
         where TResponse : class, IMessage<TResponse>
     {
-        using AsyncUnaryCall<TResponse> call = channel.CreateCallInvoker().AsyncUnaryCall(Method<TRequest, TResponse>(request, name), null, Options(token), request);
+        using AsyncUnaryCall<TResponse> call = channel
+            .CreateCallInvoker()
+            .AsyncUnaryCall(Method<TRequest, TResponse>(request, name), null, Options(token), request);
         return await call;
     }
 
     public static async IAsyncEnumerable<TResponse> StreamAsync<TRequest, TResponse>(
-        this GrpcChannel channel, string name, TRequest request, string? token = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+        this GrpcChannel channel,
+        string name,
+        TRequest request,
+        string? token = null,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default
+    )
         where TRequest : class, IMessage<TRequest>
         where TResponse : class, IMessage<TResponse>
     {
-        using AsyncServerStreamingCall<TResponse> call =
-            channel.CreateCallInvoker().AsyncServerStreamingCall(Method<TRequest, TResponse>(request, name), null, Options(token), request);
+        using AsyncServerStreamingCall<TResponse> call = channel
+            .CreateCallInvoker()
+            .AsyncServerStreamingCall(Method<TRequest, TResponse>(request, name), null, Options(token), request);
         await foreach (TResponse response in call.ResponseStream.ReadAllAsync(cancellationToken))
             yield return response;
     }
 
-    public static AsyncDuplexStreamingCall<TRequest, TResponse> Duplex<TRequest, TResponse>(this GrpcChannel channel, string name, string? token = null)
+    public static AsyncDuplexStreamingCall<TRequest, TResponse> Duplex<TRequest, TResponse>(
+        this GrpcChannel channel,
+        string name,
+        string? token = null
+    )
         where TRequest : class, IMessage<TRequest>, new()
         where TResponse : class, IMessage<TResponse> =>
-        channel.CreateCallInvoker().AsyncDuplexStreamingCall(Method<TRequest, TResponse>(new TRequest(), name), null, Options(token));
+        channel
+            .CreateCallInvoker()
+            .AsyncDuplexStreamingCall(Method<TRequest, TResponse>(new TRequest(), name), null, Options(token));
 
     /// <summary>The next response; null at the end of the call.</summary>
-    public static async Task<TResponse?> ReadAsync<TRequest, TResponse>(this AsyncDuplexStreamingCall<TRequest, TResponse> call)
+    public static async Task<TResponse?> ReadAsync<TRequest, TResponse>(
+        this AsyncDuplexStreamingCall<TRequest, TResponse> call
+    )
         where TResponse : class =>
         await call.ResponseStream.MoveNext(TestContext.Current.CancellationToken) ? call.ResponseStream.Current : null;
 
@@ -62,12 +83,22 @@ internal static class ControlCalls
             (true, false) => MethodType.ClientStreaming,
             (true, true) => MethodType.DuplexStreaming,
         };
-        return new(type, method.Service.FullName, name, Of<TRequest>(method.InputType), Of<TResponse>(method.OutputType));
+        return new(
+            type,
+            method.Service.FullName,
+            name,
+            Of<TRequest>(method.InputType),
+            Of<TResponse>(method.OutputType)
+        );
     }
 
     private static Marshaller<T> Of<T>(MessageDescriptor type)
-        where T : class, IMessage<T> => Marshallers.Create(message => message.ToByteArray(), ((MessageParser<T>)type.Parser).ParseFrom);
+        where T : class, IMessage<T> =>
+        Marshallers.Create(message => message.ToByteArray(), ((MessageParser<T>)type.Parser).ParseFrom);
 
     private static CallOptions Options(string? token) =>
-        new(token is null ? null : new Metadata { { "authorization", "Bearer " + token } }, cancellationToken: TestContext.Current.CancellationToken);
+        new(
+            token is null ? null : new Metadata { { "authorization", "Bearer " + token } },
+            cancellationToken: TestContext.Current.CancellationToken
+        );
 }

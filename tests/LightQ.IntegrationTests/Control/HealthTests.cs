@@ -1,6 +1,6 @@
 using Grpc.Core;
-using Grpc.Reflection.V1;
 using Grpc.Health.V1;
+using Grpc.Reflection.V1;
 using Xunit;
 using static Grpc.Health.V1.HealthCheckResponse.Types;
 
@@ -16,7 +16,10 @@ public sealed class HealthTests
     public async Task A_ready_server_is_SERVING_also_to_those_who_have_not_logged_in(string service)
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        HealthCheckResponse health = await server.Control.CallAsync<HealthCheckRequest, HealthCheckResponse>("Check", new() { Service = service });
+        HealthCheckResponse health = await server.Control.CallAsync<HealthCheckRequest, HealthCheckResponse>(
+            "Check",
+            new() { Service = service }
+        );
         Assert.Equal(ServingStatus.Serving, health.Status);
     }
 
@@ -24,9 +27,14 @@ public sealed class HealthTests
     public async Task Reflection_lists_every_service_without_a_login()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call =
-            server.Control.Duplex<ServerReflectionRequest, ServerReflectionResponse>("ServerReflectionInfo");
-        await call.RequestStream.WriteAsync(new ServerReflectionRequest { ListServices = "" }, TestContext.Current.CancellationToken);
+        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> call = server.Control.Duplex<
+            ServerReflectionRequest,
+            ServerReflectionResponse
+        >("ServerReflectionInfo");
+        await call.RequestStream.WriteAsync(
+            new ServerReflectionRequest { ListServices = "" },
+            TestContext.Current.CancellationToken
+        );
         await call.RequestStream.CompleteAsync();
         var names = new List<string>();
         while (await call.ReadAsync() is { } response)
@@ -34,9 +42,14 @@ public sealed class HealthTests
         Assert.Superset(
             new HashSet<string>
             {
-                "lightq.control.v1.Topics", "lightq.control.v1.Stats", "lightq.control.v1.Auth", "grpc.health.v1.Health",
-                "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
+                "lightq.control.v1.Topics",
+                "lightq.control.v1.Stats",
+                "lightq.control.v1.Auth",
+                "grpc.health.v1.Health",
+                "grpc.reflection.v1.ServerReflection",
+                "grpc.reflection.v1alpha.ServerReflection",
             },
-            names.ToHashSet());
+            names.ToHashSet()
+        );
     }
 }

@@ -8,7 +8,14 @@ namespace LightQ.IntegrationTests.Control;
 public sealed class RequestTimesTests
 {
     // Durations and timestamps come as two integers of which most pairs mean nothing.
-    private static readonly (long Seconds, int Nanos)[] None = [(long.MaxValue, 0), (long.MinValue, 0), (0, int.MinValue), (0, 1_000_000_000), (1, -1)];
+    private static readonly (long Seconds, int Nanos)[] None =
+    [
+        (long.MaxValue, 0),
+        (long.MinValue, 0),
+        (0, int.MinValue),
+        (0, 1_000_000_000),
+        (1, -1),
+    ];
 
     [Fact]
     public async Task Times_that_are_none_are_refused_by_their_names()
@@ -19,11 +26,51 @@ public sealed class RequestTimesTests
         {
             var time = new Timestamp { Seconds = seconds, Nanos = nanos };
             var duration = new Duration { Seconds = seconds, Nanos = nanos };
-            await RefusedAsync("time", () => server.Control.CallAsync<ResetGroupRequest, ResetGroupResponse>("ResetGroup", new() { Topic = "orders", Group = "workers", Time = time }));
-            await RefusedAsync("retention_age", () => TopicsTests.CreateAsync(server, "bills", new TopicSettings { RetentionAge = duration }));
-            await RefusedAsync("lifetime", () => server.Control.CallAsync<CreateTokenRequest, CreateTokenResponse>("CreateToken", new() { User = "admin", Lifetime = duration }));
-            await RefusedAsync("timeout", () => First(server.Control.StreamAsync<StopRequest, StopProgress>("Stop", new() { Drain = true, Timeout = duration })));
-            await RefusedAsync("interval", () => First(server.Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "orders", Interval = duration })));
+            await RefusedAsync(
+                "time",
+                () =>
+                    server.Control.CallAsync<ResetGroupRequest, ResetGroupResponse>(
+                        "ResetGroup",
+                        new()
+                        {
+                            Topic = "orders",
+                            Group = "workers",
+                            Time = time,
+                        }
+                    )
+            );
+            await RefusedAsync(
+                "retention_age",
+                () => TopicsTests.CreateAsync(server, "bills", new TopicSettings { RetentionAge = duration })
+            );
+            await RefusedAsync(
+                "lifetime",
+                () =>
+                    server.Control.CallAsync<CreateTokenRequest, CreateTokenResponse>(
+                        "CreateToken",
+                        new() { User = "admin", Lifetime = duration }
+                    )
+            );
+            await RefusedAsync(
+                "timeout",
+                () =>
+                    First(
+                        server.Control.StreamAsync<StopRequest, StopProgress>(
+                            "Stop",
+                            new() { Drain = true, Timeout = duration }
+                        )
+                    )
+            );
+            await RefusedAsync(
+                "interval",
+                () =>
+                    First(
+                        server.Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
+                            "WatchTopicStats",
+                            new() { Topic = "orders", Interval = duration }
+                        )
+                    )
+            );
         }
 
         async Task RefusedAsync(string name, Func<Task> call)

@@ -37,11 +37,15 @@ public sealed class StatsTests
                 await foreach (WatchTopicStatsResponse _ in Watch(server, "orders", TimeSpan.FromHours(1)))
                 {
                     readings++;
-                    await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", new() { Name = "orders" });
+                    await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>(
+                        "DeleteTopic",
+                        new() { Name = "orders" }
+                    );
                 }
             },
             StatusCode.NotFound,
-            "TopicDeleted");
+            "TopicDeleted"
+        );
         Assert.Equal(1, readings);
     }
 
@@ -54,9 +58,13 @@ public sealed class StatsTests
         await using TestServer server = await TestServer.StartAsync();
         await TopicsTests.CreateAsync(server, "orders");
         RpcException error = await ControlCalls.FailsAsync(
-            async () => await Watch(server, "orders", new TimeSpan(0, 0, 0, seconds, milliseconds)).GetAsyncEnumerator(TestContext.Current.CancellationToken).MoveNextAsync(),
+            async () =>
+                await Watch(server, "orders", new TimeSpan(0, 0, 0, seconds, milliseconds))
+                    .GetAsyncEnumerator(TestContext.Current.CancellationToken)
+                    .MoveNextAsync(),
             StatusCode.InvalidArgument,
-            "InvalidArgument");
+            "InvalidArgument"
+        );
         Assert.Contains("100 ms to 1 h", error.Status.Detail, StringComparison.Ordinal);
     }
 
@@ -67,8 +75,12 @@ public sealed class StatsTests
         await TopicsTests.CreateAsync(server, "orders");
         foreach (Duration? interval in new[] { null, new Duration() })
         {
-            await using IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control
-                .StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = "orders", Interval = interval }, cancellationToken: TestContext.Current.CancellationToken)
+            await using IAsyncEnumerator<WatchTopicStatsResponse> watch = server
+                .Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
+                    "WatchTopicStats",
+                    new() { Topic = "orders", Interval = interval },
+                    cancellationToken: TestContext.Current.CancellationToken
+                )
                 .GetAsyncEnumerator(TestContext.Current.CancellationToken);
             Assert.True(await watch.MoveNextAsync());
         }
@@ -79,8 +91,8 @@ public sealed class StatsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await TopicsTests.CreateAsync(server, "orders");
-        await using IAsyncEnumerator<WatchTopicStatsResponse> watch =
-            Watch(server, "orders", TimeSpan.FromHours(1)).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<WatchTopicStatsResponse> watch = Watch(server, "orders", TimeSpan.FromHours(1))
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.True(await watch.MoveNextAsync());
         Task<bool> next = watch.MoveNextAsync().AsTask();
         Task stopped = server.Server.StopAsync();
@@ -94,7 +106,10 @@ public sealed class StatsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await TopicsTests.CreateAsync(server, "orders");
-        GetBrokerStatsResponse stats = await server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new());
+        GetBrokerStatsResponse stats = await server.Control.CallAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>(
+            "GetBrokerStats",
+            new()
+        );
         Assert.Equal(server.Broker.Id.ToString("N"), stats.BrokerId);
         Assert.Equal((uint)server.DataPort, stats.DataPort);
         Assert.Equal(1u, stats.TopicsCount);
@@ -107,11 +122,32 @@ public sealed class StatsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", new() { Topic = "none" }), StatusCode.NotFound, "UnknownTopic");
+            () =>
+                server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>(
+                    "GetTopicStats",
+                    new() { Topic = "none" }
+                ),
+            StatusCode.NotFound,
+            "UnknownTopic"
+        );
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", new() { Topic = "none" }), StatusCode.NotFound, "UnknownTopic");
+            () =>
+                server.Control.CallAsync<ListSubscriptionsRequest, ListSubscriptionsResponse>(
+                    "ListSubscriptions",
+                    new() { Topic = "none" }
+                ),
+            StatusCode.NotFound,
+            "UnknownTopic"
+        );
     }
 
-    private static IAsyncEnumerable<WatchTopicStatsResponse> Watch(TestServer server, string topic, TimeSpan interval) =>
-        server.Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>("WatchTopicStats", new() { Topic = topic, Interval = Duration.FromTimeSpan(interval) });
+    private static IAsyncEnumerable<WatchTopicStatsResponse> Watch(
+        TestServer server,
+        string topic,
+        TimeSpan interval
+    ) =>
+        server.Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
+            "WatchTopicStats",
+            new() { Topic = topic, Interval = Duration.FromTimeSpan(interval) }
+        );
 }

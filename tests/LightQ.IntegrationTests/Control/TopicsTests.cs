@@ -29,11 +29,20 @@ public sealed class TopicsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         Topic created = await CreateAsync(server, "orders", new TopicSettings { Kind = TopicKind.Durable });
-        GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" });
+        GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>(
+            "GetTopic",
+            new() { Name = "orders" }
+        );
         Assert.Equal(created, got.Topic);
-        await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", new() { Name = "orders" });
+        await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>(
+            "DeleteTopic",
+            new() { Name = "orders" }
+        );
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" }), StatusCode.NotFound, "UnknownTopic");
+            () => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders" }),
+            StatusCode.NotFound,
+            "UnknownTopic"
+        );
         Assert.NotEqual(created.Id, (await CreateAsync(server, "orders")).Id);
     }
 
@@ -55,7 +64,10 @@ public sealed class TopicsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         RpcException error = await ControlCalls.FailsAsync(
-            () => CreateAsync(server, "orders", new TopicSettings { MaxMessageBytes = ulong.MaxValue }), StatusCode.InvalidArgument, "InvalidArgument");
+            () => CreateAsync(server, "orders", new TopicSettings { MaxMessageBytes = ulong.MaxValue }),
+            StatusCode.InvalidArgument,
+            "InvalidArgument"
+        );
         Assert.Contains("max_message_bytes is 18446744073709551615", error.Status.Detail, StringComparison.Ordinal);
     }
 
@@ -70,15 +82,24 @@ public sealed class TopicsTests
         var request = new ListTopicsRequest { PageSize = 2 };
         do
         {
-            ListTopicsResponse page = await server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", request);
+            ListTopicsResponse page = await server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>(
+                "ListTopics",
+                request
+            );
             Assert.InRange(page.Topics.Count, 1, 2);
             seen.AddRange(page.Topics.Select(t => t.Name));
             request.PageToken = page.NextPageToken;
-        }
-        while (request.PageToken.Length != 0);
+        } while (request.PageToken.Length != 0);
         Assert.Equal(names.Order(StringComparer.Ordinal), seen);
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new() { PageToken = "/" }), StatusCode.InvalidArgument, "InvalidArgument");
+            () =>
+                server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>(
+                    "ListTopics",
+                    new() { PageToken = "/" }
+                ),
+            StatusCode.InvalidArgument,
+            "InvalidArgument"
+        );
     }
 
     [Fact]
@@ -91,24 +112,52 @@ public sealed class TopicsTests
         Assert.False(same.Created);
         Assert.Empty(same.Changes);
 
-        EnsureTopicResponse changed = await EnsureAsync(server, new TopicSettings { RetentionBytes = 1 << 30, RetentionAge = Duration.FromTimeSpan(TimeSpan.FromDays(2)) });
+        EnsureTopicResponse changed = await EnsureAsync(
+            server,
+            new TopicSettings { RetentionBytes = 1 << 30, RetentionAge = Duration.FromTimeSpan(TimeSpan.FromDays(2)) }
+        );
         Assert.Equal(
             [
-                new SettingChange { Setting = "retention_bytes", From = "0", To = "1073741824" },
-                new SettingChange { Setting = "retention_age", From = "00:00:00", To = "2.00:00:00" },
+                new SettingChange
+                {
+                    Setting = "retention_bytes",
+                    From = "0",
+                    To = "1073741824",
+                },
+                new SettingChange
+                {
+                    Setting = "retention_age",
+                    From = "00:00:00",
+                    To = "2.00:00:00",
+                },
             ],
-            changed.Changes);
+            changed.Changes
+        );
         Assert.Equal(TopicKind.Durable, changed.Topic.Settings.Kind);
         Assert.Equal(1UL << 30, changed.Topic.Settings.RetentionBytes);
         Assert.Empty((await EnsureAsync(server, settings)).Changes);
 
-        EnsureTopicResponse reset = await EnsureAsync(server, new TopicSettings { RetentionBytes = 0, RetentionAge = new Duration() });
+        EnsureTopicResponse reset = await EnsureAsync(
+            server,
+            new TopicSettings { RetentionBytes = 0, RetentionAge = new Duration() }
+        );
         Assert.Equal(
             [
-                new SettingChange { Setting = "retention_bytes", From = "1073741824", To = "0" },
-                new SettingChange { Setting = "retention_age", From = "2.00:00:00", To = "00:00:00" },
+                new SettingChange
+                {
+                    Setting = "retention_bytes",
+                    From = "1073741824",
+                    To = "0",
+                },
+                new SettingChange
+                {
+                    Setting = "retention_age",
+                    From = "2.00:00:00",
+                    To = "00:00:00",
+                },
             ],
-            reset.Changes);
+            reset.Changes
+        );
         Assert.Equal(0UL, reset.Topic.Settings.RetentionBytes);
     }
 
@@ -118,10 +167,25 @@ public sealed class TopicsTests
         await using TestServer server = await TestServer.StartAsync();
         await EnsureAsync(server, new TopicSettings { Kind = TopicKind.Durable });
         RpcException error = await ControlCalls.FailsAsync(
-            () => EnsureAsync(server, new TopicSettings { RingBytes = 32 << 20, MaxMessageBytes = 2048, RetentionBytes = 5 }), StatusCode.FailedPrecondition, "TopicExists");
+            () =>
+                EnsureAsync(
+                    server,
+                    new TopicSettings
+                    {
+                        RingBytes = 32 << 20,
+                        MaxMessageBytes = 2048,
+                        RetentionBytes = 5,
+                    }
+                ),
+            StatusCode.FailedPrecondition,
+            "TopicExists"
+        );
         Assert.Contains("ring_bytes is 8388608, not 33554432", error.Status.Detail, StringComparison.Ordinal);
         Assert.Contains("max_message_bytes is 1048576, not 2048", error.Status.Detail, StringComparison.Ordinal);
-        GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "ensured" });
+        GetTopicResponse got = await server.Control.CallAsync<GetTopicRequest, GetTopicResponse>(
+            "GetTopic",
+            new() { Name = "ensured" }
+        );
         Assert.Equal(0UL, got.Topic.Settings.RetentionBytes);
     }
 
@@ -133,10 +197,26 @@ public sealed class TopicsTests
         await CreateAsync(server, "transient", new TopicSettings { Kind = TopicKind.Transient });
         TruncateTopicResponse response = await TruncateAsync(server, new() { Name = "orders", BeforeOffset = -1 });
         Assert.Equal(0, response.StartOffset);
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "other" }), StatusCode.NotFound, "UnknownTopic");
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "orders", BeforeOffset = -2 }), StatusCode.InvalidArgument, "InvalidArgument");
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "transient", BeforeOffset = -1 }), StatusCode.InvalidArgument, "NotSupported");
-        await ControlCalls.FailsAsync(() => TruncateAsync(server, new() { Name = "orders", Partition = 7 }), StatusCode.NotFound, "UnknownPartition");
+        await ControlCalls.FailsAsync(
+            () => TruncateAsync(server, new() { Name = "other" }),
+            StatusCode.NotFound,
+            "UnknownTopic"
+        );
+        await ControlCalls.FailsAsync(
+            () => TruncateAsync(server, new() { Name = "orders", BeforeOffset = -2 }),
+            StatusCode.InvalidArgument,
+            "InvalidArgument"
+        );
+        await ControlCalls.FailsAsync(
+            () => TruncateAsync(server, new() { Name = "transient", BeforeOffset = -1 }),
+            StatusCode.InvalidArgument,
+            "NotSupported"
+        );
+        await ControlCalls.FailsAsync(
+            () => TruncateAsync(server, new() { Name = "orders", Partition = 7 }),
+            StatusCode.NotFound,
+            "UnknownPartition"
+        );
     }
 
     [Fact]
@@ -150,16 +230,27 @@ public sealed class TopicsTests
         await CreateAsync(server, "gone");
         await server.Control.CallAsync<DeleteTopicRequest, DeleteTopicResponse>("DeleteTopic", new() { Name = "gone" });
         await server.RestartAsync();
-        ListTopicsResponse list = await server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new());
+        ListTopicsResponse list = await server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>(
+            "ListTopics",
+            new()
+        );
         Assert.Equal([durable, changed.Topic, transient], list.Topics);
         Assert.Empty(server.Log.Errors);
     }
 
     internal static async Task<Topic> CreateAsync(TestServer server, string name, TopicSettings? settings = null) =>
-        (await server.Control.CallAsync<CreateTopicRequest, CreateTopicResponse>("CreateTopic", new() { Name = name, Settings = settings })).Topic;
+        (
+            await server.Control.CallAsync<CreateTopicRequest, CreateTopicResponse>(
+                "CreateTopic",
+                new() { Name = name, Settings = settings }
+            )
+        ).Topic;
 
     private static Task<EnsureTopicResponse> EnsureAsync(TestServer server, TopicSettings settings) =>
-        server.Control.CallAsync<EnsureTopicRequest, EnsureTopicResponse>("EnsureTopic", new() { Name = "ensured", Settings = settings });
+        server.Control.CallAsync<EnsureTopicRequest, EnsureTopicResponse>(
+            "EnsureTopic",
+            new() { Name = "ensured", Settings = settings }
+        );
 
     private static Task<TruncateTopicResponse> TruncateAsync(TestServer server, TruncateTopicRequest request) =>
         server.Control.CallAsync<TruncateTopicRequest, TruncateTopicResponse>("TruncateTopic", request);

@@ -26,13 +26,25 @@ public sealed class BackPressureTests
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
         await idle.SubscribeAsync("stuck", 1, credit: uint.MaxValue);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer stuck = await client.CreateProducerAsync("stuck", cancellationToken: TestContext.Current.CancellationToken);
-        await using Producer free = await client.CreateProducerAsync("free", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer stuck = await client.CreateProducerAsync(
+            "stuck",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
+        await using Producer free = await client.CreateProducerAsync(
+            "free",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
 
         await FillAsync(stuck);
 
         // On the same connection: the full topic must not stand in the way of publishing and consuming another.
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("free", new ConsumeOptions { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync(
+                "free",
+                new ConsumeOptions { Start = StartPosition.Earliest },
+                TestContext.Current.CancellationToken
+            )
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
         for (int i = 0; i < 100; i++)
         {
             await free.PublishAsync(BitConverter.GetBytes(i), cancellationToken: TestContext.Current.CancellationToken);
@@ -49,13 +61,24 @@ public sealed class BackPressureTests
     [InlineData(64 * 1024 * 1024, false)]
     public async Task What_a_consumer_leaves_unread_stays_with_the_broker(int limit, bool stays)
     {
-        Assert.SkipUnless(LargestSendBuffer() >= 4 * 1024 * 1024, "The system keeps little of a connection anyway, or does not say how much.");
-        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = o.DataPlane with { MaxUnsentBytes = limit } });
+        Assert.SkipUnless(
+            LargestSendBuffer() >= 4 * 1024 * 1024,
+            "The system keeps little of a connection anyway, or does not say how much."
+        );
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                DataPlane = o.DataPlane with { MaxUnsentBytes = limit },
+            }
+        );
         await server.CreateTopicAsync("t");
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort, receiveBuffer: 64 * 1024);
         await idle.SubscribeAsync("t", 1, credit: uint.MaxValue);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
 
         await FillAsync(producer);
 
@@ -74,7 +97,10 @@ public sealed class BackPressureTests
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
         await idle.SubscribeAsync("t", 1, credit: 0);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         long published = await FillAsync(producer);
 
         await idle.SendAsync(new CloseFrame(default, ""), 1);
@@ -92,7 +118,10 @@ public sealed class BackPressureTests
         await using RawClient idle = await RawClient.ConnectAsync(server.DataPort);
         await idle.SubscribeAsync("t", 1, credit: 0);
         await using var client = new LightQClient(server.ConnectionString);
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         await FillAsync(producer);
 
         Task<byte[]> closed = idle.ReadAsync(FrameType.Closed);
@@ -103,7 +132,8 @@ public sealed class BackPressureTests
                 return closed.IsCompleted;
             },
             TimeSpan.FromSeconds(30),
-            () => "the subscription was not ended");
+            () => "the subscription was not ended"
+        );
         byte[] body = await closed;
 
         Assert.Equal(LightQ.Client.ErrorCode.SlowConsumer, FrameCodec.Read<ClosedFrame>(body).Code);
@@ -113,14 +143,19 @@ public sealed class BackPressureTests
     [Fact]
     public async Task A_producer_that_never_reads_its_acks_is_stopped_by_its_window()
     {
-        await using TestServer server = await TestServer.StartAsync(o => o with { DataPlane = new() { Heartbeat = TimeSpan.FromMinutes(5), StalledReaderTimeout = TimeSpan.FromHours(1) } });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                DataPlane = new() { Heartbeat = TimeSpan.FromMinutes(5), StalledReaderTimeout = TimeSpan.FromHours(1) },
+            }
+        );
         await server.CreateTopicAsync("t");
         await using RawClient deaf = await RawClient.ConnectAsync(server.DataPort);
         await deaf.OpenProducerAsync("t", 1);
         byte[] frame = RawClient.PublishFrame(1, RawClient.Batch(0, 64));
         bool cut = false;
         // One ack may stand for many frames, so how many it takes depends on who is faster.
-        for (var sending = Stopwatch.StartNew(); !cut && sending.Elapsed < TimeSpan.FromSeconds(60);)
+        for (var sending = Stopwatch.StartNew(); !cut && sending.Elapsed < TimeSpan.FromSeconds(60); )
         {
             try
             {
@@ -143,9 +178,11 @@ public sealed class BackPressureTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         Partition partition = server.Broker.GetTopic("t").Partitions[0];
-        // The pools of buffers first grow to what so many clients use at once. Then a round must leave nothing at all behind.
+        // The pools of buffers first grow to what so many clients use at once. Then a round must leave nothing at all
+        // behind.
         const int Rounds = 20;
-        long grown = long.MaxValue, before = 0;
+        long grown = long.MaxValue,
+            before = 0;
         for (int round = 0; round < Rounds && grown >= LeakBytes; round++)
         {
             await VanishAsync(server, 100);
@@ -177,7 +214,12 @@ public sealed class BackPressureTests
     private static long LargestSendBuffer()
     {
         const string Sizes = "/proc/sys/net/ipv4/tcp_wmem";
-        return File.Exists(Sizes) ? long.Parse(File.ReadAllText(Sizes).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[^1], System.Globalization.CultureInfo.InvariantCulture) : 0;
+        return File.Exists(Sizes)
+            ? long.Parse(
+                File.ReadAllText(Sizes).Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)[^1],
+                System.Globalization.CultureInfo.InvariantCulture
+            )
+            : 0;
     }
 
     /// <summary>Publishes until the topic is full and nothing moves any more.</summary>

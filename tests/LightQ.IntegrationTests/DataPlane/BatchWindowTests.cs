@@ -28,10 +28,16 @@ public sealed class BatchWindowTests
             Assert.Equal((uint)Most, opened.BatchWindow);
             await SendAsync(client, opened, 0, Most);
             await Eventually.TrueAsync(
-                () => partition.Log.EndOffset == Most && !partition.Producers[0].IsBusy, Patience, () => $"{partition.Log.EndOffset} are stored"); // And acknowledged, to nobody.
+                () => partition.Log.EndOffset == Most && !partition.Producers[0].IsBusy,
+                Patience,
+                () => $"{partition.Log.EndOffset} are stored"
+            ); // And acknowledged, to nobody.
             await SendAsync(client, opened, Most, 2 * Most);
             await Eventually.TrueAsync(
-                () => server.Broker.PendingBytes == Most * Batch(opened, 0).Length, Patience, () => $"{partition.Log.EndOffset} are stored, {server.Broker.PendingBytes} bytes wait");
+                () => server.Broker.PendingBytes == Most * Batch(opened, 0).Length,
+                Patience,
+                () => $"{partition.Log.EndOffset} are stored, {server.Broker.PendingBytes} bytes wait"
+            );
             Assert.Equal(Most, partition.Log.EndOffset);
         }
         await server.ConnectionsAsync(0);
@@ -54,9 +60,14 @@ public sealed class BatchWindowTests
         await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
         ProducerOpenedFrame opened = await OpenAsync(client);
 
-        await client.SendAsync(RawClient.PublishFrame(Stream, [.. Enumerable.Range(0, Most + 1).SelectMany(i => Batch(opened, i))]));
+        await client.SendAsync(
+            RawClient.PublishFrame(Stream, [.. Enumerable.Range(0, Most + 1).SelectMany(i => Batch(opened, i))])
+        );
 
-        Assert.Equal((Most, new AckRange(Most, 1, ErrorCode.WindowExceeded, -1)), await ReadAcksAsync(client, 0, Most + 1));
+        Assert.Equal(
+            (Most, new AckRange(Most, 1, ErrorCode.WindowExceeded, -1)),
+            await ReadAcksAsync(client, 0, Most + 1)
+        );
         ClosedFrame closed = await ReadClosedAsync(client);
         Assert.Equal(ErrorCode.WindowExceeded, closed.Code);
         Assert.Equal(Most, partition.Log.EndOffset);
@@ -86,7 +97,12 @@ public sealed class BatchWindowTests
         {
             (FrameHeader header, byte[] body) = await client.ReadAsync();
             if (header.Type is 0 or FrameType.Error)
-                Assert.Fail($"The connection ends: {(body is null ? "" : FrameCodec.Read<ErrorFrame>(body).ToString())}");
+            {
+                Assert.Fail(
+                    $"The connection ends: {(body is null ? "" : FrameCodec.Read<ErrorFrame>(body).ToString())}"
+                );
+            }
+
             if (header.Type == FrameType.Ping)
                 await client.SendAsync(new PongFrame(FrameCodec.Read<PingFrame>(body).Payload));
             if (header.Type != FrameType.PublishAck)

@@ -9,13 +9,17 @@ namespace LightQ.IntegrationTests.DataPlane;
 
 public sealed class HostileClientTests
 {
-    public static TheoryData<string, byte[]> ForeignProtocols => new()
-    {
-        { "HTTP", Encoding.ASCII.GetBytes("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") },
-        { "HTTP/2", Encoding.ASCII.GetBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") },
-        { "TLS", [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
-        { "Kafka", [0, 0, 0, 0x14, 0, 0x12, 0, 3, 0, 0, 0, 1, 0, 4, 0x74, 0x65, 0x73, 0x74, 0, 0, 0, 0, 0, 0] },
-    };
+    public static TheoryData<string, byte[]> ForeignProtocols =>
+        new()
+        {
+            { "HTTP", Encoding.ASCII.GetBytes("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") },
+            { "HTTP/2", Encoding.ASCII.GetBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") },
+            {
+                "TLS",
+                [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            },
+            { "Kafka", [0, 0, 0, 0x14, 0, 0x12, 0, 3, 0, 0, 0, 1, 0, 4, 0x74, 0x65, 0x73, 0x74, 0, 0, 0, 0, 0, 0] },
+        };
 
     [Theory]
     [MemberData(nameof(ForeignProtocols))]
@@ -71,11 +75,18 @@ public sealed class HostileClientTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
-        (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Anonymous, "");
+        (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(
+            server.DataPort,
+            HelloFrame.Anonymous,
+            ""
+        );
         await using RawClient owned = client;
         Assert.Equal(FrameType.Welcome, header.Type);
         WelcomeFrame welcome = FrameCodec.Read<WelcomeFrame>(body);
-        Assert.Equal((4_194_304u, 4_194_288u, 4_128_752u, 10_000u), (welcome.MaxFrameBytes, welcome.MaxBatchBytes, welcome.MaxMessageBytes, welcome.HeartbeatMilliseconds));
+        Assert.Equal(
+            (4_194_304u, 4_194_288u, 4_128_752u, 10_000u),
+            (welcome.MaxFrameBytes, welcome.MaxBatchBytes, welcome.MaxMessageBytes, welcome.HeartbeatMilliseconds)
+        );
         ProducerOpenedFrame opened = await client.OpenProducerAsync("t", 1);
         Assert.Equal((1_114_112u, 1_048_576L), (opened.MaxBatchBytes, opened.MaxMessageBytes));
     }
@@ -106,7 +117,10 @@ public sealed class HostileClientTests
         byte[] hostile = RawClient.Batch(0, 100);
         BinaryPrimitives.WriteUInt32LittleEndian(hostile.AsSpan(BatchLayout.RecordCount), uint.MaxValue);
         BinaryPrimitives.WriteUInt32LittleEndian(hostile.AsSpan(BatchLayout.OffsetSpan), uint.MaxValue);
-        BinaryPrimitives.WriteUInt32LittleEndian(hostile.AsSpan(BatchLayout.HeaderCrc), BatchView.ComputeHeaderCrc(hostile.AsSpan(0, BatchLayout.HeaderSize)));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            hostile.AsSpan(BatchLayout.HeaderCrc),
+            BatchView.ComputeHeaderCrc(hostile.AsSpan(0, BatchLayout.HeaderSize))
+        );
         await client.SendAsync(RawClient.PublishFrame(1, hostile));
 
         ClosedFrame closed = await ReadClosedAsync(client, 1);

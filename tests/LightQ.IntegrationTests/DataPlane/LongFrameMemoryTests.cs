@@ -11,7 +11,9 @@ public sealed class LongFrameMemoryTests
 {
     private const int Peers = 200;
 
-    /// <summary>What may stay of more than 300 MiB: it was 2 with shared blocks let go, and 125 or more without.</summary>
+    /// <summary>
+    /// What may stay of more than 300 MiB: it was 2 with shared blocks let go, and 125 or more without.
+    /// </summary>
     private const int KeptMiB = 50;
 
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
@@ -33,21 +35,33 @@ public sealed class LongFrameMemoryTests
             peers.Add(await RawClient.ConnectAsync(server.DataPort));
         byte[] frame = new byte[4_000_000];
         new FrameHeader(frame.Length, FrameType.Publish, 0, 1, 0).Write(frame);
-        await Parallel.ForEachAsync(peers, TestContext.Current.CancellationToken, async (peer, _) =>
-        {
-            try
+        await Parallel.ForEachAsync(
+            peers,
+            TestContext.Current.CancellationToken,
+            async (peer, _) =>
             {
-                await peer.SendAsync(frame.AsMemory(0, frame.Length - 1));
+                try
+                {
+                    await peer.SendAsync(frame.AsMemory(0, frame.Length - 1));
+                }
+                catch (IOException)
+                {
+                    // DataPlane:MaxAssemblyBytes is met, and this one was refused.
+                }
             }
-            catch (IOException)
-            {
-                // DataPlane:MaxAssemblyBytes is met, and this one was refused.
-            }
-        });
-        await Eventually.TrueAsync(() => Resident() > before + 200, Patience, () => $"{Resident()} MiB, and {before} before");
+        );
+        await Eventually.TrueAsync(
+            () => Resident() > before + 200,
+            Patience,
+            () => $"{Resident()} MiB, and {before} before"
+        );
         foreach (RawClient peer in peers)
             await peer.DisposeAsync();
 
-        await Eventually.TrueAsync(() => Resident() <= before + KeptMiB, Patience, () => $"{Resident()} MiB stay, and {before} were there before");
+        await Eventually.TrueAsync(
+            () => Resident() <= before + KeptMiB,
+            Patience,
+            () => $"{Resident()} MiB stay, and {before} were there before"
+        );
     }
 }

@@ -15,9 +15,7 @@ internal sealed class RawClient : IAsyncDisposable
     private readonly byte[] _header = new byte[FrameHeader.Size];
     private NetworkStream _stream = null!;
 
-    private RawClient()
-    {
-    }
+    private RawClient() { }
 
     public Socket Socket => _tcp.Client;
 
@@ -42,7 +40,11 @@ internal sealed class RawClient : IAsyncDisposable
     }
 
     /// <summary>Connects and says who it is; what the broker answers is in the result.</summary>
-    public static async Task<(RawClient Client, FrameHeader Header, byte[] Body)> LogInAsync(int port, string mechanism, string credentials)
+    public static async Task<(RawClient Client, FrameHeader Header, byte[] Body)> LogInAsync(
+        int port,
+        string mechanism,
+        string credentials
+    )
     {
         RawClient client = await ConnectAsync(port, greet: false);
         client.Socket.NoDelay = true; // Or each answer behind two small frames takes 40 ms.
@@ -58,7 +60,15 @@ internal sealed class RawClient : IAsyncDisposable
         int at = BatchLayout.HeaderSize;
         for (int i = 0; i < records; i++)
             at += RecordWriter.Write(bytes.AsSpan(at), body);
-        return bytes[..BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, records, origin ?? new BatchOrigin(0, 0, sequence), 0)];
+        return bytes[
+            ..BatchWriter.Complete(
+                bytes,
+                at - BatchLayout.HeaderSize,
+                records,
+                origin ?? new BatchOrigin(0, 0, sequence),
+                0
+            )
+        ];
     }
 
     public static byte[] PublishFrame(uint stream, byte[] batch)
@@ -90,9 +100,20 @@ internal sealed class RawClient : IAsyncDisposable
     }
 
     public async Task<SubscribedFrame> SubscribeAsync(
-        string topic, uint stream, uint credit, StartKind start = StartKind.Earliest, SettleMode settle = SettleMode.Automatic, SlowPolicy slow = SlowPolicy.TopicDefault, uint slowTimeout = 0)
+        string topic,
+        uint stream,
+        uint credit,
+        StartKind start = StartKind.Earliest,
+        SettleMode settle = SettleMode.Automatic,
+        SlowPolicy slow = SlowPolicy.TopicDefault,
+        uint slowTimeout = 0
+    )
     {
-        await SendAsync(new SubscribeFrame(topic, 0, "", start, 0, -1, 0, 0, settle, slow, 0, SlowTimeoutMilliseconds: slowTimeout), stream, stream);
+        await SendAsync(
+            new SubscribeFrame(topic, 0, "", start, 0, -1, 0, 0, settle, slow, 0, SlowTimeoutMilliseconds: slowTimeout),
+            stream,
+            stream
+        );
         if (credit != 0)
             await SendAsync(new CreditFrame(credit), stream);
         return FrameCodec.Read<SubscribedFrame>(await ReadAsync(FrameType.Subscribed));
@@ -127,7 +148,11 @@ internal sealed class RawClient : IAsyncDisposable
             if (header.Type == 0)
                 throw new InvalidOperationException($"The connection ended while waiting for {type}.");
             if (header.Type is FrameType.Error or FrameType.Closed)
-                throw new InvalidOperationException($"{header.Type} while waiting for {type}: {FrameCodec.Read<ErrorFrame>(body)}");
+            {
+                throw new InvalidOperationException(
+                    $"{header.Type} while waiting for {type}: {FrameCodec.Read<ErrorFrame>(body)}"
+                );
+            }
         }
     }
 

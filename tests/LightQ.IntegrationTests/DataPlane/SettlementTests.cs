@@ -29,11 +29,28 @@ public sealed class SettlementTests
         await using TestServer server = await TestServer.StartAsync();
         await using RawClient client = await DeliverAsync(server, messages: 2);
 
-        await SettleAsync(client, 0, Complete(0, 1), Complete(0, 1), Complete(1, 5), Complete(long.MaxValue, uint.MaxValue), new SettleRange(SettleKind.Abandon, 0, 1, 1), Complete(1, 1, deliveryId: 77));
+        await SettleAsync(
+            client,
+            0,
+            Complete(0, 1),
+            Complete(0, 1),
+            Complete(1, 5),
+            Complete(long.MaxValue, uint.MaxValue),
+            new SettleRange(SettleKind.Abandon, 0, 1, 1),
+            Complete(1, 1, deliveryId: 77)
+        );
 
         Assert.Equal(
-            [(SettleOutcome.Done, 0), (SettleOutcome.Unknown, 0), (SettleOutcome.Unknown, 1), (SettleOutcome.Unknown, long.MaxValue), (SettleOutcome.Unknown, 1), (SettleOutcome.Unknown, 1)],
-            await ReadSettledAsync(client, 0));
+            [
+                (SettleOutcome.Done, 0),
+                (SettleOutcome.Unknown, 0),
+                (SettleOutcome.Unknown, 1),
+                (SettleOutcome.Unknown, long.MaxValue),
+                (SettleOutcome.Unknown, 1),
+                (SettleOutcome.Unknown, 1),
+            ],
+            await ReadSettledAsync(client, 0)
+        );
         Assert.Equal(1, server.Broker.GetTopic("t").Partitions[0].Counters.MessagesSettled);
     }
 
@@ -100,20 +117,43 @@ public sealed class SettlementTests
     [InlineData("workers", SettleMode.Explicit, 0, ErrorCode.NotSupported)]
     [InlineData("", SettleMode.Explicit, 1, ErrorCode.InvalidArgument)]
     [InlineData("workers", SettleMode.Automatic, 1, ErrorCode.InvalidArgument)]
-    public async Task A_transient_topic_has_no_groups_that_settle_and_nobody_else_a_limit_in_flight(string group, SettleMode settle, uint mostInFlight, ErrorCode expected)
+    public async Task A_transient_topic_has_no_groups_that_settle_and_nobody_else_a_limit_in_flight(
+        string group,
+        SettleMode settle,
+        uint mostInFlight,
+        ErrorCode expected
+    )
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         await using RawClient client = await RawClient.ConnectAsync(server.DataPort);
 
-        await client.SendAsync(new SubscribeFrame("t", 0, group, StartKind.Earliest, 0, -1, 0, 0, settle, SlowPolicy.TopicDefault, mostInFlight), Stream, 4);
+        await client.SendAsync(
+            new SubscribeFrame(
+                "t",
+                0,
+                group,
+                StartKind.Earliest,
+                0,
+                -1,
+                0,
+                0,
+                settle,
+                SlowPolicy.TopicDefault,
+                mostInFlight
+            ),
+            Stream,
+            4
+        );
 
         (FrameHeader header, byte[] body) = await client.ReadAsync();
         Assert.Equal((FrameType.Closed, 4u), (header.Type, header.Tag));
         Assert.Equal(expected, FrameCodec.Read<ClosedFrame>(body).Code);
     }
 
-    /// <summary>A client that was sent some messages on a subscription with explicit settlement; stream 1 is its producer.</summary>
+    /// <summary>
+    /// A client that was sent some messages on a subscription with explicit settlement; stream 1 is its producer.
+    /// </summary>
     private static async Task<RawClient> DeliverAsync(TestServer server, int messages)
     {
         await server.CreateTopicAsync("t");
@@ -127,7 +167,8 @@ public sealed class SettlementTests
         return client;
     }
 
-    private static SettleRange Complete(long first, uint count, uint deliveryId = 0) => new(SettleKind.Complete, deliveryId, first, count);
+    private static SettleRange Complete(long first, uint count, uint deliveryId = 0) =>
+        new(SettleKind.Complete, deliveryId, first, count);
 
     private static Task SettleAsync(RawClient client, uint tag, params SettleRange[] ranges)
     {

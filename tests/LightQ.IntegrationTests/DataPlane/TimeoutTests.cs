@@ -9,8 +9,11 @@ namespace LightQ.IntegrationTests.DataPlane;
 /// <summary>What the data plane does when its clock says so. Nothing here waits for time to pass.</summary>
 public sealed class TimeoutTests
 {
-    private static readonly TimeSpan Heartbeat = TimeSpan.FromSeconds(10), Handshake = TimeSpan.FromSeconds(5), Linger = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan Heartbeat = TimeSpan.FromSeconds(10),
+        Handshake = TimeSpan.FromSeconds(5),
+        Linger = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan Moment = TimeSpan.FromSeconds(0.5);
+
     /// <summary>Bytes that a peer's system does not take unless it reads, and the broker's keeps for it.</summary>
     private const int MoreThanIsReceived = 500_000;
 
@@ -53,7 +56,10 @@ public sealed class TimeoutTests
         _time.Advance(Moment);
         Assert.Equal(default, (await client.ReadAsync()).Header);
         await server.ConnectionsAsync(0);
-        Assert.Contains(server.Log.Lines, l => l.Message.Contains("was silent for three heartbeats", StringComparison.Ordinal));
+        Assert.Contains(
+            server.Log.Lines,
+            l => l.Message.Contains("was silent for three heartbeats", StringComparison.Ordinal)
+        );
     }
 
     [Fact]
@@ -66,7 +72,9 @@ public sealed class TimeoutTests
         for (int beat = 0; beat < 10; beat++)
         {
             _time.Advance(Heartbeat);
-            await client.SendAsync(new PongFrame(FrameCodec.Read<PingFrame>(await client.ReadAsync(FrameType.Ping)).Payload));
+            await client.SendAsync(
+                new PongFrame(FrameCodec.Read<PingFrame>(await client.ReadAsync(FrameType.Ping)).Payload)
+            );
             await RoundTripAsync(client);
         }
         Assert.Equal(1, server.Server.ConnectionCount);
@@ -96,7 +104,8 @@ public sealed class TimeoutTests
         byte[] frame = RawClient.PublishFrame(1, RawClient.Batch(0, 100_000));
 
         await client.SendAsync(frame.AsMemory(0, 100));
-        await Task.Delay(100, TestContext.Current.CancellationToken); // Nothing says that bytes of half a frame have been received.
+        // Nothing says that bytes of half a frame have been received.
+        await Task.Delay(100, TestContext.Current.CancellationToken);
         _time.Advance(Heartbeat - Moment);
         await client.SendAsync(frame.AsMemory(100, 1));
         await Task.Delay(100, TestContext.Current.CancellationToken);

@@ -3,7 +3,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.DataPlane;
 
-/// <summary>What a connection costs that has not said Hello. What is counted is the whole process's, so nothing runs beside it.</summary>
+/// <summary>
+/// What a connection costs that has not said Hello. What is counted is the whole process's, so nothing runs beside it.
+/// </summary>
 [Collection(nameof(AllocationTests))]
 public sealed class UnwelcomedMemoryTests
 {

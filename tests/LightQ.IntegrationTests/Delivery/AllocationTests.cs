@@ -10,18 +10,24 @@ namespace LightQ.IntegrationTests.Delivery;
 [Collection(nameof(AllocationTests))]
 public sealed class AllocationTests
 {
-    private const int Messages = 200_000, BodyBytes = 100, Publishers = 100;
+    private const int Messages = 200_000,
+        BodyBytes = 100,
+        Publishers = 100;
 
     /// <summary>So small that a round has more than five thousand batches.</summary>
     private const int BatchBytes = 4096;
 
     /// <summary>
-    /// A fifth of a byte a message, less than 8 bytes a batch: an object for each of either would be far more. What is below it is the round's own,
-    /// state machines of this test and the housekeeping's timers: 6 KB, 16 KB with a hundred publishers.
+    /// A fifth of a byte a message, less than 8 bytes a batch: an object for each of either would be far more. What is
+    /// below it is the round's own, state machines of this test and the housekeeping's timers: 6 KB, 16 KB with a
+    /// hundred publishers.
     /// </summary>
     private const int RoundBytes = 40_000;
 
-    /// <summary>The first rounds fill the pools and a later one may need a buffer more than any before, or a new segment; what is allocated per message is so in every round.</summary>
+    /// <summary>
+    /// The first rounds fill the pools and a later one may need a buffer more than any before, or a new segment; what
+    /// is allocated per message is so in every round.
+    /// </summary>
     private const int MostRounds = 20;
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
@@ -33,19 +39,42 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, true)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Thread, false, true)]
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async, false, true)]
-    public async Task Batches_allocate_nothing_measured_or_not_encrypted_or_not(ClientTopicKind kind, ReceiveMode mode, bool isMeasured = false, bool isEncrypted = false)
+    public async Task Batches_allocate_nothing_measured_or_not_encrypted_or_not(
+        ClientTopicKind kind,
+        ReceiveMode mode,
+        bool isMeasured = false,
+        bool isEncrypted = false
+    )
     {
 #if DEBUG
-        Assert.SkipWhen(isEncrypted, "The compiler makes the state machines of asynchronous methods classes in debug builds.");
+        Assert.SkipWhen(
+            isEncrypted,
+            "The compiler makes the state machines of asynchronous methods classes in debug builds."
+        );
 #endif
         long measured = 0;
         using MeterListener? listener = isMeasured ? Listen(messages => Interlocked.Add(ref measured, messages)) : null;
-        await using TestServer server = await TestServer.StartAsync(o => o with { Tls = new() { SelfSigned = isEncrypted } });
-        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                Tls = new() { SelfSigned = isEncrypted },
+            }
+        );
+        await using var client = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                ReceiveMode = mode,
+            }
+        );
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
-        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
-        await using IAsyncEnumerator<MessageBatch> batches =
-            client.ConsumeBatchesAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            new ProducerOptions { BatchBytes = BatchBytes },
+            Cancelled
+        );
+        await using IAsyncEnumerator<MessageBatch> batches = client
+            .ConsumeBatchesAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         using BatchBuilder batch = producer.CreateBatch();
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
@@ -68,7 +97,7 @@ public sealed class AllocationTests
 
         async Task ConsumeAsync()
         {
-            for (int received = 0; received < Messages;)
+            for (int received = 0; received < Messages; )
             {
                 Assert.True(await batches.MoveNextAsync());
                 received += batches.Current.Count;
@@ -84,21 +113,45 @@ public sealed class AllocationTests
     [InlineData(ClientTopicKind.Transient, ReceiveMode.Async, SettleMode.Explicit)]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Thread, SettleMode.Explicit, "workers")]
     [InlineData(ClientTopicKind.Durable, ReceiveMode.Async, SettleMode.Explicit, "workers")]
-    public async Task Messages_one_by_one_allocate_nothing(ClientTopicKind kind, ReceiveMode mode, SettleMode settle = SettleMode.Automatic, string? group = null)
+    public async Task Messages_one_by_one_allocate_nothing(
+        ClientTopicKind kind,
+        ReceiveMode mode,
+        SettleMode settle = SettleMode.Automatic,
+        string? group = null
+    )
     {
         await using TestServer server = await TestServer.StartAsync();
-        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
+        await using var client = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                ReceiveMode = mode,
+            }
+        );
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
-        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { BatchBytes = BatchBytes }, Cancelled);
-        await using IAsyncEnumerator<Message> messages =
-            client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = settle, Group = group }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            new ProducerOptions { BatchBytes = BatchBytes },
+            Cancelled
+        );
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync(
+                "t",
+                new ConsumeOptions
+                {
+                    Start = StartPosition.Earliest,
+                    SettleMode = settle,
+                    Group = group,
+                },
+                Cancelled
+            )
+            .GetAsyncEnumerator(Cancelled);
 
         await AssertNoneAsync(() => Task.WhenAll(PublishAsync(), ConsumeAsync()));
 
         async Task PublishAsync()
         {
             byte[] body = new byte[BodyBytes];
-            for (int sent = 0; sent < Messages;)
+            for (int sent = 0; sent < Messages; )
             {
                 if (producer.TryPublish(body))
                     sent++;
@@ -159,11 +212,13 @@ public sealed class AllocationTests
         var allocated = new List<long>();
         do
         {
-            Assert.True(allocated.Count < MostRounds, $"Bytes allocated by rounds of {Messages} messages: {string.Join(", ", allocated)}");
+            Assert.True(
+                allocated.Count < MostRounds,
+                $"Bytes allocated by rounds of {Messages} messages: {string.Join(", ", allocated)}"
+            );
             long before = GC.GetTotalAllocatedBytes(precise: true);
             await round();
             allocated.Add(GC.GetTotalAllocatedBytes(precise: true) - before);
-        }
-        while (allocated[^1] >= RoundBytes);
+        } while (allocated[^1] >= RoundBytes);
     }
 }

@@ -6,7 +6,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Delivery;
 
-/// <summary>What becomes of the messages that a member holds when it dies: lost by default, and not with a processor.</summary>
+/// <summary>
+/// What becomes of the messages that a member holds when it dies: lost by default, and not with a processor.
+/// </summary>
 public sealed class DeadMemberTests
 {
     private const int Messages = 3;
@@ -21,9 +23,15 @@ public sealed class DeadMemberTests
         await PublishAsync(server);
         await using (var dying = new LightQClient(server.ConnectionString))
         {
-            await using IAsyncEnumerator<Message> messages = dying.ConsumeAsync("orders", new() { Group = "billing" }, Cancel).GetAsyncEnumerator(Cancel);
+            await using IAsyncEnumerator<Message> messages = dying
+                .ConsumeAsync("orders", new() { Group = "billing" }, Cancel)
+                .GetAsyncEnumerator(Cancel);
             Assert.True(await messages.MoveNextAsync());
-            await Eventually.TrueAsync(() => Committed(server) == Messages, Patience, () => $"{Committed(server)} of {Messages} count as done");
+            await Eventually.TrueAsync(
+                () => Committed(server) == Messages,
+                Patience,
+                () => $"{Committed(server)} of {Messages} count as done"
+            );
         }
 
         await using var next = new LightQClient(server.ConnectionString);
@@ -58,7 +66,11 @@ public sealed class DeadMemberTests
             return Task.CompletedTask;
         };
         await next.StartAsync(Cancel);
-        await Eventually.TrueAsync(() => handled.Count == Messages, Patience, () => $"{handled.Count} of {Messages} came");
+        await Eventually.TrueAsync(
+            () => handled.Count == Messages,
+            Patience,
+            () => $"{handled.Count} of {Messages} came"
+        );
         Assert.Equal(["0", "1", "2"], handled.Order());
     }
 
@@ -78,7 +90,8 @@ public sealed class DeadMemberTests
             await producer.PublishAsync(System.Text.Encoding.UTF8.GetBytes($"{i}"), cancellationToken: Cancel);
     }
 
-    private static long Committed(TestServer server) => server.Broker.GetTopic("orders").Partitions[0].Groups().Single().Committed;
+    private static long Committed(TestServer server) =>
+        server.Broker.GetTopic("orders").Partitions[0].Groups().Single().Committed;
 
     /// <summary>Never done with the message it has.</summary>
     private sealed class Hanging : IMessageHandler

@@ -8,7 +8,10 @@ using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Delivery;
 
-/// <summary>Messages that are published now and delivered later: once, in the order in which they are due, whatever happens to the broker meanwhile.</summary>
+/// <summary>
+/// Messages that are published now and delivered later: once, in the order in which they are due, whatever happens to
+/// the broker meanwhile.
+/// </summary>
 public sealed class DelayedDeliveryTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -24,7 +27,11 @@ public sealed class DelayedDeliveryTests
     {
         await using TestServer server = await TestServer.StartAsync(time: _time);
         await using LightQClient client = await ConnectAsync(server);
-        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { Compression = codec, CompressionMinimumBytes = 0 }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            new ProducerOptions { Compression = codec, CompressionMinimumBytes = 0 },
+            Cancelled
+        );
         await using var messages = Consume(client);
         Assert.Equal(0, (await PublishAsync(producer, "ten aaaaaaaaaaaaaaaaaaaa", 10)).Offset);
         await PublishAsync(producer, "five", 5);
@@ -50,7 +57,10 @@ public sealed class DelayedDeliveryTests
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         await PublishAsync(producer, "lost", 5);
         await PublishAsync(producer, "kept", 6);
-        string segment = Directory.GetFiles(Path.Combine(server.Directory, "topics"), "*.seg", SearchOption.AllDirectories).Order(StringComparer.Ordinal).First();
+        string segment = Directory
+            .GetFiles(Path.Combine(server.Directory, "topics"), "*.seg", SearchOption.AllDirectories)
+            .Order(StringComparer.Ordinal)
+            .First();
         using (FileStream file = new(segment, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite))
         {
             byte[] start = new byte[8 * 1024];
@@ -59,7 +69,9 @@ public sealed class DelayedDeliveryTests
             file.WriteByte((byte)'L');
         }
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using var messages = client
+            .ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gaps.Add }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         _time.Advance(TimeSpan.FromSeconds(7));
 
         Assert.True(await messages.MoveNextAsync());
@@ -74,7 +86,11 @@ public sealed class DelayedDeliveryTests
         await using TestServer server = await TestServer.StartAsync(time: _time);
         await using (LightQClient client = await ConnectAsync(server))
         {
-            await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { Name = "p" }, Cancelled);
+            await using Producer producer = await client.CreateProducerAsync(
+                "t",
+                new ProducerOptions { Name = "p" },
+                Cancelled
+            );
             for (int i = 0; i < 20; i++)
                 await PublishAsync(producer, $"{20 - i}", 20 - i);
         }
@@ -85,7 +101,11 @@ public sealed class DelayedDeliveryTests
             for (int i = 1; i <= 10; i++)
                 Assert.Equal($"{19 + i} {i}", await NextAsync(messages));
             // The producer's numbers go on where they were: a delivery is nobody's.
-            await using Producer producer = await again.CreateProducerAsync("t", new ProducerOptions { Name = "p" }, Cancelled);
+            await using Producer producer = await again.CreateProducerAsync(
+                "t",
+                new ProducerOptions { Name = "p" },
+                Cancelled
+            );
             Assert.Equal(30, (await PublishAsync(producer, "now", 0)).Offset);
             Assert.Equal("30 now", await NextAsync(messages));
         }
@@ -95,7 +115,14 @@ public sealed class DelayedDeliveryTests
             Assert.Equal(10, (await last.Stats.GetTopicAsync("t", Cancelled)).DelayedMessages);
             _time.Advance(TimeSpan.FromSeconds(15));
             List<string> all = await AllAsync(last, 21);
-            Assert.Equal([.. Enumerable.Range(1, 10).Select(i => $"{19 + i} {i}"), "30 now", .. Enumerable.Range(11, 10).Select(i => $"{20 + i} {i}")], all);
+            Assert.Equal(
+                [
+                    .. Enumerable.Range(1, 10).Select(i => $"{19 + i} {i}"),
+                    "30 now",
+                    .. Enumerable.Range(11, 10).Select(i => $"{20 + i} {i}"),
+                ],
+                all
+            );
         }
     }
 
@@ -137,15 +164,25 @@ public sealed class DelayedDeliveryTests
     {
         const int Others = 5000;
         await using TestServer server = await TestServer.StartAsync(o => o with { TimeProvider = _time });
-        server.Broker.CreateTopic("t", new TopicSettings
-        {
-            Kind = LightQ.Broker.Topics.TopicKind.Durable,
-            MaxMessageBytes = 1024,
-            SegmentBytes = 4 * (1024 + ProtocolLimits.BatchOverheadBytes),
-            RetentionBytes = 1,
-        });
+        server.Broker.CreateTopic(
+            "t",
+            new TopicSettings
+            {
+                Kind = LightQ.Broker.Topics.TopicKind.Durable,
+                MaxMessageBytes = 1024,
+                SegmentBytes = 4 * (1024 + ProtocolLimits.BatchOverheadBytes),
+                RetentionBytes = 1,
+            }
+        );
         long StartOffset() => server.Broker.GetTopic("t").Partitions[0].Log.StartOffset;
-        await using (var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { TimeProvider = _time }))
+        await using (
+            var client = new LightQClient(
+                LightQClientOptions.Parse(server.ConnectionString) with
+                {
+                    TimeProvider = _time,
+                }
+            )
+        )
         {
             await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
             await PublishAsync(producer, "later", 3600);
@@ -164,14 +201,19 @@ public sealed class DelayedDeliveryTests
                 return StartOffset() > 0;
             },
             Patience,
-            () => "Retention waits for the message.");
+            () => "Retention waits for the message."
+        );
         await server.RestartAsync();
         await using var after = new LightQClient(server.ConnectionString);
         TopicStats stats = await after.Stats.GetTopicAsync("t", Cancelled);
         Assert.Equal((1, true), (stats.DelayedMessages, stats.StartOffset > 0));
         await using var messages = Consume(after, StartPosition.Latest);
         ValueTask<bool> coming = messages.MoveNextAsync();
-        await Eventually.TrueAsync(async () => (await after.Stats.ListSubscriptionsAsync("t", Cancelled)).Count == 1, Patience, () => "no subscription");
+        await Eventually.TrueAsync(
+            async () => (await after.Stats.ListSubscriptionsAsync("t", Cancelled)).Count == 1,
+            Patience,
+            () => "no subscription"
+        );
         _time.Advance(TimeSpan.FromHours(1));
         Assert.True(await coming.AsTask().WaitAsync(Patience, Cancelled));
         Assert.Equal("later", messages.Current.GetText());
@@ -194,7 +236,13 @@ public sealed class DelayedDeliveryTests
     [Fact]
     public async Task More_than_may_wait_and_more_than_a_year_are_refused()
     {
-        await using TestServer server = await TestServer.StartAsync(o => o with { TimeProvider = _time, Broker = o.Broker with { MaxDelayedBatches = 2 } });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                TimeProvider = _time,
+                Broker = o.Broker with { MaxDelayedBatches = 2 },
+            }
+        );
         await using LightQClient client = await ConnectAsync(server);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         await PublishAsync(producer, "a", 1);
@@ -207,13 +255,20 @@ public sealed class DelayedDeliveryTests
         await PublishAsync(producer, "c", 1);
 
         var late = new PublishOptions { DeliverAt = _time.GetUtcNow() + TimeSpan.FromDays(366) };
-        LightQException e = await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync("x"u8.ToArray(), late, cancellationToken: Cancelled));
+        LightQException e = await Assert.ThrowsAsync<LightQException>(async () =>
+            await producer.PublishAsync("x"u8.ToArray(), late, cancellationToken: Cancelled)
+        );
         Assert.Equal(ErrorCode.InvalidArgument, e.Code);
         Assert.Throws<ArgumentOutOfRangeException>(() => new PublishOptions { Delay = TimeSpan.FromDays(366) });
     }
 
     private static IAsyncEnumerator<Message> Consume(LightQClient client, StartPosition? start = null) =>
-        client.ConsumeAsync("t", new ConsumeOptions { Start = start ?? StartPosition.Earliest, GapAction = GapAction.Throw }).GetAsyncEnumerator(Cancelled);
+        client
+            .ConsumeAsync(
+                "t",
+                new ConsumeOptions { Start = start ?? StartPosition.Earliest, GapAction = GapAction.Throw }
+            )
+            .GetAsyncEnumerator(Cancelled);
 
     private static async Task<string> NextAsync(IAsyncEnumerator<Message> messages)
     {
@@ -238,5 +293,12 @@ public sealed class DelayedDeliveryTests
     }
 
     private static async Task<PublishAck> PublishAsync(Producer producer, string text, int seconds) =>
-        await producer.PublishAsync(System.Text.Encoding.UTF8.GetBytes(text), new PublishOptions { Delay = TimeSpan.FromSeconds(seconds) }, cancellationToken: Cancelled).AsTask().WaitAsync(Patience, Cancelled);
+        await producer
+            .PublishAsync(
+                System.Text.Encoding.UTF8.GetBytes(text),
+                new PublishOptions { Delay = TimeSpan.FromSeconds(seconds) },
+                cancellationToken: Cancelled
+            )
+            .AsTask()
+            .WaitAsync(Patience, Cancelled);
 }

@@ -21,19 +21,28 @@ public sealed class DurableTopicTests
         {
             await server.CreateTopicAsync("t", TopicKind.Durable);
             await using var client = new LightQClient(server.ConnectionString);
-            await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+            await using Producer producer = await client.CreateProducerAsync(
+                "t",
+                cancellationToken: TestContext.Current.CancellationToken
+            );
             for (int i = 0; i < Messages; i++)
             {
                 while (!producer.TryPublish(BitConverter.GetBytes(i)))
                     await producer.WaitForRoomAsync(TestContext.Current.CancellationToken);
             }
-            PublishAck ack = await producer.PublishAsync(BitConverter.GetBytes(Messages), cancellationToken: TestContext.Current.CancellationToken);
+            PublishAck ack = await producer.PublishAsync(
+                BitConverter.GetBytes(Messages),
+                cancellationToken: TestContext.Current.CancellationToken
+            );
             Assert.Equal((Messages, Durability.Fsync), (ack.Offset, ack.Durability));
         }
 
         await using TestServer again = await TestServer.StartAsync(directory: directory.Path);
         await using var reader = new LightQClient(again.ConnectionString);
-        Assert.Equal(Enumerable.Range(0, Messages + 1).Select(i => (long)i), await ReadAsync(reader, "t", Messages + 1));
+        Assert.Equal(
+            Enumerable.Range(0, Messages + 1).Select(i => (long)i),
+            await ReadAsync(reader, "t", Messages + 1)
+        );
         Assert.Equal(1u, again.Broker.GetTopic("t").Partitions[0].Log.Epoch);
     }
 
@@ -78,7 +87,11 @@ public sealed class DurableTopicTests
         {
             try
             {
-                await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Group = "g", Start = StartPosition.Committed }).WithCancellation(done.Token))
+                await foreach (
+                    Message message in client
+                        .ConsumeAsync("t", new ConsumeOptions { Group = "g", Start = StartPosition.Committed })
+                        .WithCancellation(done.Token)
+                )
                 {
                     seen.Add(message.Offset);
                     if (seen.Count >= Messages)
@@ -149,17 +162,24 @@ public sealed class DurableTopicTests
         for (int i = 0; i < 2; i++)
         {
             (FrameHeader header, byte[] body) = await client.ReadAsync();
-            Assert.Equal((FrameType.Closed, ErrorCode.TopicDeleted), (header.Type, FrameCodec.Read<ClosedFrame>(body).Code));
+            Assert.Equal(
+                (FrameType.Closed, ErrorCode.TopicDeleted),
+                (header.Type, FrameCodec.Read<ClosedFrame>(body).Code)
+            );
         }
         Topic made = await server.CreateTopicAsync("t");
         Assert.NotEqual(old.Id, made.Id);
     }
 
-    private static IEnumerable<long> Offsets(long first, int count) => Enumerable.Range(0, count).Select(i => first + i);
+    private static IEnumerable<long> Offsets(long first, int count) =>
+        Enumerable.Range(0, count).Select(i => first + i);
 
     private static async Task PublishAsync(LightQClient client, int first, int count, int bodyBytes = 4)
     {
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         byte[] body = new byte[bodyBytes];
         for (int i = 0; i < count; i++)
         {
@@ -175,7 +195,11 @@ public sealed class DurableTopicTests
         using var patience = new CancellationTokenSource(Patience);
         var offsets = new List<long>();
         StartPosition start = group is null ? StartPosition.Earliest : StartPosition.Committed;
-        await foreach (Message message in client.ConsumeAsync(topic, new ConsumeOptions { Group = group, Start = start }).WithCancellation(patience.Token))
+        await foreach (
+            Message message in client
+                .ConsumeAsync(topic, new ConsumeOptions { Group = group, Start = start })
+                .WithCancellation(patience.Token)
+        )
         {
             Assert.Equal(message.Offset, BitConverter.ToInt32(message.Body.Span));
             offsets.Add(message.Offset);
@@ -191,9 +215,19 @@ public sealed class DurableTopicTests
         return FrameCodec.Read<ProducerOpenedFrame>(await client.ReadAsync(FrameType.ProducerOpened));
     }
 
-    private static async Task<AckRange> PublishAsync(RawClient client, ProducerOpenedFrame opened, ulong sequence, int records)
+    private static async Task<AckRange> PublishAsync(
+        RawClient client,
+        ProducerOpenedFrame opened,
+        ulong sequence,
+        int records
+    )
     {
-        byte[] batch = RawClient.Batch(sequence, 10, records, new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, sequence));
+        byte[] batch = RawClient.Batch(
+            sequence,
+            10,
+            records,
+            new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, sequence)
+        );
         await client.SendAsync(RawClient.PublishFrame(1, batch));
         byte[] body = await client.ReadAsync(FrameType.PublishAck);
         return new PublishAckFrame(body)[0];

@@ -19,7 +19,14 @@ public sealed class FetchTests
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await PublishAsync(producer, 0, 25);
         int subscriptions = 0;
-        await using MessageConsumer consumer = client.CreateConsumer("jobs", Explicit() with { MaxInFlight = 10, OnSubscribed = _ => subscriptions++ });
+        await using MessageConsumer consumer = client.CreateConsumer(
+            "jobs",
+            Explicit() with
+            {
+                MaxInFlight = 10,
+                OnSubscribed = _ => subscriptions++,
+            }
+        );
 
         var taken = new List<int>();
         while (taken.Count < 25)
@@ -50,7 +57,9 @@ public sealed class FetchTests
         await using MessageConsumer consumer = client.CreateConsumer("jobs", new() { Start = StartPosition.Earliest });
         using var impatient = new CancellationTokenSource();
         Task<IReadOnlyList<Message>> fetch = consumer.FetchAsync(1, Patience, cancellationToken: impatient.Token);
-        await Assert.ThrowsAsync<InvalidOperationException>(() => consumer.FetchAsync(1, Patience, cancellationToken: Cancelled));
+        await Assert.ThrowsAsync<InvalidOperationException>(() =>
+            consumer.FetchAsync(1, Patience, cancellationToken: Cancelled)
+        );
         await impatient.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => fetch);
 
@@ -65,7 +74,14 @@ public sealed class FetchTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         MessageConsumer consumer = client.CreateConsumer("jobs", new() { Start = StartPosition.Earliest });
-        Assert.Equal(ErrorCode.UnknownTopic, (await Assert.ThrowsAsync<LightQException>(() => consumer.FetchAsync(1, Patience, cancellationToken: Cancelled))).Code);
+        Assert.Equal(
+            ErrorCode.UnknownTopic,
+            (
+                await Assert.ThrowsAsync<LightQException>(() =>
+                    consumer.FetchAsync(1, Patience, cancellationToken: Cancelled)
+                )
+            ).Code
+        );
         await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await PublishAsync(producer, 0, 1);
@@ -73,7 +89,9 @@ public sealed class FetchTests
         Assert.Single(await consumer.FetchAsync(5, Patience, cancellationToken: Cancelled));
 
         await consumer.DisposeAsync();
-        await Assert.ThrowsAsync<ObjectDisposedException>(() => consumer.FetchAsync(1, Patience, cancellationToken: Cancelled));
+        await Assert.ThrowsAsync<ObjectDisposedException>(() =>
+            consumer.FetchAsync(1, Patience, cancellationToken: Cancelled)
+        );
     }
 
     private static ConsumeOptions Explicit() => new() { Group = "workers", SettleMode = SettleMode.Explicit };

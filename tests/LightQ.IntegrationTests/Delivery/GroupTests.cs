@@ -14,9 +14,15 @@ public sealed class GroupTests
     [InlineData(ReceiveMode.Async)]
     public async Task A_batch_of_600_jobs_is_shared_by_workers_that_take_one_at_a_time(ReceiveMode mode)
     {
-        const int Jobs = 600, Workers = 4;
+        const int Jobs = 600,
+            Workers = 4;
         await using TestServer server = await TestServer.StartAsync();
-        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
+        await using var client = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                ReceiveMode = mode,
+            }
+        );
         await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         using BatchBuilder batch = producer.CreateBatch();
@@ -54,7 +60,13 @@ public sealed class GroupTests
             }
         }
 
-        static ConsumeOptions Workers1() => new() { Group = "workers", SettleMode = SettleMode.Explicit, MaxInFlight = 1 };
+        static ConsumeOptions Workers1() =>
+            new()
+            {
+                Group = "workers",
+                SettleMode = SettleMode.Explicit,
+                MaxInFlight = 1,
+            };
     }
 
     [Fact]
@@ -66,14 +78,18 @@ public sealed class GroupTests
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await producer.PublishAsync("a"u8.ToArray(), cancellationToken: Cancelled);
         var doomed = new LightQClient(server.ConnectionString);
-        IAsyncEnumerator<Message> first = doomed.ConsumeAsync("jobs", Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
+        IAsyncEnumerator<Message> first = doomed
+            .ConsumeAsync("jobs", Explicit(), Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await first.MoveNextAsync());
         Message held = first.Current.ToOwned();
         Assert.InRange(held.LockedUntil, DateTimeOffset.UtcNow, DateTimeOffset.UtcNow.AddSeconds(30));
 
         await doomed.DisposeAsync();
 
-        await using IAsyncEnumerator<Message> second = client.ConsumeAsync("jobs", Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> second = client
+            .ConsumeAsync("jobs", Explicit(), Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await second.MoveNextAsync());
         Assert.Equal("a", second.Current.GetText());
         Assert.Equal(SettleOutcome.LockExpired, await held.CompleteAsync(Cancelled));
@@ -86,12 +102,17 @@ public sealed class GroupTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable, DeadLetterTopic = "graveyard" }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("jobs") { Kind = TopicKind.Durable, DeadLetterTopic = "graveyard" },
+            Cancelled
+        );
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         var headers = new MessageHeaders();
         headers.Add("type", "order");
         await producer.PublishAsync("poison"u8.ToArray(), "42", headers, Cancelled);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync("jobs", Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client
+            .ConsumeAsync("jobs", Explicit(), Cancelled)
+            .GetAsyncEnumerator(Cancelled);
 
         Assert.True(await jobs.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await jobs.Current.RenewLockAsync(Cancelled));
@@ -101,9 +122,18 @@ public sealed class GroupTests
         Assert.Equal(SettleOutcome.Done, await jobs.Current.DeadLetterAsync("no such customer", Cancelled));
 
         Message dead = await FirstOfAsync(client, "graveyard");
-        Assert.Equal(("poison", "42", "order", "no such customer", "0", "workers", "2"), (
-            dead.GetText(), System.Text.Encoding.UTF8.GetString(dead.Key.Span), Header(dead, "type"), Header(dead, DeadLetterHeader.Reason),
-            Header(dead, DeadLetterHeader.Offset), Header(dead, DeadLetterHeader.Group), Header(dead, DeadLetterHeader.Deliveries)));
+        Assert.Equal(
+            ("poison", "42", "order", "no such customer", "0", "workers", "2"),
+            (
+                dead.GetText(),
+                System.Text.Encoding.UTF8.GetString(dead.Key.Span),
+                Header(dead, "type"),
+                Header(dead, DeadLetterHeader.Reason),
+                Header(dead, DeadLetterHeader.Offset),
+                Header(dead, DeadLetterHeader.Group),
+                Header(dead, DeadLetterHeader.Deliveries)
+            )
+        );
     }
 
     [Fact]
@@ -111,14 +141,18 @@ public sealed class GroupTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec(new string('t', 196)) { Kind = TopicKind.Durable }, Cancelled));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+            client.Topics.CreateAsync(new TopicSpec(new string('t', 196)) { Kind = TopicKind.Durable }, Cancelled)
+        );
         Assert.Equal(ErrorCode.InvalidArgument, refused.Code);
         Assert.Contains("allowed: 195", refused.Message, StringComparison.Ordinal);
         string name = new('t', 195);
         await client.Topics.CreateAsync(new TopicSpec(name) { Kind = TopicKind.Durable }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync(name, cancellationToken: Cancelled);
         await producer.PublishAsync("poison"u8.ToArray(), cancellationToken: Cancelled);
-        await using IAsyncEnumerator<Message> jobs = client.ConsumeAsync(name, Explicit(), Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> jobs = client
+            .ConsumeAsync(name, Explicit(), Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await jobs.MoveNextAsync());
 
         Assert.Equal(SettleOutcome.Done, await jobs.Current.DeadLetterAsync("no such customer", Cancelled));
@@ -137,7 +171,9 @@ public sealed class GroupTests
         for (int i = 0; i < 10; i++)
             Assert.True(batch.TryAdd(BitConverter.GetBytes(i)));
         await producer.PublishAsync(batch, Cancelled);
-        await using IAsyncEnumerator<MessageBatch> jobs = client.ConsumeBatchesAsync("jobs", Explicit() with { MaxInFlight = 4 }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<MessageBatch> jobs = client
+            .ConsumeBatchesAsync("jobs", Explicit() with { MaxInFlight = 4 }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         var seen = new List<int>();
         foreach (int count in (int[])[4, 4, 2])
         {
@@ -150,7 +186,9 @@ public sealed class GroupTests
 
         Assert.Equal(Enumerable.Range(0, 10), seen);
         int all = 0;
-        await foreach (Message message in client.ConsumeAsync("jobs", new() { Start = StartPosition.Earliest }, Cancelled))
+        await foreach (
+            Message message in client.ConsumeAsync("jobs", new() { Start = StartPosition.Earliest }, Cancelled)
+        )
         {
             Assert.Equal(all++, BitConverter.ToInt32(message.BodySpan));
             if (all == 10)
@@ -167,7 +205,9 @@ public sealed class GroupTests
     {
         while (!await client.Topics.ListAsync(Cancelled).AnyAsync(t => t.Name == topic, Cancelled))
             await Task.Delay(10, Cancelled);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync(topic, new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync(topic, new() { Start = StartPosition.Earliest })
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         return messages.Current.ToOwned();
     }

@@ -10,7 +10,10 @@ using ShopJson = LightQ.IntegrationTests.Docs.ShopJson;
 
 namespace LightQ.IntegrationTests.Delivery;
 
-/// <summary>A producer from dependency injection: when it opens, what it does when it is fenced, what its health is, and when it ends.</summary>
+/// <summary>
+/// A producer from dependency injection: when it opens, what it does when it is fenced, what its health is, and when it
+/// ends.
+/// </summary>
 public sealed class HostedProducerTests
 {
     private const string Name = "checkout-1";
@@ -25,13 +28,23 @@ public sealed class HostedProducerTests
     {
         await using TestServer server = await StartServerAsync();
         var eager = new Eager();
-        using IHost host = Build(server.ConnectionString, services => services.AddHostedService(eager.With).AddLightQProducer("orders", Json));
+        using IHost host = Build(
+            server.ConnectionString,
+            services => services.AddHostedService(eager.With).AddLightQProducer("orders", Json)
+        );
         await host.StartAsync(Cancel);
         await host.StopAsync(Cancel);
 
         Assert.Equal([0, 1], eager.Offsets);
         IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
-        Assert.Equal(ErrorCode.Closed, (await Assert.ThrowsAsync<LightQException>(async () => await orders.PublishAsync(Any, cancellationToken: Cancel))).Code);
+        Assert.Equal(
+            ErrorCode.Closed,
+            (
+                await Assert.ThrowsAsync<LightQException>(async () =>
+                    await orders.PublishAsync(Any, cancellationToken: Cancel)
+                )
+            ).Code
+        );
     }
 
     [Fact]
@@ -39,14 +52,20 @@ public sealed class HostedProducerTests
     {
         await using TestServer server = await StartServerAsync();
         using IHost host = Build(server.ConnectionString, services => services.AddLightQProducer("order", Json));
-        Assert.Equal(ErrorCode.UnknownTopic, (await Assert.ThrowsAsync<LightQException>(() => host.StartAsync(Cancel))).Code);
+        Assert.Equal(
+            ErrorCode.UnknownTopic,
+            (await Assert.ThrowsAsync<LightQException>(() => host.StartAsync(Cancel))).Code
+        );
     }
 
     [Fact]
     public async Task One_that_is_fenced_fails_and_is_unhealthy()
     {
         await using TestServer server = await StartServerAsync();
-        using IHost host = Build(server.ConnectionString, services => services.AddLightQProducer("orders", Json, new() { Name = Name }));
+        using IHost host = Build(
+            server.ConnectionString,
+            services => services.AddLightQProducer("orders", Json, new() { Name = Name })
+        );
         await host.StartAsync(Cancel);
         IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
         await orders.PublishAsync(Any, cancellationToken: Cancel);
@@ -69,8 +88,15 @@ public sealed class HostedProducerTests
         await using TestServer server = await StartServerAsync();
         using IHost host = Build(
             server.ConnectionString,
-            services => services.AddLightQProducer("orders", Json, new() { Name = Name, DisposeTimeout = TimeSpan.Zero }, FencedAction.TakeOver),
-            options => options with { TimeProvider = time });
+            services =>
+                services.AddLightQProducer(
+                    "orders",
+                    Json,
+                    new() { Name = Name, DisposeTimeout = TimeSpan.Zero },
+                    FencedAction.TakeOver
+                ),
+            options => options with { TimeProvider = time }
+        );
         await host.StartAsync(Cancel);
         IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
 
@@ -83,7 +109,11 @@ public sealed class HostedProducerTests
         Assert.Equal(ErrorCode.Fenced, await FailureAsync(orders));
         time.Advance(host.Services.GetRequiredService<LightQClient>().Options.MaxReconnectDelay);
         // The look at its health is enough: where nothing comes to an unhealthy host, nothing is published there.
-        await Eventually.TrueAsync(async () => (await CheckAsync(host)).Status == HealthStatus.Healthy, Patience, () => "nothing took over");
+        await Eventually.TrueAsync(
+            async () => (await CheckAsync(host)).Status == HealthStatus.Healthy,
+            Patience,
+            () => "nothing took over"
+        );
         Assert.Equal(3, (await orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
         await host.StopAsync(Cancel);
     }
@@ -96,8 +126,16 @@ public sealed class HostedProducerTests
         await host.StartAsync(Cancel);
         await using (var admin = new LightQClient(server.ConnectionString))
             await admin.Topics.DeleteAsync("orders", cancellationToken: Cancel);
-        await Eventually.TrueAsync(async () => (await CheckAsync(host)).Status == HealthStatus.Unhealthy, Patience, () => "it counts as healthy");
-        Assert.StartsWith("The producer of orders has failed (TopicDeleted): ", (await CheckAsync(host)).Description, StringComparison.Ordinal);
+        await Eventually.TrueAsync(
+            async () => (await CheckAsync(host)).Status == HealthStatus.Unhealthy,
+            Patience,
+            () => "it counts as healthy"
+        );
+        Assert.StartsWith(
+            "The producer of orders has failed (TopicDeleted): ",
+            (await CheckAsync(host)).Description,
+            StringComparison.Ordinal
+        );
         await host.StopAsync(Cancel);
     }
 
@@ -107,8 +145,12 @@ public sealed class HostedProducerTests
         int port = FreePorts.Find(3);
         using IHost host = Build(
             $"lightq://127.0.0.1:{port}?control={port + 1}",
-            services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable }).AddLightQProducer("orders", Json),
-            options => options with { WaitForBroker = true, MaxReconnectDelay = TimeSpan.FromMilliseconds(100) });
+            services =>
+                services
+                    .AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable })
+                    .AddLightQProducer("orders", Json),
+            options => options with { WaitForBroker = true, MaxReconnectDelay = TimeSpan.FromMilliseconds(100) }
+        );
         await host.StartAsync(Cancel);
         IProducer<Order> orders = host.Services.GetRequiredService<IProducer<Order>>();
         using var aborted = new CancellationTokenSource();
@@ -118,7 +160,14 @@ public sealed class HostedProducerTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await cancelled);
         Assert.False(waiting.IsCompleted);
 
-        await using TestServer server = await TestServer.StartAsync(o => o with { DataPort = port, ControlPort = port + 1, WebPort = port + 2 });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                DataPort = port,
+                ControlPort = port + 1,
+                WebPort = port + 2,
+            }
+        );
 
         Assert.Equal(0, (await waiting.AsTask().WaitAsync(Patience, Cancel)).Offset);
         await host.StopAsync(Cancel);
@@ -128,7 +177,11 @@ public sealed class HostedProducerTests
     public async Task What_waits_for_the_broker_when_the_host_stops_fails_at_once()
     {
         int port = FreePorts.Find(2);
-        using IHost host = Build($"lightq://127.0.0.1:{port}?control={port + 1}", services => services.AddLightQProducer("orders", Json), options => options with { WaitForBroker = true });
+        using IHost host = Build(
+            $"lightq://127.0.0.1:{port}?control={port + 1}",
+            services => services.AddLightQProducer("orders", Json),
+            options => options with { WaitForBroker = true }
+        );
         await host.StartAsync(Cancel);
         Task<ErrorCode> waiting = FailureAsync(host.Services.GetRequiredService<IProducer<Order>>());
         await host.StopAsync(Cancel);
@@ -138,13 +191,41 @@ public sealed class HostedProducerTests
     [Fact]
     public void What_cannot_work_is_said_at_the_registration()
     {
-        IServiceCollection services = new ServiceCollection().AddLightQ("lightq://queue").AddLightQProducer("orders", Json).AddKeyedLightQProducer("a", "orders", Json);
-        Assert.Contains("AddKeyedLightQProducer", Assert.Throws<InvalidOperationException>(() => services.AddLightQProducer("returns", Json)).Message, StringComparison.Ordinal);
-        Assert.Contains("'a'", Assert.Throws<InvalidOperationException>(() => services.AddKeyedLightQProducer("a", "returns", Json)).Message, StringComparison.Ordinal);
-        Assert.Contains("name", Assert.Throws<ArgumentException>(() => services.AddKeyedLightQProducer("b", "orders", Json, whenFenced: FencedAction.TakeOver)).Message, StringComparison.Ordinal);
+        IServiceCollection services = new ServiceCollection()
+            .AddLightQ("lightq://queue")
+            .AddLightQProducer("orders", Json)
+            .AddKeyedLightQProducer("a", "orders", Json);
+        Assert.Contains(
+            "AddKeyedLightQProducer",
+            Assert.Throws<InvalidOperationException>(() => services.AddLightQProducer("returns", Json)).Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "'a'",
+            Assert
+                .Throws<InvalidOperationException>(() => services.AddKeyedLightQProducer("a", "returns", Json))
+                .Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "name",
+            Assert
+                .Throws<ArgumentException>(() =>
+                    services.AddKeyedLightQProducer("b", "orders", Json, whenFenced: FencedAction.TakeOver)
+                )
+                .Message,
+            StringComparison.Ordinal
+        );
         Assert.Throws<ArgumentException>(() => services.AddKeyedLightQProducer("c", "no topic", Json));
-        using ServiceProvider provider = new ServiceCollection().AddLightQ("lightq://queue").AddLightQProducer<Order>("orders").BuildServiceProvider();
-        Assert.Contains("IMessageSerializer<Order>", Assert.Throws<InvalidOperationException>(provider.GetRequiredService<IProducer<Order>>).Message, StringComparison.Ordinal);
+        using ServiceProvider provider = new ServiceCollection()
+            .AddLightQ("lightq://queue")
+            .AddLightQProducer<Order>("orders")
+            .BuildServiceProvider();
+        Assert.Contains(
+            "IMessageSerializer<Order>",
+            Assert.Throws<InvalidOperationException>(provider.GetRequiredService<IProducer<Order>>).Message,
+            StringComparison.Ordinal
+        );
     }
 
     private static async Task<TestServer> StartServerAsync()
@@ -154,7 +235,11 @@ public sealed class HostedProducerTests
         return server;
     }
 
-    private static IHost Build(string connectionString, Action<IServiceCollection> register, Func<LightQClientOptions, LightQClientOptions>? configure = null)
+    private static IHost Build(
+        string connectionString,
+        Action<IServiceCollection> register,
+        Func<LightQClientOptions, LightQClientOptions>? configure = null
+    )
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Logging.ClearProviders();
@@ -170,12 +255,21 @@ public sealed class HostedProducerTests
     private static async Task FenceAsync(TestServer server)
     {
         await using var other = new LightQClient(server.ConnectionString);
-        await using Producer<Order> producer = await other.CreateProducerAsync("orders", Json, new() { Name = Name }, Cancel);
+        await using Producer<Order> producer = await other.CreateProducerAsync(
+            "orders",
+            Json,
+            new() { Name = Name },
+            Cancel
+        );
         await producer.PublishAsync(Any, cancellationToken: Cancel);
     }
 
     private static async Task<ErrorCode> FailureAsync(IProducer<Order> orders) =>
-        (await Assert.ThrowsAsync<LightQException>(async () => await orders.PublishAsync(Any, cancellationToken: Cancel))).Code;
+        (
+            await Assert.ThrowsAsync<LightQException>(async () =>
+                await orders.PublishAsync(Any, cancellationToken: Cancel)
+            )
+        ).Code;
 
     /// <summary>Publishes when it starts and when it stops.</summary>
     private sealed class Eager : IHostedService
@@ -194,6 +288,7 @@ public sealed class HostedProducerTests
 
         public Task StopAsync(CancellationToken cancellationToken) => PublishAsync();
 
-        private async Task PublishAsync() => Offsets.Add((await _orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
+        private async Task PublishAsync() =>
+            Offsets.Add((await _orders.PublishAsync(Any, cancellationToken: Cancel)).Offset);
     }
 }

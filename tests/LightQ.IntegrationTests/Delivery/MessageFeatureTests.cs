@@ -22,8 +22,12 @@ public sealed class MessageFeatureTests
         await using (var client = new LightQClient(server.ConnectionString))
         {
             await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
-            await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { Compression = codec }, Cancelled);
-            for (int i = 0; i < Messages;)
+            await using Producer producer = await client.CreateProducerAsync(
+                "t",
+                new ProducerOptions { Compression = codec },
+                Cancelled
+            );
+            for (int i = 0; i < Messages; )
             {
                 // Full batches: those that form by themselves may be too small to be worth it.
                 using BatchBuilder batch = producer.CreateBatch();
@@ -46,7 +50,11 @@ public sealed class MessageFeatureTests
         static async Task CheckAsync(LightQClient client)
         {
             int next = 0;
-            await foreach (Message message in client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }).WithCancellation(Cancelled))
+            await foreach (
+                Message message in client
+                    .ConsumeAsync("t", new() { Start = StartPosition.Earliest })
+                    .WithCancellation(Cancelled)
+            )
             {
                 Assert.Equal(next, message.Offset);
                 Assert.Equal(Text(next), message.GetText());
@@ -55,7 +63,11 @@ public sealed class MessageFeatureTests
                     break;
             }
             next = 0;
-            await foreach (MessageBatch batch in client.ConsumeBatchesAsync("t", new() { Start = StartPosition.Offset(7) }).WithCancellation(Cancelled))
+            await foreach (
+                MessageBatch batch in client
+                    .ConsumeBatchesAsync("t", new() { Start = StartPosition.Offset(7) })
+                    .WithCancellation(Cancelled)
+            )
             {
                 foreach (RecordView record in batch)
                     Assert.Equal(7 + next++, record.Offset);
@@ -72,12 +84,30 @@ public sealed class MessageFeatureTests
     {
         await using TestServer server = await TestServer.StartAsync();
         var time = new ManualTime();
-        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { TimeProvider = time });
+        await using var client = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                TimeProvider = time,
+            }
+        );
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
-        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { TimeToLive = TimeSpan.FromSeconds(10) }, Cancelled);
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            new ProducerOptions { TimeToLive = TimeSpan.FromSeconds(10) },
+            Cancelled
+        );
         await producer.PublishAsync("ten"u8.ToArray(), cancellationToken: Cancelled);
-        await producer.PublishAsync("thirty"u8.ToArray(), new PublishOptions { TimeToLive = TimeSpan.FromSeconds(30) }, cancellationToken: Cancelled);
-        await producer.PublishAsync("ever"u8.ToArray(), new PublishOptions { TimeToLive = Timeout.InfiniteTimeSpan }, "k", cancellationToken: Cancelled);
+        await producer.PublishAsync(
+            "thirty"u8.ToArray(),
+            new PublishOptions { TimeToLive = TimeSpan.FromSeconds(30) },
+            cancellationToken: Cancelled
+        );
+        await producer.PublishAsync(
+            "ever"u8.ToArray(),
+            new PublishOptions { TimeToLive = Timeout.InfiniteTimeSpan },
+            "k",
+            cancellationToken: Cancelled
+        );
 
         Assert.Equal(["ten", "thirty", "ever"], await ReadAsync(3));
         Assert.Equal(0, client.MessagesExpired);
@@ -90,7 +120,11 @@ public sealed class MessageFeatureTests
         async Task<List<string>> ReadAsync(int messages)
         {
             var seen = new List<string>();
-            var options = new ConsumeOptions { Start = StartPosition.Earliest, OnGap = gap => seen.Add($"{gap.FirstOffset} {gap.Reason}") };
+            var options = new ConsumeOptions
+            {
+                Start = StartPosition.Earliest,
+                OnGap = gap => seen.Add($"{gap.FirstOffset} {gap.Reason}"),
+            };
             await foreach (Message message in client.ConsumeAsync("t", options).WithCancellation(Cancelled))
             {
                 seen.Add(message.GetText());
@@ -106,18 +140,49 @@ public sealed class MessageFeatureTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("customers") { Kind = TopicKind.Transient, Partitions = 2 }, TestContext.Current.CancellationToken);
-        await using MessageConsumer consumer = client.CreateConsumer("customers", new() { Start = StartPosition.Earliest });
-        await using Producer producer = await client.CreateProducerAsync("customers", cancellationToken: TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec("customers") { Kind = TopicKind.Transient, Partitions = 2 },
+            TestContext.Current.CancellationToken
+        );
+        await using MessageConsumer consumer = client.CreateConsumer(
+            "customers",
+            new() { Start = StartPosition.Earliest }
+        );
+        await using Producer producer = await client.CreateProducerAsync(
+            "customers",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
 
-        await producer.PublishAsync(ReadOnlyMemory<byte>.Empty, key: "42", cancellationToken: TestContext.Current.CancellationToken);
-        await producer.PublishTombstoneAsync("42", new MessageHeaders { { "by", "audit" } }, TestContext.Current.CancellationToken);
+        await producer.PublishAsync(
+            ReadOnlyMemory<byte>.Empty,
+            key: "42",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
+        await producer.PublishTombstoneAsync(
+            "42",
+            new MessageHeaders { { "by", "audit" } },
+            TestContext.Current.CancellationToken
+        );
         Assert.True(producer.TryPublishTombstone("42"));
-        await Assert.ThrowsAsync<ArgumentException>(() => producer.PublishTombstoneAsync(default, cancellationToken: TestContext.Current.CancellationToken).AsTask());
+        await Assert.ThrowsAsync<ArgumentException>(() =>
+            producer.PublishTombstoneAsync(default, cancellationToken: TestContext.Current.CancellationToken).AsTask()
+        );
 
-        IReadOnlyList<Message> messages = await consumer.FetchAsync(3, TimeSpan.FromSeconds(20), TimeSpan.FromSeconds(20), TestContext.Current.CancellationToken);
+        IReadOnlyList<Message> messages = await consumer.FetchAsync(
+            3,
+            TimeSpan.FromSeconds(20),
+            TimeSpan.FromSeconds(20),
+            TestContext.Current.CancellationToken
+        );
         Assert.Equal([false, true, true], messages.Select(m => m.IsTombstone));
-        Assert.All(messages, m => Assert.Equal((0, "42", producer.PartitionOf("42")), (m.Body.Length, System.Text.Encoding.UTF8.GetString(m.Key.Span), m.Partition)));
+        Assert.All(
+            messages,
+            m =>
+                Assert.Equal(
+                    (0, "42", producer.PartitionOf("42")),
+                    (m.Body.Length, System.Text.Encoding.UTF8.GetString(m.Key.Span), m.Partition)
+                )
+        );
         Assert.True(messages[1].TryGetHeader("by", out ReadOnlySpan<byte> by) && by.SequenceEqual("audit"u8));
     }
 
@@ -132,7 +197,12 @@ public sealed class MessageFeatureTests
         for (int i = 0; i < Messages; i++)
             producer.TryPublish("x"u8, $"{i}", new MessageHeaders { { "region", i % 3 == 0 ? "eu-1" : "us-1" } });
         await producer.FlushAsync(Cancelled);
-        var options = new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit, Filter = MessageFilter.Parse("region ^= 'us'") };
+        var options = new ConsumeOptions
+        {
+            Start = StartPosition.Earliest,
+            SettleMode = SettleMode.Explicit,
+            Filter = MessageFilter.Parse("region ^= 'us'"),
+        };
         int seen = 0;
         await foreach (Message message in client.ConsumeAsync("t", options, Cancelled))
         {

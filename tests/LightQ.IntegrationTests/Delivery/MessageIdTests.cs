@@ -1,8 +1,8 @@
 using System.Text;
 using System.Text.Json;
 using Google.Protobuf;
-using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
@@ -30,7 +30,10 @@ public sealed class MessageIdTests
     [Theory]
     [InlineData(TopicKind.Transient, BatchCodec.None)]
     [InlineData(TopicKind.Durable, BatchCodec.Brotli)]
-    public async Task Published_twice_a_message_is_stored_once_whoever_publishes_it_and_consumers_see_its_id(TopicKind kind, BatchCodec codec)
+    public async Task Published_twice_a_message_is_stored_once_whoever_publishes_it_and_consumers_see_its_id(
+        TopicKind kind,
+        BatchCodec codec
+    )
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
@@ -39,7 +42,9 @@ public sealed class MessageIdTests
         await using Producer producer = await client.CreateProducerAsync("t", options, Cancelled);
         await using Producer other = await client.CreateProducerAsync("t", options with { Name = "p" }, Cancelled);
 
-        PublishAck[] firsts = await Task.WhenAll(Enumerable.Range(0, 300).Select(i => PublishAsync(producer, $"id-{i}")));
+        PublishAck[] firsts = await Task.WhenAll(
+            Enumerable.Range(0, 300).Select(i => PublishAsync(producer, $"id-{i}"))
+        );
         Assert.All(firsts, ack => Assert.False(ack.IsDuplicate));
         Assert.Equal(Enumerable.Range(0, 300).Select(i => (long)i), firsts.Select(a => a.Offset));
         PublishAck[] seconds = await Task.WhenAll(Enumerable.Range(0, 300).Select(i => PublishAsync(other, $"id-{i}")));
@@ -47,15 +52,27 @@ public sealed class MessageIdTests
         Assert.Equal(firsts.Select(a => a.Offset), seconds.Select(a => a.Offset));
         Assert.True(other.TryPublish("x"u8, new PublishOptions { MessageId = "id-7" }));
         await other.FlushAsync(Cancelled);
-        Assert.Equal((300, false), ((await producer.PublishAsync("plain"u8, cancellationToken: Cancelled)).Offset, false));
+        Assert.Equal(
+            (300, false),
+            ((await producer.PublishAsync("plain"u8, cancellationToken: Cancelled)).Offset, false)
+        );
 
         TopicStats stats = await client.Stats.GetTopicAsync("t", Cancelled);
         Assert.Equal((300, 301, 301), (stats.RememberedIds, stats.Duplicates, stats.EndOffset));
         var ids = new List<string?>();
-        await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
+        await foreach (
+            Message message in client.ConsumeAsync(
+                "t",
+                new ConsumeOptions { Start = StartPosition.Earliest },
+                Cancelled
+            )
+        )
         {
             Assert.Equal(message.MessageId ?? "plain", message.GetText());
-            Assert.Equal((message.MessageId, message.AppendTime), (message.ToOwned().MessageId, message.ToOwned().AppendTime));
+            Assert.Equal(
+                (message.MessageId, message.AppendTime),
+                (message.ToOwned().MessageId, message.ToOwned().AppendTime)
+            );
             ids.Add(message.MessageId);
             if (message.Offset == 300)
                 break;
@@ -68,22 +85,45 @@ public sealed class MessageIdTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = 4, DedupWindow = Window }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t")
+            {
+                Kind = TopicKind.Durable,
+                Partitions = 4,
+                DedupWindow = Window,
+            },
+            Cancelled
+        );
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         PublishAck[] acks = await Task.WhenAll(Enumerable.Range(0, 40).Select(i => PublishAsync(producer, $"id-{i}")));
-        Assert.Equal(Enumerable.Range(0, 40).Select(i => producer.PartitionOf($"id-{i}")), acks.Select(a => a.Partition));
+        Assert.Equal(
+            Enumerable.Range(0, 40).Select(i => producer.PartitionOf($"id-{i}")),
+            acks.Select(a => a.Partition)
+        );
         Assert.Equal(4, acks.Select(a => a.Partition).Distinct().Count());
 
         var request = new PublishRequest { Topic = "t" };
-        request.Messages.AddRange(Enumerable.Range(0, 41).Select(i => new PublishedMessage { Body = ByteString.CopyFromUtf8($"id-{i}"), MessageId = $"id-{i}" }));
+        request.Messages.AddRange(
+            Enumerable
+                .Range(0, 41)
+                .Select(i => new PublishedMessage { Body = ByteString.CopyFromUtf8($"id-{i}"), MessageId = $"id-{i}" })
+        );
         request.Messages.Add(new PublishedMessage { MessageId = "id-40" });
         PublishResponse published = await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request);
-        Assert.Equal(acks.Select(a => ((uint)a.Partition, a.Offset, true)), published.Positions.Take(40).Select(p => (p.Partition, p.Offset, p.Duplicate)));
+        Assert.Equal(
+            acks.Select(a => ((uint)a.Partition, a.Offset, true)),
+            published.Positions.Take(40).Select(p => (p.Partition, p.Offset, p.Duplicate))
+        );
         Assert.Equal([false, true], published.Positions.Skip(40).Select(p => p.Duplicate));
         Assert.Equal(published.Positions[40].Offset, published.Positions[41].Offset);
 
         // The key is what counts where there is one: the window is that of a partition.
-        PublishAck keyed = await producer.PublishAsync("x"u8, new PublishOptions { MessageId = "id-0" }, key: KeyOf(producer, (acks[0].Partition + 1) % 4), cancellationToken: Cancelled);
+        PublishAck keyed = await producer.PublishAsync(
+            "x"u8,
+            new PublishOptions { MessageId = "id-0" },
+            key: KeyOf(producer, (acks[0].Partition + 1) % 4),
+            cancellationToken: Cancelled
+        );
         Assert.False(keyed.IsDuplicate);
     }
 
@@ -92,23 +132,55 @@ public sealed class MessageIdTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, DedupWindow = Window }, Cancelled);
-        (PublishStream stream, ProducerOpened _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "t", ProducerName = "p" });
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, DedupWindow = Window },
+            Cancelled
+        );
+        (PublishStream stream, ProducerOpened _) = await PublishStream.OpenAsync(
+            server,
+            new OpenProducer { Topic = "t", ProducerName = "p" }
+        );
         using PublishStream publishing = stream;
         await publishing.WriteAsync(new PublishedMessage { MessageId = "seven" });
         Assert.False((await publishing.ReadAsync())!.Ack.Positions[0].Duplicate);
-        await publishing.WriteAsync([.. Enumerable.Range(0, 100).Select(i => new PublishedMessage { Body = ByteString.CopyFromUtf8($"{i}"), MessageId = i == 7 ? "seven" : i % 2 == 0 ? $"{i}" : "" })]);
+        await publishing.WriteAsync([
+            .. Enumerable
+                .Range(0, 100)
+                .Select(i => new PublishedMessage
+                {
+                    Body = ByteString.CopyFromUtf8($"{i}"),
+                    MessageId =
+                        i == 7 ? "seven"
+                        : i % 2 == 0 ? $"{i}"
+                        : "",
+                }),
+        ]);
         var positions = (await publishing.ReadAsync())!.Ack.Positions;
         Assert.Equal([7], Enumerable.Range(0, 100).Where(i => positions[i].Duplicate));
         Assert.Equal(0, positions[7].Offset);
-        Assert.Equal(Enumerable.Range(1, 99).Select(i => (long)i), positions.Where(p => !p.Duplicate).Select(p => p.Offset));
+        Assert.Equal(
+            Enumerable.Range(1, 99).Select(i => (long)i),
+            positions.Where(p => !p.Duplicate).Select(p => p.Offset)
+        );
 
-        using ConsumeStream consuming = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "t", Earliest = true, Credit = 100 });
+        using ConsumeStream consuming = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "t",
+                Earliest = true,
+                Credit = 100,
+            }
+        );
         DeliveredMessage[] messages = await consuming.NextAsync(4);
         Assert.Equal(["seven", "0", "", "2"], messages.Select(m => m.MessageId));
 
-        RpcException refused = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<PublishRequest, PublishResponse>(
-            "Publish", new() { Topic = "t", Messages = { new PublishedMessage { MessageId = new string('x', 129) } } }));
+        RpcException refused = await Assert.ThrowsAsync<RpcException>(() =>
+            server.Control.CallAsync<PublishRequest, PublishResponse>(
+                "Publish",
+                new() { Topic = "t", Messages = { new PublishedMessage { MessageId = new string('x', 129) } } }
+            )
+        );
         Assert.Contains("messages[0].message_id", refused.Message, StringComparison.Ordinal);
     }
 
@@ -117,13 +189,22 @@ public sealed class MessageIdTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable, DedupWindow = Window }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("jobs") { Kind = TopicKind.Durable, DedupWindow = Window },
+            Cancelled
+        );
         await using Producer producer = await client.CreateProducerAsync("jobs", cancellationToken: Cancelled);
         await PublishAsync(producer, "job-1");
-        await using var messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using var messages = client
+            .ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal(SettleOutcome.Done, await messages.Current.DeadLetterAsync("no", Cancelled));
-        await Eventually.TrueAsync(async () => (await client.Groups.GetAsync("jobs", "workers", Cancelled)).Lag == 0, TimeSpan.FromSeconds(20), () => "the group does not get there");
+        await Eventually.TrueAsync(
+            async () => (await client.Groups.GetAsync("jobs", "workers", Cancelled)).Lag == 0,
+            TimeSpan.FromSeconds(20),
+            () => "the group does not get there"
+        );
         Assert.Equal(new RedriveResult(1, 0), await client.Groups.RedriveAsync("jobs", "workers", Cancelled));
         Assert.True(await messages.MoveNextAsync());
         Assert.Equal((0L, "job-1"), (messages.Current.Offset, messages.Current.MessageId));
@@ -135,17 +216,46 @@ public sealed class MessageIdTests
     {
         await using TestServer server = await TestServer.StartAsync();
         string url = server.ConnectionString;
-        (await LightQTool.RunAsync(url, "topic", "create", "t", "--kind", "durable", "--dedup-window", "2m", "--dedup-ids", "1000")).Succeeded();
-        Assert.Contains("ids remembered for 2m0s, at most 1,000 a partition", (await LightQTool.RunAsync(url, "topic", "show", "t")).Succeeded().Text, StringComparison.Ordinal);
+        (
+            await LightQTool.RunAsync(
+                url,
+                "topic",
+                "create",
+                "t",
+                "--kind",
+                "durable",
+                "--dedup-window",
+                "2m",
+                "--dedup-ids",
+                "1000"
+            )
+        ).Succeeded();
+        Assert.Contains(
+            "ids remembered for 2m0s, at most 1,000 a partition",
+            (await LightQTool.RunAsync(url, "topic", "show", "t")).Succeeded().Text,
+            StringComparison.Ordinal
+        );
         JsonElement shown = Json(await LightQTool.RunAsync(url, "topic", "show", "t", "--output", "json"));
-        Assert.Equal((120, 1000), (shown.GetProperty("dedup_seconds").GetInt32(), shown.GetProperty("dedup_max_ids").GetInt32()));
+        Assert.Equal(
+            (120, 1000),
+            (shown.GetProperty("dedup_seconds").GetInt32(), shown.GetProperty("dedup_max_ids").GetInt32())
+        );
 
         ToolResult first = (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded();
         Assert.StartsWith("Published 1 message", first.Text, StringComparison.Ordinal);
         Assert.Empty(first.Errors);
-        Assert.Contains("a message with the id a is stored already, at offset 0 of partition 0", (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded().Text, StringComparison.Ordinal);
-        JsonElement published = Json(await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a", "--output", "json"));
-        Assert.Equal((true, 0), (published.GetProperty("duplicate").GetBoolean(), published.GetProperty("offset").GetInt32()));
+        Assert.Contains(
+            "a message with the id a is stored already, at offset 0 of partition 0",
+            (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded().Text,
+            StringComparison.Ordinal
+        );
+        JsonElement published = Json(
+            await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a", "--output", "json")
+        );
+        Assert.Equal(
+            (true, 0),
+            (published.GetProperty("duplicate").GetBoolean(), published.GetProperty("offset").GetInt32())
+        );
         string[] pub = ["pub", "t", "x", "--message-id", "b", "--output", "json"];
         JsonElement stored = Json(await LightQTool.RunAsync(url, pub));
         Assert.False(stored.TryGetProperty("duplicate", out JsonElement _));
@@ -155,11 +265,23 @@ public sealed class MessageIdTests
         Assert.Equal(["a", "b"], consumed.Select(m => m.GetProperty("message_id").GetString()));
         foreach (string name in (string[])["offset", "message_id"])
             Assert.Equal(consumed[1].GetProperty(name).ToString(), stored.GetProperty(name).ToString());
-        (await LightQTool.RunAsync(url, "pub", "t", "--message-id", "a", "--file", "lines")).FailedWith(2, "one message");
-        (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", new string('x', 129))).FailedWith(2, "1 to 128 bytes");
-        Assert.Contains("duplicates", (await LightQTool.RunAsync(url, "stats", "t")).Succeeded().Text, StringComparison.Ordinal);
+        (await LightQTool.RunAsync(url, "pub", "t", "--message-id", "a", "--file", "lines")).FailedWith(
+            2,
+            "one message"
+        );
+        (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", new string('x', 129))).FailedWith(
+            2,
+            "1 to 128 bytes"
+        );
+        Assert.Contains(
+            "duplicates",
+            (await LightQTool.RunAsync(url, "stats", "t")).Succeeded().Text,
+            StringComparison.Ordinal
+        );
 
-        (await LightQTool.RunAsync(url, "topic", "ensure", "t", "--kind", "durable", "--dedup-window", "none")).Succeeded();
+        (
+            await LightQTool.RunAsync(url, "topic", "ensure", "t", "--kind", "durable", "--dedup-window", "none")
+        ).Succeeded();
         ToolResult again = (await LightQTool.RunAsync(url, "pub", "t", "x", "--message-id", "a")).Succeeded();
         Assert.StartsWith("Published 1 message", again.Text, StringComparison.Ordinal);
         string told = Assert.Single(again.Errors.TrimEnd().Split('\n'));
@@ -171,12 +293,15 @@ public sealed class MessageIdTests
     {
         using var mayGoOn = new ManualResetEventSlim();
         var files = new FaultyFileSystem(PlatformFileSystem.Choose());
-        await using TestServer server = await TestServer.StartAsync(settings => settings with
-        {
-            Broker = settings.Broker with { OpenEnvironment = o => new JournalEnvironment(o, files) },
-        });
+        await using TestServer server = await TestServer.StartAsync(settings =>
+            settings with
+            {
+                Broker = settings.Broker with { OpenEnvironment = o => new JournalEnvironment(o, files) },
+            }
+        );
         await using var client = new LightQClient(server.ConnectionString);
-        TopicSpec before = new("t") { Kind = TopicKind.Durable }, after = before with { DedupWindow = Window };
+        TopicSpec before = new("t") { Kind = TopicKind.Durable },
+            after = before with { DedupWindow = Window };
         string directory = (await client.Topics.CreateAsync(before, Cancelled)).Id;
         var options = new ProducerOptions { AckLevel = Durability.Memory };
         await using Producer producer = await client.CreateProducerAsync("t", options, Cancelled);
@@ -185,7 +310,8 @@ public sealed class MessageIdTests
             if (operation == "write" && path.Contains(directory, StringComparison.Ordinal))
                 mayGoOn.Wait();
         };
-        Task first, second;
+        Task first,
+            second;
         try
         {
             await PublishAsync(producer, "a");
@@ -193,7 +319,8 @@ public sealed class MessageIdTests
             await Eventually.TrueAsync(
                 () => server.Broker.GetTopic("t").Settings.DedupWindow == Window,
                 TimeSpan.FromSeconds(20),
-                () => "the setting does not count");
+                () => "the setting does not count"
+            );
             second = client.Topics.EnsureAsync(after, cancellationToken: Cancelled);
             await client.Topics.CreateAsync(new TopicSpec("made"), Cancelled);
             await client.Topics.EnsureAsync(new TopicSpec("ensured"), cancellationToken: Cancelled);
@@ -214,20 +341,40 @@ public sealed class MessageIdTests
     [InlineData(500, null, "dedup_window is")]
     [InlineData(8 * 24 * 3600 * 1000L, null, "dedup_window is")]
     [InlineData(60_000, 10_000_001, "dedup_max_ids is")]
-    public async Task A_window_has_a_second_to_seven_days_and_as_many_ids_as_memory_is_good_for(long milliseconds, int? ids, string says)
+    public async Task A_window_has_a_second_to_seven_days_and_as_many_ids_as_memory_is_good_for(
+        long milliseconds,
+        int? ids,
+        string says
+    )
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(
-            new TopicSpec("t") { Kind = TopicKind.Transient, DedupWindow = TimeSpan.FromMilliseconds(milliseconds), DedupMaxIds = ids }, Cancelled));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+            client.Topics.CreateAsync(
+                new TopicSpec("t")
+                {
+                    Kind = TopicKind.Transient,
+                    DedupWindow = TimeSpan.FromMilliseconds(milliseconds),
+                    DedupMaxIds = ids,
+                },
+                Cancelled
+            )
+        );
         Assert.Equal(ErrorCode.InvalidArgument, refused.Code);
         Assert.Contains(says, refused.Message, StringComparison.Ordinal);
     }
 
     private static JsonElement Json(ToolResult result) => JsonDocument.Parse(result.Succeeded().Text).RootElement;
 
-    private static string KeyOf(Producer producer, int partition) => Enumerable.Range(0, 1000).Select(i => $"key-{i}").First(key => producer.PartitionOf(key) == partition);
+    private static string KeyOf(Producer producer, int partition) =>
+        Enumerable.Range(0, 1000).Select(i => $"key-{i}").First(key => producer.PartitionOf(key) == partition);
 
     private static Task<PublishAck> PublishAsync(Producer producer, string id) =>
-        producer.PublishAsync(Encoding.UTF8.GetBytes(id), new PublishOptions { MessageId = id }, cancellationToken: Cancelled).AsTask();
+        producer
+            .PublishAsync(
+                Encoding.UTF8.GetBytes(id),
+                new PublishOptions { MessageId = id },
+                cancellationToken: Cancelled
+            )
+            .AsTask();
 }

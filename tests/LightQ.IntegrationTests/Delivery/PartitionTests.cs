@@ -21,11 +21,17 @@ public sealed class PartitionTests
     [InlineData(TopicKind.Durable)]
     public async Task Messages_with_the_same_key_are_in_one_partition_in_their_order(TopicKind kind)
     {
-        const int Messages = 20_000, Keys = 300;
+        const int Messages = 20_000,
+            Keys = 300;
         await using TestServer server = await TestServer.StartAsync();
         await using LightQClient client = await CreateAsync(server, kind);
         var subscribed = new Subscribed(Partitions);
-        Task<List<Received>> consuming = ConsumeAsync(client, "t", Messages, new ConsumeOptions { Start = StartPosition.Earliest, OnSubscribed = subscribed.Tell });
+        Task<List<Received>> consuming = ConsumeAsync(
+            client,
+            "t",
+            Messages,
+            new ConsumeOptions { Start = StartPosition.Earliest, OnSubscribed = subscribed.Tell }
+        );
         await subscribed.All;
         await using (Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled))
         {
@@ -43,12 +49,23 @@ public sealed class PartitionTests
         Assert.Equal(Enumerable.Range(0, Partitions), received.Select(r => r.Partition).Distinct().Order());
         foreach (IGrouping<string, Received> ofKey in received.GroupBy(r => r.Key))
         {
-            Assert.Equal([KeyRouting.PartitionOf(Encoding.UTF8.GetBytes(ofKey.Key), Partitions)], ofKey.Select(r => r.Partition).Distinct());
+            Assert.Equal(
+                [KeyRouting.PartitionOf(Encoding.UTF8.GetBytes(ofKey.Key), Partitions)],
+                ofKey.Select(r => r.Partition).Distinct()
+            );
             int first = int.Parse(ofKey.Key.AsSpan(4), CultureInfo.InvariantCulture);
-            Assert.Equal(Enumerable.Range(0, ofKey.Count()).Select(n => first + (n * Keys)), ofKey.Select(r => r.Number));
+            Assert.Equal(
+                Enumerable.Range(0, ofKey.Count()).Select(n => first + (n * Keys)),
+                ofKey.Select(r => r.Number)
+            );
         }
         foreach (IGrouping<int, Received> ofPartition in received.GroupBy(r => r.Partition))
-            Assert.Equal(Enumerable.Range(0, ofPartition.Count()).Select(n => (long)n), ofPartition.Select(r => r.Offset));
+        {
+            Assert.Equal(
+                Enumerable.Range(0, ofPartition.Count()).Select(n => (long)n),
+                ofPartition.Select(r => r.Offset)
+            );
+        }
     }
 
     [Fact]
@@ -61,7 +78,8 @@ public sealed class PartitionTests
         var acks = new List<PublishAck>();
         for (int i = 0; i < 8; i++)
             acks.Add(await producer.PublishAsync("alone"u8, cancellationToken: Cancelled));
-        Assert.Equal(Partitions, acks.Select(a => a.Partition).Distinct().Count()); // Each was sent before the next one came.
+        // Each was sent before the next one came.
+        Assert.Equal(Partitions, acks.Select(a => a.Partition).Distinct().Count());
 
         byte[] body = new byte[1000];
         for (int i = acks.Count; i < Messages; i++)
@@ -111,23 +129,56 @@ public sealed class PartitionTests
         {
             Assert.Equal(3, bound.Partition);
             for (int i = 0; i < 10; i++)
-                Assert.Equal(3, (await bound.PublishAsync(Body(i), key: $"key-{i}", cancellationToken: Cancelled)).Partition);
+            {
+                Assert.Equal(
+                    3,
+                    (await bound.PublishAsync(Body(i), key: $"key-{i}", cancellationToken: Cancelled)).Partition
+                );
+            }
         }
-        await using (Producer other = await client.CreateProducerAsync("t", new ProducerOptions { Partition = 1 }, Cancelled))
+        await using (
+            Producer other = await client.CreateProducerAsync("t", new ProducerOptions { Partition = 1 }, Cancelled)
+        )
+        {
             await other.PublishAsync(Body(99), key: "k", cancellationToken: Cancelled);
+        }
 
-        List<Received> three = await ConsumeAsync(client, "t/3", 10, new ConsumeOptions { Start = StartPosition.Earliest });
-        Assert.Equal(Enumerable.Range(0, 10).Select(i => (3, (long)i, i)), three.Select(r => (r.Partition, r.Offset, r.Number)));
-        List<Received> tail = await ConsumeAsync(client, "t", 2, new ConsumeOptions { Start = StartPosition.Offset(8), Partition = 3 });
+        List<Received> three = await ConsumeAsync(
+            client,
+            "t/3",
+            10,
+            new ConsumeOptions { Start = StartPosition.Earliest }
+        );
+        Assert.Equal(
+            Enumerable.Range(0, 10).Select(i => (3, (long)i, i)),
+            three.Select(r => (r.Partition, r.Offset, r.Number))
+        );
+        List<Received> tail = await ConsumeAsync(
+            client,
+            "t",
+            2,
+            new ConsumeOptions { Start = StartPosition.Offset(8), Partition = 3 }
+        );
         Assert.Equal([8, 9], tail.Select(r => r.Number));
 
-        LightQException none = await Assert.ThrowsAsync<LightQException>(() => ConsumeAsync(client, "t/4", 1, new ConsumeOptions()));
-        Assert.Equal((ErrorCode.UnknownPartition, "The topic 't' has no partition 4; allowed: 0 to 3."), (none.Code, none.Message));
-        LightQException all = await Assert.ThrowsAsync<LightQException>(() => ConsumeAsync(client, "t", 1, new ConsumeOptions { Start = StartPosition.Offset(8) }));
+        LightQException none = await Assert.ThrowsAsync<LightQException>(() =>
+            ConsumeAsync(client, "t/4", 1, new ConsumeOptions())
+        );
+        Assert.Equal(
+            (ErrorCode.UnknownPartition, "The topic 't' has no partition 4; allowed: 0 to 3."),
+            (none.Code, none.Message)
+        );
+        LightQException all = await Assert.ThrowsAsync<LightQException>(() =>
+            ConsumeAsync(client, "t", 1, new ConsumeOptions { Start = StartPosition.Offset(8) })
+        );
         Assert.Equal(ErrorCode.InvalidArgument, all.Code);
         Assert.Contains("needs one of them", all.Message, StringComparison.Ordinal);
-        Assert.Throws<ArgumentException>(() => client.ConsumeAsync("t/3", new ConsumeOptions { Partition = 2 }, Cancelled));
-        await Assert.ThrowsAsync<ArgumentException>(() => client.CreateProducerAsync("t/x", cancellationToken: Cancelled));
+        Assert.Throws<ArgumentException>(() =>
+            client.ConsumeAsync("t/3", new ConsumeOptions { Partition = 2 }, Cancelled)
+        );
+        await Assert.ThrowsAsync<ArgumentException>(() =>
+            client.CreateProducerAsync("t/x", cancellationToken: Cancelled)
+        );
     }
 
     [Fact]
@@ -169,25 +220,33 @@ public sealed class PartitionTests
         await PublishAsync(client, Messages);
         var seen = new List<int>();
         using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancelled);
-        await Task.WhenAll(Enumerable.Range(0, 2).Select(async _ =>
-        {
-            try
-            {
-                await foreach (Message message in client.ConsumeAsync("t", new ConsumeOptions { Group = "billing" }).WithCancellation(enough.Token))
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, 2)
+                .Select(async _ =>
                 {
-                    lock (seen)
+                    try
                     {
-                        seen.Add(int.Parse(message.GetText(), CultureInfo.InvariantCulture));
-                        if (seen.Count == Messages)
-                            enough.Cancel();
+                        await foreach (
+                            Message message in client
+                                .ConsumeAsync("t", new ConsumeOptions { Group = "billing" })
+                                .WithCancellation(enough.Token)
+                        )
+                        {
+                            lock (seen)
+                            {
+                                seen.Add(int.Parse(message.GetText(), CultureInfo.InvariantCulture));
+                                if (seen.Count == Messages)
+                                    enough.Cancel();
+                            }
+                        }
                     }
-                }
-            }
-            catch (OperationCanceledException) when (enough.IsCancellationRequested)
-            {
-                // All have come.
-            }
-        }));
+                    catch (OperationCanceledException) when (enough.IsCancellationRequested)
+                    {
+                        // All have come.
+                    }
+                })
+        );
         Assert.Equal(Enumerable.Range(0, Messages), seen.Order());
     }
 
@@ -201,7 +260,12 @@ public sealed class PartitionTests
         await server.RestartAsync();
         await using var again = new LightQClient(server.ConnectionString);
         var subscribed = new Subscribed(Partitions);
-        List<Received> received = await ConsumeAsync(again, "t", Messages, new ConsumeOptions { Start = StartPosition.Earliest, OnSubscribed = subscribed.Tell });
+        List<Received> received = await ConsumeAsync(
+            again,
+            "t",
+            Messages,
+            new ConsumeOptions { Start = StartPosition.Earliest, OnSubscribed = subscribed.Tell }
+        );
         Assert.Equal(Enumerable.Range(0, Messages), received.Select(r => r.Number).Order());
         Assert.Equal(Partitions, subscribed.Told);
 
@@ -213,10 +277,16 @@ public sealed class PartitionTests
             TopicStats one = await again.Stats.GetTopicAsync($"t/{partition}", Cancelled);
             Assert.Equal((partition, info.EndOffsets[partition]), (one.Partition, one.EndOffset));
         }
-        LightQException none = await Assert.ThrowsAsync<LightQException>(() => again.Stats.GetTopicAsync("t/9", Cancelled));
+        LightQException none = await Assert.ThrowsAsync<LightQException>(() =>
+            again.Stats.GetTopicAsync("t/9", Cancelled)
+        );
         Assert.Equal(ErrorCode.UnknownPartition, none.Code);
         string metrics = await server.Web.GetStringAsync("/metrics", Cancelled);
-        Assert.Contains($"lightq_partition_end_offset{{topic=\"t\",partition=\"3\"}} {info.EndOffsets[3]}\n", metrics, StringComparison.Ordinal);
+        Assert.Contains(
+            $"lightq_partition_end_offset{{topic=\"t\",partition=\"3\"}} {info.EndOffsets[3]}\n",
+            metrics,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -235,7 +305,12 @@ public sealed class PartitionTests
         Assert.Equal([new MessageGap("t", 2, 6, GapReason.Retention, Partition: 3)], gaps);
 
         var subscribed = new Subscribed(Partitions);
-        Task<List<Received>> consuming = ConsumeAsync(client, "t", int.MaxValue, new ConsumeOptions { OnSubscribed = subscribed.Tell });
+        Task<List<Received>> consuming = ConsumeAsync(
+            client,
+            "t",
+            int.MaxValue,
+            new ConsumeOptions { OnSubscribed = subscribed.Tell }
+        );
         await subscribed.All;
         IReadOnlyList<SubscriptionInfo> subscriptions = await client.Stats.ListSubscriptionsAsync("t", Cancelled);
         Assert.Equal(Enumerable.Range(0, Partitions), subscriptions.Select(s => s.Partition).Order());
@@ -248,20 +323,29 @@ public sealed class PartitionTests
     [Fact]
     public async Task A_named_producer_that_loses_its_connection_stores_everything_once_on_every_partition()
     {
-        const int Messages = 6_000, Cuts = 4;
+        const int Messages = 6_000,
+            Cuts = 4;
         await using TestServer server = await TestServer.StartAsync();
         await using LightQClient direct = await CreateAsync(server);
         await using var proxy = new CuttingProxy(server.DataPort, Cuts, new Random(11));
-        await using (var client = new LightQClient(new LightQClientOptions
+        await using (
+            var client = new LightQClient(
+                new LightQClientOptions
+                {
+                    DataPort = proxy.Port,
+                    ControlPort = server.ControlPort,
+                    WaitForBroker = true,
+                    ReconnectDelay = TimeSpan.FromMilliseconds(1),
+                    MaxReconnectDelay = TimeSpan.FromMilliseconds(5),
+                }
+            )
+        )
         {
-            DataPort = proxy.Port,
-            ControlPort = server.ControlPort,
-            WaitForBroker = true,
-            ReconnectDelay = TimeSpan.FromMilliseconds(1),
-            MaxReconnectDelay = TimeSpan.FromMilliseconds(5),
-        }))
-        {
-            await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { Name = "billing" }, Cancelled);
+            await using Producer producer = await client.CreateProducerAsync(
+                "t",
+                new ProducerOptions { Name = "billing" },
+                Cancelled
+            );
             byte[] padding = new byte[100];
             for (int i = 0; i < Messages; i++)
             {
@@ -272,10 +356,22 @@ public sealed class PartitionTests
             await producer.FlushAsync(Cancelled);
         }
         Assert.Equal(Cuts, proxy.Cuts);
-        List<Received> received = await ConsumeAsync(direct, "t", Messages, new ConsumeOptions { Start = StartPosition.Earliest });
+        List<Received> received = await ConsumeAsync(
+            direct,
+            "t",
+            Messages,
+            new ConsumeOptions { Start = StartPosition.Earliest }
+        );
         Assert.Equal(Messages, (await direct.Topics.GetAsync("t", Cancelled)).EndOffsets.Sum());
         foreach (IGrouping<string, Received> ofKey in received.GroupBy(r => r.Key))
-            Assert.Equal(Enumerable.Range(0, Messages / 50).Select(n => int.Parse(ofKey.Key.AsSpan(4), CultureInfo.InvariantCulture) + (n * 50)), ofKey.Select(r => r.Number));
+        {
+            Assert.Equal(
+                Enumerable
+                    .Range(0, Messages / 50)
+                    .Select(n => int.Parse(ofKey.Key.AsSpan(4), CultureInfo.InvariantCulture) + (n * 50)),
+                ofKey.Select(r => r.Number)
+            );
+        }
     }
 
     [Fact]
@@ -290,7 +386,9 @@ public sealed class PartitionTests
             await older.PublishAsync(Body(i), key: $"key-{i}", cancellationToken: Cancelled);
         await using Producer newer = await elsewhere.CreateProducerAsync("t", named, Cancelled);
 
-        LightQException first = await Assert.ThrowsAsync<LightQException>(async () => await older.PublishAsync("late"u8, key: "42", cancellationToken: Cancelled));
+        LightQException first = await Assert.ThrowsAsync<LightQException>(async () =>
+            await older.PublishAsync("late"u8, key: "42", cancellationToken: Cancelled)
+        );
         Assert.Equal(ErrorCode.Fenced, first.Code);
         await FaultedAsync(older, ErrorCode.Fenced);
         for (int i = 0; i < 40; i++)
@@ -302,8 +400,12 @@ public sealed class PartitionTests
     public async Task A_producer_that_comes_back_does_not_take_its_name_from_one_that_it_has_not_heard_of()
     {
         await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Cancelled);
-        await using LightQClient client = broker.CreateClient(), elsewhere = broker.CreateClient();
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions }, Cancelled);
+        await using LightQClient client = broker.CreateClient(),
+            elsewhere = broker.CreateClient();
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions },
+            Cancelled
+        );
         var named = new ProducerOptions { Name = "billing" };
         await using Producer older = await client.CreateProducerAsync("t", named, Cancelled);
         await using Producer newer = await elsewhere.CreateProducerAsync("t", named, Cancelled);
@@ -337,7 +439,8 @@ public sealed class PartitionTests
                     return last == code;
                 },
                 TimeSpan.FromSeconds(30),
-                () => $"'{key}' is answered with {last}, not {code}");
+                () => $"'{key}' is answered with {last}, not {code}"
+            );
         }
     }
 
@@ -361,13 +464,20 @@ public sealed class PartitionTests
         await producer.FlushAsync(Cancelled);
     }
 
-    private static async Task<List<Received>> ConsumeAsync(LightQClient client, string topic, int count, ConsumeOptions options)
+    private static async Task<List<Received>> ConsumeAsync(
+        LightQClient client,
+        string topic,
+        int count,
+        ConsumeOptions options
+    )
     {
         var received = new List<Received>();
         await foreach (Message message in client.ConsumeAsync(topic, options).WithCancellation(Cancelled))
         {
             int number = int.Parse(message.GetText().Split(' ')[0], CultureInfo.InvariantCulture);
-            received.Add(new Received(message.Partition, message.Offset, Encoding.UTF8.GetString(message.Key.Span), number));
+            received.Add(
+                new Received(message.Partition, message.Offset, Encoding.UTF8.GetString(message.Key.Span), number)
+            );
             if (received.Count == count)
                 break;
         }

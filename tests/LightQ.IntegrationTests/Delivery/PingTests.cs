@@ -11,7 +11,9 @@ public sealed class PingTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
 
-        TimeSpan[] trips = await Task.WhenAll(Enumerable.Range(0, 100).Select(_ => client.PingAsync(TestContext.Current.CancellationToken)));
+        TimeSpan[] trips = await Task.WhenAll(
+            Enumerable.Range(0, 100).Select(_ => client.PingAsync(TestContext.Current.CancellationToken))
+        );
 
         Assert.All(trips, trip => Assert.True(trip > TimeSpan.Zero));
     }
@@ -20,7 +22,9 @@ public sealed class PingTests
     public async Task Without_a_broker_there_is_no_answer()
     {
         await using var client = new LightQClient("lightq://127.0.0.1:1?control=1");
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.PingAsync(TestContext.Current.CancellationToken));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+            client.PingAsync(TestContext.Current.CancellationToken)
+        );
         Assert.Equal(ErrorCode.Unavailable, refused.Code);
     }
 }

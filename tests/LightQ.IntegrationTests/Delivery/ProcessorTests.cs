@@ -16,14 +16,20 @@ public sealed class ProcessorTests
     [Fact]
     public async Task As_many_handlers_run_at_once_as_may_and_what_they_return_from_is_completed()
     {
-        const int Jobs = 200, AtOnce = 4;
+        const int Jobs = 200,
+            AtOnce = 4;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, new TopicSpec("jobs"), Jobs);
         var handled = new ConcurrentBag<int>();
         var allRun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        int running = 0, most = 0;
-        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = AtOnce });
+        int running = 0,
+            most = 0;
+        await using LightQProcessor processor = client.CreateProcessor(
+            "jobs",
+            "workers",
+            new() { MaxConcurrency = AtOnce }
+        );
         processor.ProcessMessageAsync += async args =>
         {
             int now = Interlocked.Increment(ref running);
@@ -45,15 +51,17 @@ public sealed class ProcessorTests
     [Fact]
     public async Task A_message_whose_handler_throws_comes_again_until_it_is_dead_and_the_rest_flows()
     {
-        const int Jobs = 20, Poison = 7;
+        const int Jobs = 20,
+            Poison = 7;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, new TopicSpec("jobs") { MaxDeliveries = 3, RetryDelay = TimeSpan.Zero }, Jobs);
         var errors = new ConcurrentQueue<ProcessErrorEventArgs>();
         await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = 2 });
-        processor.ProcessMessageAsync += args => BitConverter.ToInt32(args.Message.BodySpan) == Poison
-            ? throw new FormatException("poison")
-            : Task.CompletedTask;
+        processor.ProcessMessageAsync += args =>
+            BitConverter.ToInt32(args.Message.BodySpan) == Poison
+                ? throw new FormatException("poison")
+                : Task.CompletedTask;
         processor.ProcessErrorAsync += args =>
         {
             errors.Enqueue(args);
@@ -64,16 +72,24 @@ public sealed class ProcessorTests
 
         await Eventually.TrueAsync(() => errors.Count == 3, Patience, () => $"{errors.Count} errors");
         await SettledAsync(client, "jobs", Jobs);
-        Assert.All(errors, e => Assert.Equal(
-            ("jobs", "workers", 0, (long)Poison, ProcessErrorSource.Handler, "poison"),
-            (e.Topic, e.Group, e.Partition, e.Offset, e.Source, e.Exception.Message)));
+        Assert.All(
+            errors,
+            e =>
+                Assert.Equal(
+                    ("jobs", "workers", 0, (long)Poison, ProcessErrorSource.Handler, "poison"),
+                    (e.Topic, e.Group, e.Partition, e.Offset, e.Source, e.Exception.Message)
+                )
+        );
         Assert.Equal([1, 2, 3], errors.Select(e => e.Message!.Value.DeliveryCount));
         Message dead = await FirstOfAsync(client, "jobs.dead");
         Assert.Equal(Poison, BitConverter.ToInt32(dead.BodySpan));
         Assert.True(dead.TryGetHeader(DeadLetterHeader.Group, out ReadOnlySpan<byte> group));
         Assert.True(group.SequenceEqual("workers"u8));
         Assert.True(dead.TryGetHeader(DeadLetterHeader.Reason, out ReadOnlySpan<byte> reason));
-        Assert.Equal("delivered 3 times without being completed: FormatException: poison", Encoding.UTF8.GetString(reason));
+        Assert.Equal(
+            "delivered 3 times without being completed: FormatException: poison",
+            Encoding.UTF8.GetString(reason)
+        );
     }
 
     [Fact]
@@ -81,7 +97,11 @@ public sealed class ProcessorTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await PublishAsync(client, new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1), RetryDelay = TimeSpan.Zero }, 2);
+        await PublishAsync(
+            client,
+            new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1), RetryDelay = TimeSpan.Zero },
+            2
+        );
         var deliveries = new ConcurrentQueue<(long Offset, int Count)>();
         await using LightQProcessor processor = client.CreateProcessor("jobs", "workers");
         await using LightQProcessor other = client.CreateProcessor("jobs", "workers");
@@ -91,7 +111,11 @@ public sealed class ProcessorTests
             {
                 deliveries.Enqueue((args.Message.Offset, args.Message.DeliveryCount));
                 DateTimeOffset longAfter = args.Message.LockedUntil.AddMilliseconds(700);
-                await Eventually.TrueAsync(() => args.CancellationToken.IsCancellationRequested || DateTimeOffset.UtcNow > longAfter, Patience, () => "the clock stands");
+                await Eventually.TrueAsync(
+                    () => args.CancellationToken.IsCancellationRequested || DateTimeOffset.UtcNow > longAfter,
+                    Patience,
+                    () => "the clock stands"
+                );
                 args.CancellationToken.ThrowIfCancellationRequested();
             };
             await member.StartAsync(Cancelled);
@@ -108,7 +132,11 @@ public sealed class ProcessorTests
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1) }, 1);
         var left = new TaskCompletionSource<TimeSpan>(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { LockDuration = TimeSpan.FromHours(2) });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "jobs",
+            "workers",
+            new() { LockDuration = TimeSpan.FromHours(2) }
+        );
         processor.ProcessMessageAsync += args =>
         {
             left.TrySetResult(args.Message.LockedUntil - DateTimeOffset.UtcNow);
@@ -125,9 +153,17 @@ public sealed class ProcessorTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await PublishAsync(client, new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1), RetryDelay = TimeSpan.Zero }, 1);
+        await PublishAsync(
+            client,
+            new TopicSpec("jobs") { LockDuration = TimeSpan.FromSeconds(1), RetryDelay = TimeSpan.Zero },
+            1
+        );
         var deliveries = new ConcurrentQueue<int>();
-        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxLockRenewal = TimeSpan.Zero });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "jobs",
+            "workers",
+            new() { MaxLockRenewal = TimeSpan.Zero }
+        );
         processor.ProcessMessageAsync += async args =>
         {
             deliveries.Enqueue(args.Message.DeliveryCount);
@@ -190,7 +226,11 @@ public sealed class ProcessorTests
         await PublishAsync(client, new TopicSpec("jobs"), 1);
         var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var deliveries = new ConcurrentQueue<int>();
-        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { DrainTimeout = TimeSpan.Zero });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "jobs",
+            "workers",
+            new() { DrainTimeout = TimeSpan.Zero }
+        );
         processor.ProcessMessageAsync += async args =>
         {
             deliveries.Enqueue(args.Message.DeliveryCount);
@@ -210,7 +250,8 @@ public sealed class ProcessorTests
     [Fact]
     public async Task Messages_with_the_same_key_run_one_after_the_other_and_others_beside_them()
     {
-        const int Jobs = 400, Keys = 10;
+        const int Jobs = 400,
+            Keys = 10;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await client.Topics.CreateAsync(new TopicSpec("jobs") { Kind = TopicKind.Durable, Partitions = 3 }, Cancelled);
@@ -223,7 +264,16 @@ public sealed class ProcessorTests
         var running = new ConcurrentDictionary<string, bool>();
         var beside = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         int overlaps = 0;
-        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = 8, MaxInFlight = 50, Ordering = ProcessingOrder.Key });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "jobs",
+            "workers",
+            new()
+            {
+                MaxConcurrency = 8,
+                MaxInFlight = 50,
+                Ordering = ProcessingOrder.Key,
+            }
+        );
         processor.ProcessMessageAsync += async args =>
         {
             string key = System.Text.Encoding.UTF8.GetString(args.Message.Key.Span);
@@ -242,7 +292,10 @@ public sealed class ProcessorTests
         await SettledAsync(client, "jobs", Jobs);
         Assert.Equal(0, overlaps);
         Assert.Equal(Keys, seen.Count);
-        Assert.All(seen, k => Assert.Equal(Enumerable.Range(0, Jobs / Keys).Select(i => (i * Keys) + int.Parse(k.Key[1..])), k.Value));
+        Assert.All(
+            seen,
+            k => Assert.Equal(Enumerable.Range(0, Jobs / Keys).Select(i => (i * Keys) + int.Parse(k.Key[1..])), k.Value)
+        );
     }
 
     [Fact]
@@ -253,7 +306,10 @@ public sealed class ProcessorTests
         await using LightQProcessor processor = client.CreateProcessor("jobs", "workers");
         await Assert.ThrowsAsync<InvalidOperationException>(() => processor.StartAsync(Cancelled));
         processor.ProcessMessageAsync += _ => Task.CompletedTask;
-        Assert.Equal(ErrorCode.UnknownTopic, (await Assert.ThrowsAsync<LightQException>(() => processor.StartAsync(Cancelled))).Code);
+        Assert.Equal(
+            ErrorCode.UnknownTopic,
+            (await Assert.ThrowsAsync<LightQException>(() => processor.StartAsync(Cancelled))).Code
+        );
         Assert.False(processor.IsRunning);
         await PublishAsync(client, new TopicSpec("jobs"), 1);
 
@@ -267,15 +323,18 @@ public sealed class ProcessorTests
     [Trait("Fault", "G1")]
     public async Task Members_killed_between_processing_and_settlement_lose_nothing_and_no_message_has_two_holders()
     {
-        const int Jobs = 500, Kills = 10;
+        const int Jobs = 500,
+            Kills = 10;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, new TopicSpec("jobs") { RetryDelay = TimeSpan.Zero, MaxDeliveries = 0 }, Jobs);
         var holders = new ConcurrentDictionary<long, Member>();
         var done = new ConcurrentDictionary<long, int>();
         var unsure = new ConcurrentDictionary<long, bool>();
-        int handed = 0, twoHolders = 0;
-        List<Member> members = [], all = [];
+        int handed = 0,
+            twoHolders = 0;
+        List<Member> members = [],
+            all = [];
         for (int i = 0; i < 2; i++)
             members.Add(await JoinAsync());
         for (int kill = 0; kill < Kills; kill++)
@@ -284,7 +343,11 @@ public sealed class ProcessorTests
             Member victim = members[0];
             members.RemoveAt(0);
             members.Add(await JoinAsync());
-            await Eventually.TrueAsync(() => Volatile.Read(ref handed) >= before + 3, Patience, () => $"{handed} handed out, {done.Count} done");
+            await Eventually.TrueAsync(
+                () => Volatile.Read(ref handed) >= before + 3,
+                Patience,
+                () => $"{handed} handed out, {done.Count} done"
+            );
             victim.IsDead = true;
             await victim.Client.DisposeAsync();
         }
@@ -292,7 +355,11 @@ public sealed class ProcessorTests
         try
         {
             await SettledAsync(client, "jobs", Jobs);
-            await Eventually.TrueAsync(() => done.Keys.Union(unsure.Keys).Count() == Jobs, Patience, () => $"{done.Count} of {Jobs} handled");
+            await Eventually.TrueAsync(
+                () => done.Keys.Union(unsure.Keys).Count() == Jobs,
+                Patience,
+                () => $"{done.Count} of {Jobs} handled"
+            );
         }
         finally
         {
@@ -308,7 +375,10 @@ public sealed class ProcessorTests
 
         async Task<Member> JoinAsync()
         {
-            var member = new Member(new LightQClient(server.ConnectionString), new() { MaxConcurrency = 3, AutoComplete = false });
+            var member = new Member(
+                new LightQClient(server.ConnectionString),
+                new() { MaxConcurrency = 3, AutoComplete = false }
+            );
             all.Add(member);
             member.Processor.ProcessMessageAsync += async args =>
             {
@@ -319,7 +389,14 @@ public sealed class ProcessorTests
                 await Task.Yield();
                 // Every third message waits unsettled until its member is killed, or the killing is over.
                 if (Interlocked.Increment(ref handed) % 3 == 0)
-                    await Eventually.TrueAsync(() => member.IsDead || member.Settles, Patience, () => "nobody was killed");
+                {
+                    await Eventually.TrueAsync(
+                        () => member.IsDead || member.Settles,
+                        Patience,
+                        () => "nobody was killed"
+                    );
+                }
+
                 if (member.IsDead)
                     return;
                 try
@@ -355,15 +432,21 @@ public sealed class ProcessorTests
         await Eventually.TrueAsync(
             async () => (settled = (await client.Stats.GetTopicAsync(topic, Cancelled)).MessagesSettled) >= count,
             Patience,
-            () => $"{settled} of {count} settled");
+            () => $"{settled} of {count} settled"
+        );
         Assert.Equal(count, settled);
     }
 
     private static async Task<Message> FirstOfAsync(LightQClient client, string topic)
     {
         await Eventually.TrueAsync(
-            async () => await client.Topics.ListAsync(Cancelled).AnyAsync(t => t.Name == topic, Cancelled), Patience, () => $"there is no {topic}");
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync(topic, new() { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+            async () => await client.Topics.ListAsync(Cancelled).AnyAsync(t => t.Name == topic, Cancelled),
+            Patience,
+            () => $"there is no {topic}"
+        );
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync(topic, new() { Start = StartPosition.Earliest })
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         return messages.Current.ToOwned();
     }
@@ -383,8 +466,16 @@ public sealed class ProcessorTests
 
         public LightQProcessor Processor { get; } = client.CreateProcessor("jobs", "workers", options);
 
-        public bool IsDead { get => _isDead; set => _isDead = value; }
+        public bool IsDead
+        {
+            get => _isDead;
+            set => _isDead = value;
+        }
 
-        public bool Settles { get => _settles; set => _settles = value; }
+        public bool Settles
+        {
+            get => _settles;
+            set => _settles = value;
+        }
     }
 }

@@ -16,9 +16,15 @@ public sealed class ReceiptTests
     [InlineData(TopicKind.Durable, ReceiveMode.Thread)]
     public async Task Statistics_and_metrics_count_what_every_subscriber_completed(TopicKind kind, ReceiveMode mode)
     {
-        const int Messages = 500, Subscribers = 3; // One by one, each a batch of its own.
+        const int Messages = 500,
+            Subscribers = 3; // One by one, each a batch of its own.
         await using TestServer server = await TestServer.StartAsync();
-        await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { ReceiveMode = mode });
+        await using var client = new LightQClient(
+            LightQClientOptions.Parse(server.ConnectionString) with
+            {
+                ReceiveMode = mode,
+            }
+        );
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = kind }, Cancelled);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         var options = new ConsumeOptions { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit };
@@ -29,7 +35,10 @@ public sealed class ReceiptTests
 
         Assert.Equal(Messages * Subscribers, (await client.Stats.GetTopicAsync("t", Cancelled)).MessagesSettled);
         Assert.Contains(
-            $"lightq_topic_messages_settled_total{{topic=\"t\"}} {Messages * Subscribers}\n", await server.Web.GetStringAsync("/metrics", Cancelled), StringComparison.Ordinal);
+            $"lightq_topic_messages_settled_total{{topic=\"t\"}} {Messages * Subscribers}\n",
+            await server.Web.GetStringAsync("/metrics", Cancelled),
+            StringComparison.Ordinal
+        );
 
         async Task ConsumeAsync(int number)
         {
@@ -56,7 +65,9 @@ public sealed class ReceiptTests
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         await producer.PublishAsync("x"u8.ToArray(), cancellationToken: Cancelled);
-        await using var messages = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using var messages = client
+            .ConsumeAsync("t", new() { Start = StartPosition.Earliest, SettleMode = SettleMode.Explicit }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
 
         Assert.Equal(SettleOutcome.Done, await messages.Current.CompleteAsync(Cancelled));
@@ -71,9 +82,13 @@ public sealed class ReceiptTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("t");
         await using var client = new LightQClient(server.ConnectionString);
-        await using var messages = client.ConsumeAsync("t", new() { Group = "g", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using var messages = client
+            .ConsumeAsync("t", new() { Group = "g", SettleMode = SettleMode.Explicit }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
 
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(async () => await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+            await messages.MoveNextAsync().AsTask().WaitAsync(Patience, Cancelled)
+        );
 
         Assert.Equal(ErrorCode.NotSupported, refused.Code);
     }

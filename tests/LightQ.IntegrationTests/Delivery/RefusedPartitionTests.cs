@@ -17,10 +17,15 @@ using TopicKind = LightQ.Client.TopicKind;
 
 namespace LightQ.IntegrationTests.Delivery;
 
-/// <summary>One flipped bit in one partition: that one is refused, and whoever publishes to the others, or consumes all of them, goes on and is told.</summary>
+/// <summary>
+/// One flipped bit in one partition: that one is refused, and whoever publishes to the others, or consumes all of them,
+/// goes on and is told.
+/// </summary>
 public sealed class RefusedPartitionTests
 {
-    private const int Partitions = 4, PerPartition = 10, DamagedOffset = 3;
+    private const int Partitions = 4,
+        PerPartition = 10,
+        DamagedOffset = 3;
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
@@ -35,8 +40,15 @@ public sealed class RefusedPartitionTests
         await using LightQClient client = broker.Connect();
         var refused = new ConcurrentQueue<PartitionRefusedEventArgs>();
         client.PartitionRefused += (_, e) => refused.Enqueue(e);
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions }, Cancelled);
-        await using Producer producer = await client.CreateProducerAsync("t", new ProducerOptions { Name = "shop" }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions },
+            Cancelled
+        );
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            new ProducerOptions { Name = "shop" },
+            Cancelled
+        );
         string[] keys = KeysOf(producer);
         await using var consumer = new Reader(client, new ConsumeOptions { Start = StartPosition.Earliest });
         await PublishAsync(producer, keys);
@@ -46,22 +58,43 @@ public sealed class RefusedPartitionTests
         string journal = Flip(directory.Path, Damaged);
         await broker.StartAsync();
 
-        LightQException error = await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync("x"u8, keys[Damaged], cancellationToken: Cancelled));
+        LightQException error = await Assert.ThrowsAsync<LightQException>(async () =>
+            await producer.PublishAsync("x"u8, keys[Damaged], cancellationToken: Cancelled)
+        );
         Assert.Equal(ErrorCode.CorruptData, error.Code);
         Assert.StartsWith($"partition {Damaged}: ", error.Message, StringComparison.Ordinal);
         Assert.Contains($"offsets {DamagedOffset} to ", error.Message, StringComparison.Ordinal);
         foreach (string key in keys.Where((_, partition) => partition != Damaged))
-            Assert.Equal(PerPartition, (await producer.PublishAsync("more"u8, key, cancellationToken: Cancelled)).Offset);
+        {
+            Assert.Equal(
+                PerPartition,
+                (await producer.PublishAsync("more"u8, key, cancellationToken: Cancelled)).Offset
+            );
+        }
+
         for (int i = 0; i < 12; i++)
-            Assert.NotEqual(Damaged, (await producer.PublishAsync("anywhere"u8, cancellationToken: Cancelled)).Partition);
+        {
+            Assert.NotEqual(
+                Damaged,
+                (await producer.PublishAsync("anywhere"u8, cancellationToken: Cancelled)).Partition
+            );
+        }
+
         await consumer.HasAsync((Partitions * PerPartition) + 3 + 12);
         PartitionRefusedEventArgs told = Assert.Single(refused);
-        Assert.Equal(("t", Damaged, null, ErrorCode.CorruptData), (told.Topic, told.Partition, told.Group, told.Reason.Code));
+        Assert.Equal(
+            ("t", Damaged, null, ErrorCode.CorruptData),
+            (told.Topic, told.Partition, told.Group, told.Reason.Code)
+        );
 
         await broker.KillAsync();
         Assert.Equal(0, (await LightQTool.RunAsync(null, "journal", "repair", journal, "--yes")).ExitCode);
         await broker.StartAsync();
-        await Eventually.TrueAsync(async () => await TryPublishAsync(producer, keys[Damaged]), Patience, () => "The producer does not come back to the partition.");
+        await Eventually.TrueAsync(
+            async () => await TryPublishAsync(producer, keys[Damaged]),
+            Patience,
+            () => "The producer does not come back to the partition."
+        );
         await consumer.HasAsync((Partitions * PerPartition) + 3 + 12 + 1);
         Assert.Single(refused);
     }
@@ -77,15 +110,32 @@ public sealed class RefusedPartitionTests
         var refused = new ConcurrentQueue<PartitionRefusedEventArgs>();
         client.PartitionRefused += (_, e) => refused.Enqueue(e);
 
-        await using (var consumer = new Reader(client, new ConsumeOptions { Start = StartPosition.Earliest, Group = "g", SettleMode = SettleMode.Explicit }))
+        await using (
+            var consumer = new Reader(
+                client,
+                new ConsumeOptions
+                {
+                    Start = StartPosition.Earliest,
+                    Group = "g",
+                    SettleMode = SettleMode.Explicit,
+                }
+            )
+        )
         {
             await consumer.HasAsync((Partitions - 1) * PerPartition);
             Assert.DoesNotContain(consumer.Received, m => m.Partition == damaged);
             PartitionRefusedEventArgs told = Assert.Single(refused);
-            Assert.Equal(("t", damaged, "g", ErrorCode.CorruptData), (told.Topic, told.Partition, told.Group, told.Reason.Code));
+            Assert.Equal(
+                ("t", damaged, "g", ErrorCode.CorruptData),
+                (told.Topic, told.Partition, told.Group, told.Reason.Code)
+            );
         }
-        LightQException strict = await Assert.ThrowsAsync<LightQException>(() => ReadOneAsync(client, "t", new ConsumeOptions { GapAction = GapAction.Throw }));
-        LightQException bound = await Assert.ThrowsAsync<LightQException>(() => ReadOneAsync(client, $"t/{damaged}", new ConsumeOptions()));
+        LightQException strict = await Assert.ThrowsAsync<LightQException>(() =>
+            ReadOneAsync(client, "t", new ConsumeOptions { GapAction = GapAction.Throw })
+        );
+        LightQException bound = await Assert.ThrowsAsync<LightQException>(() =>
+            ReadOneAsync(client, $"t/{damaged}", new ConsumeOptions())
+        );
         Assert.All([strict, bound], e => Assert.Equal(ErrorCode.CorruptData, e.Code));
         Assert.Single(refused);
     }
@@ -100,10 +150,17 @@ public sealed class RefusedPartitionTests
                 Flip(server.Directory, partition);
         });
         await using var client = new LightQClient(server.ConnectionString);
-        LightQException consumed = await Assert.ThrowsAsync<LightQException>(() => ReadOneAsync(client, "t", new ConsumeOptions()));
-        LightQException published = await Assert.ThrowsAsync<LightQException>(() => client.CreateProducerAsync("t", cancellationToken: Cancelled));
+        LightQException consumed = await Assert.ThrowsAsync<LightQException>(() =>
+            ReadOneAsync(client, "t", new ConsumeOptions())
+        );
+        LightQException published = await Assert.ThrowsAsync<LightQException>(() =>
+            client.CreateProducerAsync("t", cancellationToken: Cancelled)
+        );
         Assert.All([consumed, published], e => Assert.Equal(ErrorCode.CorruptData, e.Code));
-        Assert.Equal("ready, degraded: 1 of 1 topics have failed\n", await server.Web.GetStringAsync("/healthz/ready", Cancelled));
+        Assert.Equal(
+            "ready, degraded: 1 of 1 topics have failed\n",
+            await server.Web.GetStringAsync("/healthz/ready", Cancelled)
+        );
     }
 
     [Fact]
@@ -115,9 +172,15 @@ public sealed class RefusedPartitionTests
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         string[] keys = KeysOf(producer);
-        Assert.Equal(ErrorCode.CorruptData, Assert.Throws<LightQException>(() => producer.TryPublish("x"u8, keys[Damaged])).Code);
+        Assert.Equal(
+            ErrorCode.CorruptData,
+            Assert.Throws<LightQException>(() => producer.TryPublish("x"u8, keys[Damaged])).Code
+        );
         using BatchBuilder batch = producer.CreateBatch();
-        Assert.Equal(ErrorCode.CorruptData, Assert.Throws<LightQException>(() => batch.TryAdd("x"u8, keys[Damaged])).Code);
+        Assert.Equal(
+            ErrorCode.CorruptData,
+            Assert.Throws<LightQException>(() => batch.TryAdd("x"u8, keys[Damaged])).Code
+        );
         await producer.WaitForRoomAsync(Cancelled);
         byte[] body = new byte[1000];
         for (int i = 0; i < 5_000; i++) // More than all windows together.
@@ -129,7 +192,14 @@ public sealed class RefusedPartitionTests
         IReadOnlyList<long> ends = (await client.Topics.GetAsync("t", Cancelled)).EndOffsets;
         Assert.Equal(-1, ends[Damaged]);
         Assert.Equal(5_000 + ((Partitions - 1) * PerPartition), ends.Where(e => e >= 0).Sum());
-        Assert.Equal(ErrorCode.CorruptData, (await Assert.ThrowsAsync<LightQException>(() => client.CreateProducerAsync($"t/{Damaged}", cancellationToken: Cancelled))).Code);
+        Assert.Equal(
+            ErrorCode.CorruptData,
+            (
+                await Assert.ThrowsAsync<LightQException>(() =>
+                    client.CreateProducerAsync($"t/{Damaged}", cancellationToken: Cancelled)
+                )
+            ).Code
+        );
     }
 
     [Fact]
@@ -143,24 +213,66 @@ public sealed class RefusedPartitionTests
             keys = KeysOf(producer);
         await server.RestartAsync(() => Flip(server.Directory, Damaged));
 
-        PublishedMessage[] others = [.. keys.Where((_, partition) => partition != Damaged).Select(key => PublishStream.Text("x", key)), PublishStream.Text("anywhere")];
-        PublishResponse published = await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "t", Messages = { others } });
+        PublishedMessage[] others =
+        [
+            .. keys.Where((_, partition) => partition != Damaged).Select(key => PublishStream.Text("x", key)),
+            PublishStream.Text("anywhere"),
+        ];
+        PublishResponse published = await server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new() { Topic = "t", Messages = { others } }
+        );
         Assert.DoesNotContain(published.Positions, p => p.Partition == Damaged);
         // All or nothing: the first message could have been stored.
         RpcException refused = await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "t", Messages = { PublishStream.Text("x", keys[0]), PublishStream.Text("x", keys[Damaged]) } }),
+            () =>
+                server.Control.CallAsync<PublishRequest, PublishResponse>(
+                    "Publish",
+                    new()
+                    {
+                        Topic = "t",
+                        Messages = { PublishStream.Text("x", keys[0]), PublishStream.Text("x", keys[Damaged]) },
+                    }
+                ),
             StatusCode.DataLoss,
-            "CorruptData");
+            "CorruptData"
+        );
         Assert.Contains($"partition {Damaged}: ", refused.Message, StringComparison.Ordinal);
-        Assert.Equal(published.Positions.Where(p => p.Partition == 0).Max(p => p.Offset) + 1, server.Broker.GetTopic("t").Partitions[0].Log.EndOffset);
+        Assert.Equal(
+            published.Positions.Where(p => p.Partition == 0).Max(p => p.Offset) + 1,
+            server.Broker.GetTopic("t").Partitions[0].Log.EndOffset
+        );
 
         using (var all = new ConsumeStream(server))
         {
-            await all.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "t", Earliest = true, Credit = 100 } });
-            RpcException error = await ControlCalls.FailsAsync(() => all.ReadAsync(), StatusCode.DataLoss, "CorruptData");
+            await all.WriteAsync(
+                new ConsumeRequest
+                {
+                    Subscribe = new Subscribe
+                    {
+                        Topic = "t",
+                        Earliest = true,
+                        Credit = 100,
+                    },
+                }
+            );
+            RpcException error = await ControlCalls.FailsAsync(
+                () => all.ReadAsync(),
+                StatusCode.DataLoss,
+                "CorruptData"
+            );
             Assert.Contains("other partitions can be subscribed to", error.Message, StringComparison.Ordinal);
         }
-        using ConsumeStream one = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "t", Partition = 0, Earliest = true, Credit = 100 });
+        using ConsumeStream one = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "t",
+                Partition = 0,
+                Earliest = true,
+                Credit = 100,
+            }
+        );
         Assert.Equal(0u, (await one.NextAsync()).Partition);
     }
 
@@ -171,25 +283,57 @@ public sealed class RefusedPartitionTests
         await using TestServer server = await StartAsync();
         await server.CreateTopicAsync("other");
         await server.RestartAsync(() => Flip(server.Directory, Damaged));
-        Assert.Equal("ready, degraded: 1 of 2 topics have failed partitions\n", await server.Web.GetStringAsync("/healthz/ready", Cancelled));
+        Assert.Equal(
+            "ready, degraded: 1 of 2 topics have failed partitions\n",
+            await server.Web.GetStringAsync("/healthz/ready", Cancelled)
+        );
         string[] metrics = (await server.Web.GetStringAsync("/metrics", Cancelled)).Split('\n');
         Assert.Contains("lightq_topic_failed{topic=\"t\"} 1", metrics);
         Assert.Contains("lightq_partition_failed{topic=\"t\",partition=\"2\"} 1", metrics);
         Assert.Contains("lightq_partition_failed{topic=\"t\",partition=\"1\"} 0", metrics);
-        Assert.DoesNotContain(metrics, m => m.StartsWith("lightq_partition_end_offset{topic=\"t\",partition=\"2\"}", StringComparison.Ordinal));
-        Assert.Single(server.Log.Errors, e => e.StartsWith("Topic t takes no messages: partition 2: ", StringComparison.Ordinal) && e.Contains(server.Directory, StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            metrics,
+            m => m.StartsWith("lightq_partition_end_offset{topic=\"t\",partition=\"2\"}", StringComparison.Ordinal)
+        );
+        Assert.Single(
+            server.Log.Errors,
+            e =>
+                e.StartsWith("Topic t takes no messages: partition 2: ", StringComparison.Ordinal)
+                && e.Contains(server.Directory, StringComparison.Ordinal)
+        );
 
         string shown = (await LightQTool.RunAsync(server.ConnectionString, "topic", "show", "t")).Succeeded().Text;
         Assert.Contains("refused partition 2", shown, StringComparison.Ordinal);
         Assert.Contains("lightq journal repair", shown, StringComparison.Ordinal);
-        LightQServerOptions told = LightQServerOptions.InProcess with { DataDirectory = server.Directory, DataPort = server.DataPort, ControlPort = server.ControlPort, WebPort = server.WebPort };
-        List<Finding> findings = await new DoctorJob(told, LightQClientOptions.Parse(server.ConnectionString), OutputFormat.Table).FindAsync();
+        LightQServerOptions told = LightQServerOptions.InProcess with
+        {
+            DataDirectory = server.Directory,
+            DataPort = server.DataPort,
+            ControlPort = server.ControlPort,
+            WebPort = server.WebPort,
+        };
+        List<Finding> findings = await new DoctorJob(
+            told,
+            LightQClientOptions.Parse(server.ConnectionString),
+            OutputFormat.Table
+        ).FindAsync();
         Finding topics = Assert.Single(findings, f => f.Check == "broker's topics");
         Assert.Equal(CheckResult.Warning, topics.Result);
         Assert.Contains("1 of 2 are not served as a whole; t: partition 2: ", topics.Found, StringComparison.Ordinal);
 
-        ToolResult read = await LightQTool.RunAsync(server.ConnectionString, "sub", "t", "--from", "earliest", "--idle-exit", "200ms");
-        Assert.Equal((Partitions - 1) * PerPartition, read.Succeeded().Text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length);
+        ToolResult read = await LightQTool.RunAsync(
+            server.ConnectionString,
+            "sub",
+            "t",
+            "--from",
+            "earliest",
+            "--idle-exit",
+            "200ms"
+        );
+        Assert.Equal(
+            (Partitions - 1) * PerPartition,
+            read.Succeeded().Text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length
+        );
         Assert.Contains("nothing comes from t/2", read.Errors, StringComparison.Ordinal);
     }
 
@@ -198,7 +342,10 @@ public sealed class RefusedPartitionTests
     {
         TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Durable, Partitions = Partitions },
+            Cancelled
+        );
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: Cancelled);
         await PublishAsync(producer, KeysOf(producer));
         return server;
@@ -206,7 +353,16 @@ public sealed class RefusedPartitionTests
 
     /// <summary>A key of each partition.</summary>
     private static string[] KeysOf(Producer producer) =>
-        [.. Enumerable.Range(0, Partitions).Select(p => Enumerable.Range(0, 1000).Select(i => $"key-{i.ToString(CultureInfo.InvariantCulture)}").First(key => producer.PartitionOf(key) == p))];
+        [
+            .. Enumerable
+                .Range(0, Partitions)
+                .Select(p =>
+                    Enumerable
+                        .Range(0, 1000)
+                        .Select(i => $"key-{i.ToString(CultureInfo.InvariantCulture)}")
+                        .First(key => producer.PartitionOf(key) == p)
+                ),
+        ];
 
     private static async Task PublishAsync(Producer producer, string[] keys)
     {
@@ -232,15 +388,22 @@ public sealed class RefusedPartitionTests
 
     private static async Task ReadOneAsync(LightQClient client, string topic, ConsumeOptions options)
     {
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync(topic, options with { Start = StartPosition.Earliest }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync(topic, options with { Start = StartPosition.Earliest })
+            .GetAsyncEnumerator(Cancelled);
         await messages.MoveNextAsync();
     }
 
-    /// <summary>Flips a bit in a batch's header. Without its checkpoint a log that was closed is as one whose broker was killed.</summary>
+    /// <summary>
+    /// Flips a bit in a batch's header. Without its checkpoint a log that was closed is as one whose broker was killed.
+    /// </summary>
     /// <returns>The partition's directory.</returns>
     private static string Flip(string data, int partition)
     {
-        string journal = Path.Combine(Assert.Single(Directory.GetDirectories(Path.Combine(data, "topics"))), partition.ToString(CultureInfo.InvariantCulture));
+        string journal = Path.Combine(
+            Assert.Single(Directory.GetDirectories(Path.Combine(data, "topics"))),
+            partition.ToString(CultureInfo.InvariantCulture)
+        );
         string segment = Assert.Single(Directory.GetFiles(journal, "*.seg"));
         byte[] bytes = File.ReadAllBytes(segment);
         int at = 4096;
@@ -264,7 +427,14 @@ public sealed class RefusedPartitionTests
         public IEnumerable<(int Partition, long Offset)> Received => _received;
 
         public Task HasAsync(int count) =>
-            Eventually.TrueAsync(() => _reading.IsFaulted ? _reading.ContinueWith(_ => false, TaskScheduler.Default) : Task.FromResult(_received.Count >= count), Patience, () => $"{_received.Count} messages, not {count}; {_reading.Exception?.Message}");
+            Eventually.TrueAsync(
+                () =>
+                    _reading.IsFaulted
+                        ? _reading.ContinueWith(_ => false, TaskScheduler.Default)
+                        : Task.FromResult(_received.Count >= count),
+                Patience,
+                () => $"{_received.Count} messages, not {count}; {_reading.Exception?.Message}"
+            );
 
         public async ValueTask DisposeAsync()
         {

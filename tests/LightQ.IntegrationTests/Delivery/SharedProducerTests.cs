@@ -26,12 +26,41 @@ public sealed class SharedProducerTests
         var headers = new MessageHeaders { { "origin", "shop" } };
         var order = new Order("42", 9.99m);
 
-        Assert.Equal(0, (await client.PublishAsync("orders", "span"u8, "k", headers, new PublishOptions { MessageId = "one" }, Cancel)).Offset);
+        Assert.Equal(
+            0,
+            (
+                await client.PublishAsync(
+                    "orders",
+                    "span"u8,
+                    "k",
+                    headers,
+                    new PublishOptions { MessageId = "one" },
+                    Cancel
+                )
+            ).Offset
+        );
         Assert.Equal(1, (await client.PublishAsync("orders", "array"u8.ToArray(), cancellationToken: Cancel)).Offset);
-        Assert.Equal(2, (await client.PublishAsync("orders/0", new Memory<byte>("memory"u8.ToArray()), cancellationToken: Cancel)).Offset);
+        Assert.Equal(
+            2,
+            (
+                await client.PublishAsync("orders/0", new Memory<byte>("memory"u8.ToArray()), cancellationToken: Cancel)
+            ).Offset
+        );
         Assert.Equal(3, (await client.PublishAsync("orders", "text", key: "k", cancellationToken: Cancel)).Offset);
         Assert.Equal(4, (await client.PublishAsync("orders", order, cancellationToken: Cancel)).Offset);
-        Assert.Equal(5, (await client.PublishAsync("orders", order, new JsonMessageSerializer<Order>(ShopJson.Default.Order), "k", headers, cancellationToken: Cancel)).Offset);
+        Assert.Equal(
+            5,
+            (
+                await client.PublishAsync(
+                    "orders",
+                    order,
+                    new JsonMessageSerializer<Order>(ShopJson.Default.Order),
+                    "k",
+                    headers,
+                    cancellationToken: Cancel
+                )
+            ).Offset
+        );
 
         var messages = new List<Message>();
         await foreach (Message message in client.ConsumeAsync("orders", FromTheStart, Cancel))
@@ -42,9 +71,20 @@ public sealed class SharedProducerTests
         }
         Assert.Equal(["span", "array", "memory", "text"], messages.Take(4).Select(message => message.GetText()));
         Assert.Equal((true, "one", null), (messages[0].HasKey, messages[0].MessageId, ContentType(messages[0])));
-        Assert.Equal(("text/plain; charset=utf-8", "application/json"), (ContentType(messages[3]), ContentType(messages[4])));
-        Assert.True(messages[5].TryGetHeader("origin", out ReadOnlySpan<byte> origin) && origin.SequenceEqual("shop"u8));
-        await foreach (Message<Order> message in client.ConsumeAsync<Order>("orders", new() { Start = StartPosition.Offset(4) }, Cancel))
+        Assert.Equal(
+            ("text/plain; charset=utf-8", "application/json"),
+            (ContentType(messages[3]), ContentType(messages[4]))
+        );
+        Assert.True(
+            messages[5].TryGetHeader("origin", out ReadOnlySpan<byte> origin) && origin.SequenceEqual("shop"u8)
+        );
+        await foreach (
+            Message<Order> message in client.ConsumeAsync<Order>(
+                "orders",
+                new() { Start = StartPosition.Offset(4) },
+                Cancel
+            )
+        )
         {
             Assert.Equal(order, message.Value);
             if (message.Raw.Offset == 5)
@@ -58,7 +98,13 @@ public sealed class SharedProducerTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
         await using var client = new LightQClient(server.ConnectionString);
-        PublishAck[] acks = await Task.WhenAll(Enumerable.Range(0, 500).Select(i => Task.Run(() => client.PublishAsync("orders", $"{i}", cancellationToken: Cancel).AsTask(), Cancel)));
+        PublishAck[] acks = await Task.WhenAll(
+            Enumerable
+                .Range(0, 500)
+                .Select(i =>
+                    Task.Run(() => client.PublishAsync("orders", $"{i}", cancellationToken: Cancel).AsTask(), Cancel)
+                )
+        );
         Assert.Equal(Enumerable.Range(0, 500).Select(i => (long)i), acks.Select(ack => ack.Offset).Order());
         Assert.Equal(1, (await client.Stats.GetTopicAsync("orders", Cancel)).PublishersCount);
     }
@@ -71,8 +117,12 @@ public sealed class SharedProducerTests
         Assert.Equal(ErrorCode.UnknownTopic, await RefusalAsync(client, "orders"));
         await server.CreateTopicAsync("orders");
         Assert.Equal(0, (await client.PublishAsync("orders", "x"u8, cancellationToken: Cancel)).Offset);
-        await Assert.ThrowsAsync<ArgumentNullException>(async () => await client.PublishAsync(null!, "x"u8, cancellationToken: Cancel));
-        await Assert.ThrowsAsync<ArgumentException>(async () => await client.PublishAsync("no topic", "x"u8, cancellationToken: Cancel));
+        await Assert.ThrowsAsync<ArgumentNullException>(async () =>
+            await client.PublishAsync(null!, "x"u8, cancellationToken: Cancel)
+        );
+        await Assert.ThrowsAsync<ArgumentException>(async () =>
+            await client.PublishAsync("no topic", "x"u8, cancellationToken: Cancel)
+        );
     }
 
     [Fact]
@@ -86,7 +136,11 @@ public sealed class SharedProducerTests
             Assert.Equal(0, (await client.PublishAsync("orders", "x"u8, cancellationToken: Cancel)).Offset);
             await client.Topics.DeleteAsync("orders", Cancel);
             // The producer hears of it by itself, and then every publish asks anew.
-            await Eventually.TrueAsync(async () => await RefusalAsync(client, "orders") == ErrorCode.UnknownTopic, Patience, () => "the topic is still known");
+            await Eventually.TrueAsync(
+                async () => await RefusalAsync(client, "orders") == ErrorCode.UnknownTopic,
+                Patience,
+                () => "the topic is still known"
+            );
         }
     }
 
@@ -100,13 +154,20 @@ public sealed class SharedProducerTests
             await server.CreateTopicAsync($"t{i}");
         for (int round = 0; round < 2; round++)
         {
-            PublishAck[] acks = await Task.WhenAll(Enumerable.Range(0, Topics).Select(i => client.PublishAsync($"t{i}", "x"u8, cancellationToken: Cancel).AsTask()));
+            PublishAck[] acks = await Task.WhenAll(
+                Enumerable
+                    .Range(0, Topics)
+                    .Select(i => client.PublishAsync($"t{i}", "x"u8, cancellationToken: Cancel).AsTask())
+            );
             Assert.All(acks, ack => Assert.Equal(round, ack.Offset));
         }
         await Eventually.TrueAsync(
-            async () => (await client.Stats.ListConnectionsAsync(Cancel)).Sum(connection => connection.PublishersCount) <= SharedProducers.MostKept,
+            async () =>
+                (await client.Stats.ListConnectionsAsync(Cancel)).Sum(connection => connection.PublishersCount)
+                <= SharedProducers.MostKept,
             Patience,
-            () => "producers that were given up are still open");
+            () => "producers that were given up are still open"
+        );
     }
 
     [Fact]
@@ -116,11 +177,20 @@ public sealed class SharedProducerTests
         await server.CreateTopicAsync("orders", TopicKind.Durable);
         var client = new LightQClient(server.ConnectionString);
         await client.PublishAsync("orders", "0"u8, cancellationToken: Cancel);
-        Task<PublishAck>[] publishing = [.. Enumerable.Range(1, 100).Select(i => client.PublishAsync("orders", $"{i}", cancellationToken: Cancel).AsTask())];
+        Task<PublishAck>[] publishing =
+        [
+            .. Enumerable
+                .Range(1, 100)
+                .Select(i => client.PublishAsync("orders", $"{i}", cancellationToken: Cancel).AsTask()),
+        ];
         await client.DisposeAsync();
         Assert.Equal(100, (await Task.WhenAll(publishing)).Max(ack => ack.Offset));
         foreach (string topic in (string[])["orders", "another"])
-            await Assert.ThrowsAsync<ObjectDisposedException>(async () => await client.PublishAsync(topic, "x"u8, cancellationToken: Cancel));
+        {
+            await Assert.ThrowsAsync<ObjectDisposedException>(async () =>
+                await client.PublishAsync(topic, "x"u8, cancellationToken: Cancel)
+            );
+        }
     }
 
     [Fact]
@@ -138,10 +208,15 @@ public sealed class SharedProducerTests
             Task consuming = Task.Run(
                 async () =>
                 {
-                    await foreach (Message _ in client.ConsumeAsync("orders", options, streams.Token).WithCancellation(own.Token))
+                    await foreach (
+                        Message _ in client.ConsumeAsync("orders", options, streams.Token).WithCancellation(own.Token)
+                    )
+                    {
                         Assert.Fail("there is no message");
+                    }
                 },
-                Cancel);
+                Cancel
+            );
             await subscribed.Task.WaitAsync(Patience, Cancel);
             await (isStreams ? streams : own).CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => consuming.WaitAsync(Patience, Cancel));
@@ -162,5 +237,7 @@ public sealed class SharedProducerTests
     }
 
     private static string? ContentType(Message message) =>
-        message.TryGetHeader("content-type", out ReadOnlySpan<byte> value) ? System.Text.Encoding.UTF8.GetString(value) : null;
+        message.TryGetHeader("content-type", out ReadOnlySpan<byte> value)
+            ? System.Text.Encoding.UTF8.GetString(value)
+            : null;
 }

@@ -10,14 +10,24 @@ namespace LightQ.IntegrationTests.Docs;
 /// </summary>
 internal sealed class BarChart
 {
-    private const int Width = 760, Margin = 20, BarLeft = 190, BarHeight = 18;
+    private const int Width = 760,
+        Margin = 20,
+        BarLeft = 190,
+        BarHeight = 18;
 
-    private const int Row = 24, LongestBar = 440, TextDrop = 13;
+    private const int Row = 24,
+        LongestBar = 440,
+        TextDrop = 13;
 
-    private const string Ours = "#1f6feb", Others = "#8c959f", Ink = "#1f2328", Faint = "#59636e";
+    private const string Ours = "#1f6feb",
+        Others = "#8c959f",
+        Ink = "#1f2328",
+        Faint = "#59636e";
 
     private readonly StringBuilder _shapes = new();
-    private readonly string _title, _description, _source;
+    private readonly string _title,
+        _description,
+        _source;
     private readonly double _largest;
     private int _y = 62;
 
@@ -41,18 +51,20 @@ internal sealed class BarChart
     {
         int height = _y + 34;
         return string.Create(
-            CultureInfo.InvariantCulture,
-            $"""
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {Width} {height}" width="{Width}" height="{height}"
-              role="img" aria-labelledby="title description" font-family="system-ui, sans-serif" font-size="13">
-            <title id="title">{Escaped(_title)}</title>
-            <desc id="description">{Escaped(_description)}</desc>
-            <rect x="0.5" y="0.5" width="{Width - 1}" height="{height - 1}" rx="6" fill="#ffffff" stroke="#d1d9e0"/>
-            <text x="{Margin}" y="32" font-size="16" font-weight="600" fill="{Ink}">{Escaped(_title)}</text>
-            {_shapes}<text x="{Margin}" y="{height - 16}" font-size="11" fill="{Faint}">{Escaped(_source)}</text>
-            </svg>
+                CultureInfo.InvariantCulture,
+                $"""
+                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {Width} {height}" width="{Width}" height="{height}"
+                  role="img" aria-labelledby="title description" font-family="system-ui, sans-serif" font-size="13">
+                <title id="title">{Escaped(_title)}</title>
+                <desc id="description">{Escaped(_description)}</desc>
+                <rect x="0.5" y="0.5" width="{Width - 1}" height="{height - 1}" rx="6" fill="#ffffff" stroke="#d1d9e0"/>
+                <text x="{Margin}" y="32" font-size="16" font-weight="600" fill="{Ink}">{Escaped(_title)}</text>
+                {_shapes}<text x="{Margin}" y="{height - 16}" font-size="11" fill="{Faint}">{Escaped(_source)}</text>
+                </svg>
 
-            """).ReplaceLineEndings("\n");
+                """
+            )
+            .ReplaceLineEndings("\n");
     }
 
     private static string Escaped(string text) => SecurityElement.Escape(text)!;
@@ -65,9 +77,11 @@ internal sealed class BarChart
             int length = Math.Max(1, (int)Math.Round(bar.Value / _largest * LongestBar));
             Text(BarLeft - 10, bar.Name, Ink, "end");
             string colour = bar.IsOurs ? Ours : Others;
-            _shapes.Append(
-                CultureInfo.InvariantCulture,
-                $"""<rect x="{BarLeft}" y="{_y}" width="{length}" height="{BarHeight}" fill="{colour}"/>""")
+            _shapes
+                .Append(
+                    CultureInfo.InvariantCulture,
+                    $"""<rect x="{BarLeft}" y="{_y}" width="{length}" height="{BarHeight}" fill="{colour}"/>"""
+                )
                 .Append('\n');
             Text(BarLeft + length + 8, bar.Text, Faint, "start");
             _y += Row;
@@ -75,8 +89,11 @@ internal sealed class BarChart
         _y += 10;
     }
 
-    private void Text(int x, string text, string colour, string anchor, string more = "") => _shapes.Append(
-        CultureInfo.InvariantCulture,
-        $"""<text x="{x}" y="{_y + TextDrop}" text-anchor="{anchor}" fill="{colour}"{more}>{Escaped(text)}</text>""")
-        .Append('\n');
+    private void Text(int x, string text, string colour, string anchor, string more = "") =>
+        _shapes
+            .Append(
+                CultureInfo.InvariantCulture,
+                $"""<text x="{x}" y="{_y + TextDrop}" text-anchor="{anchor}" fill="{colour}"{more}>{Escaped(text)}</text>"""
+            )
+            .Append('\n');
 }

@@ -13,12 +13,24 @@ public sealed class CommandLineTests
 
     private static readonly string[] Instructions =
     [
-        "README.md", "CONTRIBUTING.md", "SECURITY.md",
-        Tool, "docs/use/consuming.md", "docs/use/message-features.md",
-        "docs/operate/ancestors.md", "docs/operate/audit.md", "docs/operate/backup.md", "docs/operate/doctor.md",
-        "docs/operate/operations.md", "docs/operate/reliability.md", "docs/operate/retention.md",
-        "docs/operate/security.md", "docs/operate/tls.md", "docs/measured/speed.md",
-        "src/LightQ.Cli/README.md", "src/LightQ.Client/README.md",
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        Tool,
+        "docs/use/consuming.md",
+        "docs/use/message-features.md",
+        "docs/operate/ancestors.md",
+        "docs/operate/audit.md",
+        "docs/operate/backup.md",
+        "docs/operate/doctor.md",
+        "docs/operate/operations.md",
+        "docs/operate/reliability.md",
+        "docs/operate/retention.md",
+        "docs/operate/security.md",
+        "docs/operate/tls.md",
+        "docs/measured/speed.md",
+        "src/LightQ.Cli/README.md",
+        "src/LightQ.Client/README.md",
     ];
 
     public static TheoryData<string, string> CommandLines =>
@@ -31,7 +43,10 @@ public sealed class CommandLineTests
     public void A_command_line_of_the_documents_parses(string path, string line)
     {
         ParseResult parsed = CommandLine.CreateRoot().Parse(Split(line));
-        Assert.True(parsed.Errors.Count == 0, $"{path}: lightq {line}: {string.Join(' ', parsed.Errors.Select(e => e.Message))}");
+        Assert.True(
+            parsed.Errors.Count == 0,
+            $"{path}: lightq {line}: {string.Join(' ', parsed.Errors.Select(e => e.Message))}"
+        );
         Assert.NotNull(parsed.CommandResult.Command.Action);
     }
 
@@ -39,17 +54,32 @@ public sealed class CommandLineTests
     public void The_page_of_the_tool_shows_every_command()
     {
         HashSet<string> shown = [.. Document.Read(Tool).ToolCommandLines.Select(line => Split(line)[0])];
-        Assert.Subset(shown, CommandLine.CreateRoot().Subcommands.Where(c => !c.Hidden).Select(c => c.Name).ToHashSet());
+        Assert.Subset(
+            shown,
+            CommandLine.CreateRoot().Subcommands.Where(c => !c.Hidden).Select(c => c.Name).ToHashSet()
+        );
     }
 
     [Fact]
-    public void A_wrong_command_line_does_not_parse() => Assert.NotEmpty(CommandLine.CreateRoot().Parse(Split("pub orders --fiel lines.txt 'a b'")).Errors);
+    public void A_wrong_command_line_does_not_parse() =>
+        Assert.NotEmpty(CommandLine.CreateRoot().Parse(Split("pub orders --fiel lines.txt 'a b'")).Errors);
 
     [Fact]
     public void The_page_of_the_tool_lists_the_exit_codes()
     {
         string text = Document.Read(Tool).Text;
-        int[] codes = [ExitCode.Ok, ExitCode.Failed, ExitCode.Usage, ExitCode.Unconfirmed, ExitCode.Warnings, ExitCode.Unavailable, ExitCode.Denied, ExitCode.Configuration, ExitCode.OutputClosed];
+        int[] codes =
+        [
+            ExitCode.Ok,
+            ExitCode.Failed,
+            ExitCode.Usage,
+            ExitCode.Unconfirmed,
+            ExitCode.Warnings,
+            ExitCode.Unavailable,
+            ExitCode.Denied,
+            ExitCode.Configuration,
+            ExitCode.OutputClosed,
+        ];
         Assert.All(codes, code => Assert.Contains($"\n| {code} | ", text, StringComparison.Ordinal));
     }
 
@@ -63,7 +93,12 @@ public sealed class CommandLineTests
             string target = file.Length == 0 ? path : folder + file;
             Assert.True(Path.Exists(SourceTree.PathOf(target)), $"{path}: there is no {file}.");
             if (heading.Length != 0 && target.EndsWith(".md", StringComparison.Ordinal))
-                Assert.True(Document.Read(target).Headings.Contains(heading), $"{path}: {target} has no heading #{heading}.");
+            {
+                Assert.True(
+                    Document.Read(target).Headings.Contains(heading),
+                    $"{path}: {target} has no heading #{heading}."
+                );
+            }
         }
     }
 

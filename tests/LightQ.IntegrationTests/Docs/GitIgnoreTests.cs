@@ -11,7 +11,10 @@ public sealed partial class GitIgnoreTests
     {
         HashSet<string> ignored = [.. SourceTree.Read(".gitignore").Split('\n').Select(line => line.Trim('/'))];
         string commands = string.Concat(Document.Read("README.md").Blocks("sh"));
-        string[] made = [.. Made().Matches(commands).Select(m => m.Groups["name"].Value).Distinct(StringComparer.Ordinal)];
+        string[] made =
+        [
+            .. Made().Matches(commands).Select(m => m.Groups["name"].Value).Distinct(StringComparer.Ordinal),
+        ];
 
         Assert.Contains("packages", made);
         Assert.Contains("data", made);
@@ -19,6 +22,8 @@ public sealed partial class GitIgnoreTests
         Assert.Empty(made.Except(ignored));
     }
 
-    [GeneratedRegex(@"( -o | --tool-path | --data \./| backup \./| console -n |' > |LIGHTQ_PASSWORD_FILE=(?!\./)|ca=)(?<name>[a-z][a-z.-]+)")]
+    [GeneratedRegex(
+        @"( -o | --tool-path | --data \./| backup \./| console -n |' > |LIGHTQ_PASSWORD_FILE=(?!\./)|ca=)(?<name>[a-z][a-z.-]+)"
+    )]
     private static partial Regex Made();
 }

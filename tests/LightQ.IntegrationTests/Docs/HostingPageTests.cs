@@ -16,7 +16,8 @@ public sealed class HostingPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/HostingExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/use/hosting.md").Blocks("csharp").Select(Snippets.WithoutUsings));
+            Document.Read("docs/use/hosting.md").Blocks("csharp").Select(Snippets.WithoutUsings)
+        );
 
     [Fact]
     public async Task A_host_starts_processes_answers_for_its_health_and_stops_as_shown()
@@ -24,14 +25,22 @@ public sealed class HostingPageTests
         await using TestServer server = await TestServer.StartAsync();
         await using var publishing = new LightQClient(server.ConnectionString);
         await publishing.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancel);
-        await using Producer<Order> producer = await publishing.CreateProducerAsync("orders", new JsonMessageSerializer<Order>(ShopJson.Default.Order), cancellationToken: Cancel);
+        await using Producer<Order> producer = await publishing.CreateProducerAsync(
+            "orders",
+            new JsonMessageSerializer<Order>(ShopJson.Default.Order),
+            cancellationToken: Cancel
+        );
         var book = new Ledger.Book();
         using (IHost host = Build(server.ConnectionString, book))
         {
             await host.StartAsync(Cancel);
             for (int i = 0; i < 3; i++)
                 await producer.PublishAsync(new Order($"{i}", i), cancellationToken: Cancel);
-            await Eventually.TrueAsync(() => book.Closed.Count == 3, TimeSpan.FromSeconds(30), () => $"{book.Entries.Count} entries, {book.Closed.Count} ledgers closed");
+            await Eventually.TrueAsync(
+                () => book.Closed.Count == 3,
+                TimeSpan.FromSeconds(30),
+                () => $"{book.Entries.Count} entries, {book.Closed.Count} ledgers closed"
+            );
             HealthReport report = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync(Cancel);
             Assert.Equal(HealthStatus.Healthy, report.Entries["lightq"].Status);
             await host.StopAsync(Cancel);
@@ -42,7 +51,11 @@ public sealed class HostingPageTests
         Assert.Equal(3, book.Entries.Select(e => e.By).Distinct().Count());
         using IHost next = Build(server.ConnectionString, book);
         await next.StartAsync(Cancel);
-        await Eventually.TrueAsync(() => book.Entries.Any(e => e.Order.Id == "late"), TimeSpan.FromSeconds(30), () => "what came while no host ran was lost");
+        await Eventually.TrueAsync(
+            () => book.Entries.Any(e => e.Order.Id == "late"),
+            TimeSpan.FromSeconds(30),
+            () => "what came while no host ran was lost"
+        );
         await next.StopAsync(Cancel);
         Assert.Equal(4, book.Entries.Count);
     }
@@ -52,7 +65,10 @@ public sealed class HostingPageTests
     {
         await using TestServer server = await TestServer.StartAsync();
         using IHost host = Build(server.ConnectionString, new Ledger.Book());
-        Assert.Equal(ErrorCode.UnknownTopic, (await Assert.ThrowsAsync<LightQException>(() => host.StartAsync(Cancel))).Code);
+        Assert.Equal(
+            ErrorCode.UnknownTopic,
+            (await Assert.ThrowsAsync<LightQException>(() => host.StartAsync(Cancel))).Code
+        );
     }
 
     [Fact]
@@ -60,12 +76,20 @@ public sealed class HostingPageTests
     {
         await using TestServer server = await TestServer.StartAsync();
         var book = new Ledger.Book();
-        using IHost host = Build(server.ConnectionString, book, services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 }));
+        using IHost host = Build(
+            server.ConnectionString,
+            book,
+            services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 })
+        );
         await host.StartAsync(Cancel);
         await host.StopAsync(Cancel);
         Assert.Equal(2, server.Broker.GetTopic("orders").Partitions.Length);
 
-        using IHost other = Build(server.ConnectionString, book, services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Transient }));
+        using IHost other = Build(
+            server.ConnectionString,
+            book,
+            services => services.AddLightQTopic(new TopicSpec("orders") { Kind = TopicKind.Transient })
+        );
         LightQException refused = await Assert.ThrowsAsync<LightQException>(() => other.StartAsync(Cancel));
         Assert.Equal(ErrorCode.TopicExists, refused.Code);
         Assert.Contains("kind is durable, not transient", refused.Message, StringComparison.OrdinalIgnoreCase);
@@ -83,11 +107,16 @@ public sealed class HostingPageTests
         foreach (string topic in (string[])["orders", "returns"])
         {
             await publishing.Topics.CreateAsync(new TopicSpec(topic) { Kind = TopicKind.Durable }, Cancel);
-            builder.Services.AddLightQProcessor<Reading>(topic, "reading", configure: (_, processor) => processor.ProcessErrorAsync += args =>
-            {
-                errors.TrySetResult(args.Exception);
-                return Task.CompletedTask;
-            });
+            builder.Services.AddLightQProcessor<Reading>(
+                topic,
+                "reading",
+                configure: (_, processor) =>
+                    processor.ProcessErrorAsync += args =>
+                    {
+                        errors.TrySetResult(args.Exception);
+                        return Task.CompletedTask;
+                    }
+            );
         }
         using IHost host = builder.Build();
         await host.StartAsync(Cancel);
@@ -105,7 +134,9 @@ public sealed class HostingPageTests
     private static IHost Build(string connectionString, Ledger.Book book, Action<IServiceCollection>? configure = null)
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
-        builder.Configuration.AddInMemoryCollection([KeyValuePair.Create("LightQ:ConnectionString", (string?)connectionString)]);
+        builder.Configuration.AddInMemoryCollection([
+            KeyValuePair.Create("LightQ:ConnectionString", (string?)connectionString),
+        ]);
         builder.Services.AddSingleton(book).AddScoped<Ledger>();
         HostingExamples.Register(builder);
         configure?.Invoke(builder.Services);

@@ -34,8 +34,14 @@ public sealed class HttpPageTests
     {
         string page = Document.Read(Page).Text;
         foreach (JsonRoute route in JsonRoutes.All)
-            Assert.Contains(route.Pattern[route.Pattern.LastIndexOfAny(['/', ':'])..] + "`", page,
-                StringComparison.Ordinal);
+        {
+            Assert.Contains(
+                route.Pattern[route.Pattern.LastIndexOfAny(['/', ':'])..] + "`",
+                page,
+                StringComparison.Ordinal
+            );
+        }
+
         Assert.All(JsonRoutes.LeftOut, name => Assert.Contains($"`{name}`", page, StringComparison.Ordinal));
     }
 

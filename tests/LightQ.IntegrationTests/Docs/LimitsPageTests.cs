@@ -5,14 +5,19 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Docs;
 
-/// <summary>The table of docs/operate/limits.md is what the settings say of themselves: each limit with its default, and what is allowed.</summary>
+/// <summary>
+/// The table of docs/operate/limits.md is what the settings say of themselves: each limit with its default, and what is
+/// allowed.
+/// </summary>
 public sealed partial class LimitsPageTests
 {
     private static readonly Document Page = Document.Read("docs/operate/limits.md");
 
-    private static IReadOnlyDictionary<string, string[]> Rows => Row().Matches(Page.Text)
-        .Select(m => m.Value.Trim('|').Split('|').Select(c => c.Trim()).ToArray())
-        .ToDictionary(c => c[0].Trim('`'), c => c);
+    private static IReadOnlyDictionary<string, string[]> Rows =>
+        Row()
+            .Matches(Page.Text)
+            .Select(m => m.Value.Trim('|').Split('|').Select(c => c.Trim()).ToArray())
+            .ToDictionary(c => c[0].Trim('`'), c => c);
 
     public static TheoryData<string> Limits => [.. ServerSettings.All.Where(s => s.IsLimit).Select(s => s.Key)];
 
@@ -37,9 +42,13 @@ public sealed partial class LimitsPageTests
     public void What_the_server_refuses_is_named_like_a_limit()
     {
         string[] limits = [.. ServerSettings.All.Where(s => s.IsLimit).Select(s => s.Key)];
-        string[] named = [.. Directory.EnumerateFiles(SourceTree.PathOf("src"), "*.cs", SearchOption.AllDirectories)
-            .SelectMany(f => Named().Matches(File.ReadAllText(f)))
-            .Select(m => KeyOf(m.Groups["options"].Value, m.Groups["name"].Value))];
+        string[] named =
+        [
+            .. Directory
+                .EnumerateFiles(SourceTree.PathOf("src"), "*.cs", SearchOption.AllDirectories)
+                .SelectMany(f => Named().Matches(File.ReadAllText(f)))
+                .Select(m => KeyOf(m.Groups["options"].Value, m.Groups["name"].Value)),
+        ];
         Assert.True(named.Length >= 10, $"only {named.Length} names were found");
         Assert.All(named, n => Assert.Contains(n, limits));
     }
@@ -50,14 +59,20 @@ public sealed partial class LimitsPageTests
     /// <summary>What a setting says when it is given something that it never allows.</summary>
     private static string Allowed(ServerSetting setting)
     {
-        string impossible = setting.Read(new LightQServerOptions()).Contains(':', StringComparison.Ordinal) ? "-00:00:01" : "-1";
-        ServerStartException refused = Assert.Throws<ServerStartException>(() => setting.Apply(new LightQServerOptions(), impossible, "test"));
+        string impossible = setting.Read(new LightQServerOptions()).Contains(':', StringComparison.Ordinal)
+            ? "-00:00:01"
+            : "-1";
+        ServerStartException refused = Assert.Throws<ServerStartException>(() =>
+            setting.Apply(new LightQServerOptions(), impossible, "test")
+        );
         return refused.Message.Split("; allowed: ")[1].TrimEnd('.');
     }
 
     [GeneratedRegex("^\\| `[A-Z].*\\|$", RegexOptions.Multiline)]
     private static partial Regex Row();
 
-    [GeneratedRegex(@"\b(Refuse|Exhausted|Count|LimitMet)\((ErrorCode\.\w+, \S+, )?\s*nameof\((?<options>\w+Options)\.(?<name>\w+)\)")]
+    [GeneratedRegex(
+        @"\b(Refuse|Exhausted|Count|LimitMet)\((ErrorCode\.\w+, \S+, )?\s*nameof\((?<options>\w+Options)\.(?<name>\w+)\)"
+    )]
     private static partial Regex Named();
 }

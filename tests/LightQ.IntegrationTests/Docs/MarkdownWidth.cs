@@ -28,7 +28,8 @@ internal static partial class MarkdownWidth
     /// <summary>The text with every paragraph and list item that has a line too wide filled anew.</summary>
     public static string Filled(string text)
     {
-        List<string> filled = [], block = [];
+        List<string> filled = [],
+            block = [];
         bool fenced = false;
         foreach (string line in text.Split('\n'))
         {
@@ -56,7 +57,9 @@ internal static partial class MarkdownWidth
 
     private static IEnumerable<string> Fill(List<string> block)
     {
-        string first = Margin().Match(block[0]).Value, rest = new(' ', first.Length), line = first;
+        string first = Margin().Match(block[0]).Value,
+            rest = new(' ', first.Length),
+            line = first;
         bool begins = true;
         foreach (Match word in Word().Matches(string.Join(' ', block)[first.Length..]))
         {

@@ -21,12 +21,15 @@ public sealed class MarkdownWidthTests
     public void A_paragraph_that_is_too_wide_is_filled_and_all_else_stays()
     {
         string words = string.Join(' ', Enumerable.Repeat("word", 30));
-        string text = $"# Heading {words}\n\n- `a b` {words}\n  more\n- short\n  lines\n\n"
+        string text =
+            $"# Heading {words}\n\n- `a b` {words}\n  more\n- short\n  lines\n\n"
             + $"| {words} |\n\n```sh\n{words}\n```\n";
         string filled = MarkdownWidth.Filled(text);
 
         Assert.All(
-            MarkdownWidth.TooWide(filled), line => Assert.StartsWith("# Heading", line, StringComparison.Ordinal));
+            MarkdownWidth.TooWide(filled),
+            line => Assert.StartsWith("# Heading", line, StringComparison.Ordinal)
+        );
         Assert.Contains("\n- `a b` word", filled, StringComparison.Ordinal);
         Assert.Contains("\n  word word", filled, StringComparison.Ordinal);
         Assert.Contains("word more\n- short\n  lines\n\n| word", filled, StringComparison.Ordinal);

@@ -16,10 +16,14 @@ public sealed class PagesTests
     public void The_index_has_every_page_of_the_documents_once()
     {
         string[] pages =
-            [.. SourceTree.Pages.Where(p => p.StartsWith("docs/", StringComparison.Ordinal) && p != Index)];
+        [
+            .. SourceTree.Pages.Where(p => p.StartsWith("docs/", StringComparison.Ordinal) && p != Index),
+        ];
         string[] listed =
         [
-            .. Document.Read(Index).LocalLinks.Select(link => "docs/" + link.File)
+            .. Document
+                .Read(Index)
+                .LocalLinks.Select(link => "docs/" + link.File)
                 .Where(file => !file.Contains("..", StringComparison.Ordinal)),
         ];
         Assert.NotEmpty(pages);

@@ -10,7 +10,8 @@ public sealed class ProcessingPageTests
     public void The_examples_are_those_of_the_page_word_for_word() =>
         Assert.Equal(
             Snippets.Between(SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ProcessingExamples.cs"), "// SHOWN: "),
-            Document.Read("docs/use/processing.md").Blocks("csharp").Select(Snippets.WithoutUsings));
+            Document.Read("docs/use/processing.md").Blocks("csharp").Select(Snippets.WithoutUsings)
+        );
 
     [Fact]
     public async Task A_processor_and_a_fetch_as_shown()
@@ -18,7 +19,10 @@ public sealed class ProcessingPageTests
         CancellationToken cancelled = TestContext.Current.CancellationToken;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero }, cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero },
+            cancelled
+        );
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: cancelled);
         using BatchBuilder batch = producer.CreateBatch();
         foreach (string order in (string[])["one", "odd", "two"])

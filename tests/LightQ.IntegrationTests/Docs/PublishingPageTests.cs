@@ -41,9 +41,11 @@ public sealed class PublishingPageTests
         string[] args =
         [
             .. from setting in settings.AsEnumerable()
-               where setting.Value is not null && setting.Key != Address
-               select $"--{setting.Key}={setting.Value}",
-            $"--{Address}={url}", "--urls=http://127.0.0.1:0", "--Logging:LogLevel:Default=None",
+            where setting.Value is not null && setting.Key != Address
+            select $"--{setting.Key}={setting.Value}",
+            $"--{Address}={url}",
+            "--urls=http://127.0.0.1:0",
+            "--Logging:LogLevel:Default=None",
         ];
         using var programs = new StartedPrograms(configuration => configuration[Address] == url);
         Task program = Task.Run(() => PublishingExamples.RunProgram(args), Cancel);
@@ -79,18 +81,23 @@ public sealed class PublishingPageTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders", LightQ.Broker.Topics.TopicKind.Durable);
         await server.CreateTopicAsync("returns", LightQ.Broker.Topics.TopicKind.Durable);
-        await using WebApplication app = Build(server, builder =>
-        {
-            PublishingExamples.RegisterKeyed(builder);
-            PublishingExamples.RegisterNamed(builder);
-        });
+        await using WebApplication app = Build(
+            server,
+            builder =>
+            {
+                PublishingExamples.RegisterKeyed(builder);
+                PublishingExamples.RegisterNamed(builder);
+            }
+        );
         PublishingExamples.MapKeyed(app);
         app.MapPost("/patient", PublishingExamples.PublishInTimeAsync);
         using HttpClient http = await StartAsync(app);
 
         using HttpResponseMessage returned = await http.PostAsJsonAsync("/returns", new Order("back", 1m), Cancel);
         using HttpResponseMessage ordered = await http.PostAsJsonAsync("/patient", new Order("new", 1m), Cancel);
-        await app.Services.GetRequiredKeyedService<IProducer<Order>>("sales").PublishAsync(new Order("sold", 1m), cancellationToken: Cancel);
+        await app
+            .Services.GetRequiredKeyedService<IProducer<Order>>("sales")
+            .PublishAsync(new Order("sold", 1m), cancellationToken: Cancel);
 
         Assert.True(returned.IsSuccessStatusCode && ordered.IsSuccessStatusCode);
         Assert.Equal(["back"], await ReadAsync(server, "returns", 1));
@@ -124,6 +131,10 @@ public sealed class PublishingPageTests
     {
         await using var client = new LightQClient(server.ConnectionString);
         var json = new JsonMessageSerializer<Order>(ShopJson.Default.Order);
-        return await client.ConsumeAsync(topic, json, new() { Start = StartPosition.Earliest }).Take(count).Select(m => m.Value.Id).ToArrayAsync(Cancel);
+        return await client
+            .ConsumeAsync(topic, json, new() { Start = StartPosition.Earliest })
+            .Take(count)
+            .Select(m => m.Value.Id)
+            .ToArrayAsync(Cancel);
     }
 }

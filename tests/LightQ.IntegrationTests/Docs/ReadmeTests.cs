@@ -20,7 +20,10 @@ public sealed class ReadmeTests
     public void The_example_needs_no_other_namespaces_than_the_README_names()
     {
         string source = SourceTree.Read("tests/LightQ.IntegrationTests/Docs/ReadmeExamples.cs");
-        Assert.Equal(Usings(source), Document.Read("README.md").Blocks("csharp").SelectMany(Usings).Distinct().Order(StringComparer.Ordinal));
+        Assert.Equal(
+            Usings(source),
+            Document.Read("README.md").Blocks("csharp").SelectMany(Usings).Distinct().Order(StringComparer.Ordinal)
+        );
     }
 
     [Fact]
@@ -32,7 +35,8 @@ public sealed class ReadmeTests
             examples.Lines,
             line => Assert.Equal("offset 0, safe as Fsync", line),
             line => Assert.StartsWith("first at 20", line, StringComparison.Ordinal),
-            line => Assert.Equal("consumed 1001", line));
+            line => Assert.Equal("consumed 1001", line)
+        );
     }
 
     [Fact]
@@ -45,5 +49,6 @@ public sealed class ReadmeTests
         Assert.Contains($"| {options.WebPort} | web ", text, StringComparison.Ordinal);
     }
 
-    private static IEnumerable<string> Usings(string code) => code.Split('\n').Where(line => line.StartsWith("using LightQ.", StringComparison.Ordinal));
+    private static IEnumerable<string> Usings(string code) =>
+        code.Split('\n').Where(line => line.StartsWith("using LightQ.", StringComparison.Ordinal));
 }

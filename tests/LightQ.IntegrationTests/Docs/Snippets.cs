@@ -5,8 +5,12 @@ namespace LightQ.IntegrationTests.Docs;
 /// <summary>The parts of a test's source that a document shows.</summary>
 internal static class Snippets
 {
-    /// <summary>A shown block without the using directives that it begins with; those of the compiled source stand at its own beginning.</summary>
-    public static string WithoutUsings(string block) => string.Join('\n', block.Split('\n').SkipWhile(line => line.Length == 0 || IsUsing(line)));
+    /// <summary>
+    /// A shown block without the using directives that it begins with; those of the compiled source stand at its own
+    /// beginning.
+    /// </summary>
+    public static string WithoutUsings(string block) =>
+        string.Join('\n', block.Split('\n').SkipWhile(line => line.Length == 0 || IsUsing(line)));
 
     /// <summary>The parts between markers, moved to the left margin.</summary>
     public static IEnumerable<string> Between(string source, string marker)
@@ -29,5 +33,6 @@ internal static class Snippets
         }
     }
 
-    private static bool IsUsing(string line) => line.StartsWith("using ", StringComparison.Ordinal) && line.EndsWith(';') && line.Count(c => c == ' ') == 1;
+    private static bool IsUsing(string line) =>
+        line.StartsWith("using ", StringComparison.Ordinal) && line.EndsWith(';') && line.Count(c => c == ' ') == 1;
 }

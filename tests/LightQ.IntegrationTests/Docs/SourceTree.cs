@@ -20,10 +20,15 @@ internal static class SourceTree
 
     private static IEnumerable<string> PagesBelow(string folder)
     {
-        IEnumerable<string> below = Directory.EnumerateDirectories(PathOf(folder))
+        IEnumerable<string> below = Directory
+            .EnumerateDirectories(PathOf(folder))
             .Select(d => Path.GetFileName(d))
             .Where(name => !NotOurs.Contains(name))
             .SelectMany(name => PagesBelow(folder + name + "/"));
-        return [.. Directory.EnumerateFiles(PathOf(folder), "*.md").Select(file => folder + Path.GetFileName(file)), .. below];
+        return
+        [
+            .. Directory.EnumerateFiles(PathOf(folder), "*.md").Select(file => folder + Path.GetFileName(file)),
+            .. below,
+        ];
     }
 }

@@ -7,7 +7,9 @@ namespace LightQ.IntegrationTests.Docs;
 
 /// <summary>Gets hold of the host that a whole program builds and runs, as the hosting libraries tell of it.</summary>
 internal sealed class StartedPrograms
-    : IObserver<DiagnosticListener>, IObserver<KeyValuePair<string, object?>>, IDisposable
+    : IObserver<DiagnosticListener>,
+        IObserver<KeyValuePair<string, object?>>,
+        IDisposable
 {
     private readonly TaskCompletionSource<IHost> _started = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<IDisposable> _subscriptions = [];
@@ -37,16 +39,19 @@ internal sealed class StartedPrograms
 
     public void OnNext(KeyValuePair<string, object?> value)
     {
-        if (value is not { Key: "HostBuilt", Value: IHost { Services: { } services } host }
-            || !_isIts(services.GetRequiredService<IConfiguration>()))
+        if (
+            value is not { Key: "HostBuilt", Value: IHost { Services: { } services } host }
+            || !_isIts(services.GetRequiredService<IConfiguration>())
+        )
+        {
             return;
+        }
+
         CancellationToken started = services.GetRequiredService<IHostApplicationLifetime>().ApplicationStarted;
         started.Register(() => _started.TrySetResult(host));
     }
 
-    public void OnCompleted()
-    {
-    }
+    public void OnCompleted() { }
 
     public void OnError(Exception error) => _started.TrySetException(error);
 

@@ -6,11 +6,18 @@ using Google.Protobuf;
 
 namespace LightQ.IntegrationTests.Grpc;
 
-/// <summary>A peer of the control port that speaks HTTP/2 by itself, frame by frame: it does what no library of gRPC would. One reader and one writer at a time.</summary>
+/// <summary>
+/// A peer of the control port that speaks HTTP/2 by itself, frame by frame: it does what no library of gRPC would. One
+/// reader and one writer at a time.
+/// </summary>
 internal sealed class Http2Peer : IAsyncDisposable
 {
-    /// <summary>What the broker may send ahead of a call, and of the connection, for which nobody says more: it is more than any test is sent.</summary>
-    private const int Window = 4 * 1024 * 1024, ConnectionWindow = int.MaxValue - ushort.MaxValue;
+    /// <summary>
+    /// What the broker may send ahead of a call, and of the connection, for which nobody says more: it is more than any
+    /// test is sent.
+    /// </summary>
+    private const int Window = 4 * 1024 * 1024,
+        ConnectionWindow = int.MaxValue - ushort.MaxValue;
 
     private const int FrameHeader = 9;
     private static readonly byte[] Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
@@ -24,7 +31,8 @@ internal sealed class Http2Peer : IAsyncDisposable
     /// <summary>Connects to a control port of this machine.</summary>
     /// <param name="port">The port.</param>
     /// <param name="isSilent">Whether it says nothing, not even what begins a connection.</param>
-    public static async Task<Http2Peer> ConnectAsync(int port, bool isSilent = false) => new(await OpenSocketAsync(port, isSilent));
+    public static async Task<Http2Peer> ConnectAsync(int port, bool isSilent = false) =>
+        new(await OpenSocketAsync(port, isSilent));
 
     /// <summary>Connects to a control port of this machine, and says what begins a connection.</summary>
     public static async Task<Socket> OpenSocketAsync(int port, bool isSilent = false)
@@ -35,7 +43,12 @@ internal sealed class Http2Peer : IAsyncDisposable
         BinaryPrimitives.WriteInt32BigEndian(settings.AsSpan(2), Window);
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         await socket.ConnectAsync(IPAddress.Loopback, port);
-        byte[] first = [.. Preface, .. Frame(Http2FrameType.Settings, 0, 0, settings), .. WindowUpdate(ConnectionWindow)];
+        byte[] first =
+        [
+            .. Preface,
+            .. Frame(Http2FrameType.Settings, 0, 0, settings),
+            .. WindowUpdate(ConnectionWindow),
+        ];
         if (!isSilent)
             await socket.SendAsync(first);
         return socket;
@@ -60,13 +73,25 @@ internal sealed class Http2Peer : IAsyncDisposable
     public byte[] Call(byte[] headers, bool isLast, params IMessage[] requests)
     {
         _lastStream += 2;
-        return [.. Headers(_lastStream, headers), .. Frame(Http2FrameType.Data, isLast ? Http2Frame.EndStreamFlag : (byte)0, _lastStream, [.. requests.SelectMany(Message)])];
+        return
+        [
+            .. Headers(_lastStream, headers),
+            .. Frame(
+                Http2FrameType.Data,
+                isLast ? Http2Frame.EndStreamFlag : (byte)0,
+                _lastStream,
+                [.. requests.SelectMany(Message)]
+            ),
+        ];
     }
 
     /// <summary>Ends a call in the middle.</summary>
     public Task ResetAsync(int stream) => SendAsync(Frame(Http2FrameType.Reset, 0, stream, [0, 0, 0, 8])); // CANCEL
 
-    /// <summary>The next frame of a call; what is about the connection is dealt with. Null at the end of the connection, or when the broker says that it is near.</summary>
+    /// <summary>
+    /// The next frame of a call; what is about the connection is dealt with. Null at the end of the connection, or when
+    /// the broker says that it is near.
+    /// </summary>
     public async Task<Http2Frame?> ReadAsync()
     {
         while (await ReadAnyAsync() is { } frame)
@@ -76,7 +101,9 @@ internal sealed class Http2Peer : IAsyncDisposable
                 case Http2FrameType.GoAway:
                     return null;
                 case Http2FrameType.Settings or Http2FrameType.Ping when (frame.Flags & Http2Frame.AckFlag) == 0:
-                    await SendAsync(Frame(frame.Type, Http2Frame.AckFlag, 0, frame.Type == Http2FrameType.Ping ? frame.Payload : []));
+                    await SendAsync(
+                        Frame(frame.Type, Http2Frame.AckFlag, 0, frame.Type == Http2FrameType.Ping ? frame.Payload : [])
+                    );
                     break;
                 case Http2FrameType.Data or Http2FrameType.Headers or Http2FrameType.Reset:
                     return frame;
@@ -101,12 +128,21 @@ internal sealed class Http2Peer : IAsyncDisposable
     }
 
     /// <summary>The frame that begins a call.</summary>
-    public static byte[] Headers(int stream, byte[] block) => Frame(Http2FrameType.Headers, Http2Frame.EndHeadersFlag, stream, block);
+    public static byte[] Headers(int stream, byte[] block) =>
+        Frame(Http2FrameType.Headers, Http2Frame.EndHeadersFlag, stream, block);
 
     /// <summary>The headers of a gRPC call, and others behind them.</summary>
     public static byte[] HeaderBlock(string path, params (string Name, string Value)[] more)
     {
-        (string, string)[] usual = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "localhost"), ("content-type", "application/grpc"), ("te", "trailers")];
+        (string, string)[] usual =
+        [
+            (":method", "POST"),
+            (":scheme", "http"),
+            (":path", path),
+            (":authority", "localhost"),
+            ("content-type", "application/grpc"),
+            ("te", "trailers"),
+        ];
         return [.. usual.Concat(more).SelectMany(h => Literal(h.Item1, h.Item2))];
     }
 
@@ -131,7 +167,12 @@ internal sealed class Http2Peer : IAsyncDisposable
             await _stream.ReadExactlyAsync(head, patience.Token);
             byte[] payload = new byte[BinaryPrimitives.ReadInt32BigEndian(head) >>> 8];
             await _stream.ReadExactlyAsync(payload, patience.Token);
-            return new Http2Frame((Http2FrameType)head[3], head[4], BinaryPrimitives.ReadInt32BigEndian(head.AsSpan(5)), payload);
+            return new Http2Frame(
+                (Http2FrameType)head[3],
+                head[4],
+                BinaryPrimitives.ReadInt32BigEndian(head.AsSpan(5)),
+                payload
+            );
         }
         catch (IOException)
         {
@@ -158,7 +199,8 @@ internal sealed class Http2Peer : IAsyncDisposable
     /// <summary>A header that no table remembers, in plain bytes.</summary>
     private static IEnumerable<byte> Literal(string name, string value) => [0, .. Text(name), .. Text(value)];
 
-    private static IEnumerable<byte> Text(string text) => text.Length < 127
-        ? [(byte)text.Length, .. Encoding.ASCII.GetBytes(text)]
-        : throw new ArgumentOutOfRangeException(nameof(text), text.Length, "up to 126 characters");
+    private static IEnumerable<byte> Text(string text) =>
+        text.Length < 127
+            ? [(byte)text.Length, .. Encoding.ASCII.GetBytes(text)]
+            : throw new ArgumentOutOfRangeException(nameof(text), text.Length, "up to 126 characters");
 }

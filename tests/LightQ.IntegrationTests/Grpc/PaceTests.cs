@@ -10,8 +10,11 @@ namespace LightQ.IntegrationTests.Grpc;
 /// <summary>What a connection of the control port may do in a time, by a clock that the tests move.</summary>
 public sealed class PaceTests
 {
-    private const string Pace = "Http:MaxCallsPerSecond", Headers = "Http:HeaderTimeout";
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30), Step = TimeSpan.FromMilliseconds(500), HeaderTimeout = TimeSpan.FromSeconds(10);
+    private const string Pace = "Http:MaxCallsPerSecond",
+        Headers = "Http:HeaderTimeout";
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30),
+        Step = TimeSpan.FromMilliseconds(500),
+        HeaderTimeout = TimeSpan.FromSeconds(10);
 
     private readonly ManualTime _time = new();
     private readonly DateTimeOffset _begin;
@@ -20,7 +23,10 @@ public sealed class PaceTests
 
     private TimeSpan Elapsed => _time.GetUtcNow() - _begin;
 
-    /// <summary>So many calls as may come in 200 ms are served while no time passes, and more when it has; of those that fail not even one.</summary>
+    /// <summary>
+    /// So many calls as may come in 200 ms are served while no time passes, and more when it has; of those that fail
+    /// not even one.
+    /// </summary>
     [Theory]
     [InlineData("/lightq.control.v1.Auth/WhoAmI", 4)]
     [InlineData("/lightq.control.v1.Auth/DeleteUser", 1)] // There is none of an empty name.
@@ -36,7 +42,11 @@ public sealed class PaceTests
         }
         await peer.CallAsync(path, 3, new WhoAmIRequest());
         Task more = AnsweredAsync(peer, 3);
-        await Eventually.TrueAsync(() => server.Server.Limits.Refusals[Pace] != 0, Patience, () => "the connection is not held back");
+        await Eventually.TrueAsync(
+            () => server.Server.Limits.Refusals[Pace] != 0,
+            Patience,
+            () => "the connection is not held back"
+        );
         await server.Control.CallAsync<WhoAmIRequest, WhoAmIResponse>("WhoAmI", new());
         Assert.False(more.IsCompleted);
         await AdvanceUntilAsync(() => more.IsCompleted);
@@ -57,21 +67,28 @@ public sealed class PaceTests
         Assert.Equal(0, server.Server.Limits.Refusals[Pace]);
     }
 
-    public static TheoryData<string, byte[]> Beginnings => new()
-    {
-        { "the preface", "PRI * HTTP/2.0\r\n"u8.ToArray() },
-        { "a frame's header", [0, 0, 8, 6, 0] },
-        { "settings", [0, 0, 12, 4, 0, 0, 0, 0, 0, 0, 1] },
-        { "headers", Http2Peer.Headers(3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))[..100] },
-        { "headers that go on in another frame", Http2Peer.Frame(Http2FrameType.Headers, 0, 3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI")) },
-    };
+    public static TheoryData<string, byte[]> Beginnings =>
+        new()
+        {
+            { "the preface", "PRI * HTTP/2.0\r\n"u8.ToArray() },
+            { "a frame's header", [0, 0, 8, 6, 0] },
+            { "settings", [0, 0, 12, 4, 0, 0, 0, 0, 0, 0, 1] },
+            { "headers", Http2Peer.Headers(3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))[..100] },
+            {
+                "headers that go on in another frame",
+                Http2Peer.Frame(Http2FrameType.Headers, 0, 3, Http2Peer.HeaderBlock("/lightq.control.v1.Auth/WhoAmI"))
+            },
+        };
 
     [Theory]
     [MemberData(nameof(Beginnings))]
     public async Task What_comes_byte_by_byte_ends_the_connection_when_its_time_is_over(string beginning, byte[] bytes)
     {
         await using TestServer server = await StartAsync(new HttpOptions { HeaderTimeout = HeaderTimeout });
-        await using Http2Peer peer = beginning == "the preface" ? await Http2Peer.ConnectAsync(server.ControlPort, isSilent: true) : await Http2Peer.ConnectAsync(server.ControlPort);
+        await using Http2Peer peer =
+            beginning == "the preface"
+                ? await Http2Peer.ConnectAsync(server.ControlPort, isSilent: true)
+                : await Http2Peer.ConnectAsync(server.ControlPort);
         if (beginning != "the preface")
             await WatchAsync(peer); // A connection without a call would be closed for its idleness some day.
         Task<Http2Frame?> next = peer.ReadAsync();
@@ -95,7 +112,12 @@ public sealed class PaceTests
         await using Http2Peer peer = await Http2Peer.ConnectAsync(server.ControlPort);
         await WatchAsync(peer);
         int stream = await peer.CallAsync("/lightq.control.v1.Messages/Consume", isLast: false);
-        byte[] request = Http2Peer.Frame(Http2FrameType.Data, 0, stream, Http2Peer.Message(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } }));
+        byte[] request = Http2Peer.Frame(
+            Http2FrameType.Data,
+            0,
+            stream,
+            Http2Peer.Message(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } })
+        );
         await peer.SendAsync(request[..^1]);
         for (int i = 0; i < 20; i++)
             _time.Advance(HeaderTimeout / 10);
@@ -103,22 +125,30 @@ public sealed class PaceTests
         Assert.True(await IsAnsweredAsync(peer, stream), "The connection has ended.");
     }
 
-    private Task<TestServer> StartAsync(HttpOptions http) => TestServer.StartAsync(o => o with { TimeProvider = _time, Http = http });
+    private Task<TestServer> StartAsync(HttpOptions http) =>
+        TestServer.StartAsync(o => o with { TimeProvider = _time, Http = http });
 
     private Task AdvanceUntilAsync(Func<bool> condition) => AdvanceUntilAsync(() => Task.FromResult(condition()));
 
-    private Task AdvanceUntilAsync(Func<Task<bool>> condition) => Eventually.TrueAsync(
-        async () =>
-        {
-            _time.Advance(Step);
-            return await condition();
-        },
-        Patience,
-        () => $"nothing happened in {Elapsed}");
+    private Task AdvanceUntilAsync(Func<Task<bool>> condition) =>
+        Eventually.TrueAsync(
+            async () =>
+            {
+                _time.Advance(Step);
+                return await condition();
+            },
+            Patience,
+            () => $"nothing happened in {Elapsed}"
+        );
 
     /// <summary>Begins a call that goes on, and waits until the broker serves it.</summary>
     private static async Task WatchAsync(Http2Peer peer) =>
-        Assert.True(await IsAnsweredAsync(peer, await peer.CallAsync("/grpc.health.v1.Health/Watch", isLast: true, new HealthCheckRequest())));
+        Assert.True(
+            await IsAnsweredAsync(
+                peer,
+                await peer.CallAsync("/grpc.health.v1.Health/Watch", isLast: true, new HealthCheckRequest())
+            )
+        );
 
     private static async Task<bool> IsAnsweredAsync(Http2Peer peer, int stream)
     {

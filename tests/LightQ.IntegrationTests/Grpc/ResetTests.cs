@@ -1,8 +1,8 @@
 using System.Text.RegularExpressions;
 using Google.Protobuf;
-using LightQ.Client;
-using Grpc.Reflection.V1;
 using Grpc.Health.V1;
+using Grpc.Reflection.V1;
+using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Docs;
 using LightQ.Protocol.Control;
@@ -16,19 +16,71 @@ namespace LightQ.IntegrationTests.Grpc;
 public sealed partial class ResetTests
 {
     private const string Topic = "orders";
-    private const int Connections = 4, Parallel = 16;
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60), Second = TimeSpan.FromSeconds(1), Rest = TimeSpan.FromMilliseconds(100);
+    private const int Connections = 4,
+        Parallel = 16;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60),
+        Second = TimeSpan.FromSeconds(1),
+        Rest = TimeSpan.FromMilliseconds(100);
 
     private static readonly Call[] Calls =
     [
-        new("/lightq.control.v1.Messages/Consume", 400, false, new ConsumeRequest { Subscribe = new Subscribe { Topic = Topic, Earliest = true, Credit = 1_000_000 } }),
-        new("/lightq.control.v1.Messages/Consume", 400, true, new ConsumeRequest { Subscribe = new Subscribe { Topic = Topic, Earliest = true, Credit = 1_000_000 } }),
+        new(
+            "/lightq.control.v1.Messages/Consume",
+            400,
+            false,
+            new ConsumeRequest
+            {
+                Subscribe = new Subscribe
+                {
+                    Topic = Topic,
+                    Earliest = true,
+                    Credit = 1_000_000,
+                },
+            }
+        ),
+        new(
+            "/lightq.control.v1.Messages/Consume",
+            400,
+            true,
+            new ConsumeRequest
+            {
+                Subscribe = new Subscribe
+                {
+                    Topic = Topic,
+                    Earliest = true,
+                    Credit = 1_000_000,
+                },
+            }
+        ),
         new("/lightq.control.v1.Backups/CreateBackup", 100, true, new CreateBackupRequest()),
-        new("/lightq.control.v1.Messages/PublishStream", 400, false, [new PublishStreamRequest { Open = new OpenProducer { Topic = "acks" } }, .. Enumerable.Repeat(Publish(), 4)]),
+        new(
+            "/lightq.control.v1.Messages/PublishStream",
+            400,
+            false,
+            [
+                new PublishStreamRequest { Open = new OpenProducer { Topic = "acks" } },
+                .. Enumerable.Repeat(Publish(), 4),
+            ]
+        ),
         new("/lightq.control.v1.Stats/WatchTopicStats", 400, true, new WatchTopicStatsRequest { Topic = Topic }),
         new("/grpc.health.v1.Health/Watch", 400, true, new HealthCheckRequest()),
-        new("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", 400, false, [.. Enumerable.Repeat(new ServerReflectionRequest { FileContainingSymbol = "lightq.control.v1.Topics" }, 4)]),
-        new("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", 400, false, [.. Enumerable.Repeat(new V1Alpha.ServerReflectionRequest { FileContainingSymbol = "lightq.control.v1.Topics" }, 4)]),
+        new(
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+            400,
+            false,
+            [.. Enumerable.Repeat(new ServerReflectionRequest { FileContainingSymbol = "lightq.control.v1.Topics" }, 4)]
+        ),
+        new(
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            400,
+            false,
+            [
+                .. Enumerable.Repeat(
+                    new V1Alpha.ServerReflectionRequest { FileContainingSymbol = "lightq.control.v1.Topics" },
+                    4
+                ),
+            ]
+        ),
     ];
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -37,8 +89,16 @@ public sealed partial class ResetTests
     [Fact]
     public void Every_rpc_that_answers_with_a_stream_is_reset()
     {
-        string[] streaming = [.. Directory.EnumerateFiles(SourceTree.PathOf("proto"), "*.proto", SearchOption.AllDirectories).SelectMany(f => StreamingIn(File.ReadAllText(f)))];
-        IEnumerable<string> ours = Calls.Select(c => c.Path).Where(path => path.StartsWith("/lightq.", StringComparison.Ordinal)).Append("/lightq.control.v1.Operations/Stop");
+        string[] streaming =
+        [
+            .. Directory
+                .EnumerateFiles(SourceTree.PathOf("proto"), "*.proto", SearchOption.AllDirectories)
+                .SelectMany(f => StreamingIn(File.ReadAllText(f))),
+        ];
+        IEnumerable<string> ours = Calls
+            .Select(c => c.Path)
+            .Where(path => path.StartsWith("/lightq.", StringComparison.Ordinal))
+            .Append("/lightq.control.v1.Operations/Stop");
         Assert.Equal(streaming.Order(StringComparer.Ordinal), ours.Distinct().Order(StringComparer.Ordinal));
     }
 
@@ -52,21 +112,45 @@ public sealed partial class ResetTests
         int resets = 0;
         foreach (Call call in Calls)
         {
-            int[] done = await Task.WhenAll(Enumerable.Range(0, Connections).Select(c => ResetAsync(server.ControlPort, call, call.Times * FaultRun.Times(1, 4, 40) / Connections, new Random(c))));
+            int[] done = await Task.WhenAll(
+                Enumerable
+                    .Range(0, Connections)
+                    .Select(c =>
+                        ResetAsync(
+                            server.ControlPort,
+                            call,
+                            call.Times * FaultRun.Times(1, 4, 40) / Connections,
+                            new Random(c)
+                        )
+                    )
+            );
             TestContext.Current.TestOutputHelper?.WriteLine($"{call.Path}: {done.Sum()} resets");
-            Assert.True(done.Sum() >= call.Times / 2, $"only {done.Sum()} calls of {call.Path} were reset in the middle of an answer");
+            Assert.True(
+                done.Sum() >= call.Times / 2,
+                $"only {done.Sum()} calls of {call.Path} were reset in the middle of an answer"
+            );
             resets += done.Sum();
         }
         Assert.True(resets > 2000);
-        await Eventually.TrueAsync(async () => (await client.Stats.ListSubscriptionsAsync(cancellationToken: Cancel)).Count == 0, Patience, () => "there are subscriptions of nobody");
-        await Eventually.TrueAsync(async () => (await client.Stats.ListConnectionsAsync(Cancel)).Count == 0, Patience, () => "there are calls of nobody");
+        await Eventually.TrueAsync(
+            async () => (await client.Stats.ListSubscriptionsAsync(cancellationToken: Cancel)).Count == 0,
+            Patience,
+            () => "there are subscriptions of nobody"
+        );
+        await Eventually.TrueAsync(
+            async () => (await client.Stats.ListConnectionsAsync(Cancel)).Count == 0,
+            Patience,
+            () => "there are calls of nobody"
+        );
         await Eventually.TrueAsync(() => IsAtRestAsync(server), Patience, () => "the broker is busy with nothing");
     }
 
     private static IEnumerable<string> StreamingIn(string proto)
     {
         string service = Service().Match(proto).Groups[1].Value;
-        return StreamingRpc().Matches(proto).Select(m => $"/{Package().Match(proto).Groups[1].Value}.{service}/{m.Groups[1].Value}");
+        return StreamingRpc()
+            .Matches(proto)
+            .Select(m => $"/{Package().Match(proto).Groups[1].Value}.{service}/{m.Groups[1].Value}");
     }
 
     /// <summary>Whether the process uses next to no processor for a second.</summary>
@@ -89,11 +173,15 @@ public sealed partial class ResetTests
             await producer.PublishAsync(new byte[256 * 1024], cancellationToken: Cancel);
     }
 
-    /// <summary>Makes so many calls on a connection, some at a time, and resets each when a frame or some of its answer are there.</summary>
+    /// <summary>
+    /// Makes so many calls on a connection, some at a time, and resets each when a frame or some of its answer are
+    /// there.
+    /// </summary>
     /// <returns>How many were reset before they had ended.</returns>
     private static async Task<int> ResetAsync(int port, Call call, int times, Random random)
     {
-        int resets = 0, begun = 0;
+        int resets = 0,
+            begun = 0;
         while (begun < times)
         {
             await using Http2Peer peer = await Http2Peer.ConnectAsync(port);
@@ -125,7 +213,11 @@ public sealed partial class ResetTests
         return resets;
     }
 
-    private static PublishStreamRequest Publish() => new() { Messages = { Enumerable.Repeat(new PublishedMessage { Body = ByteString.CopyFrom(new byte[10]) }, 200) } };
+    private static PublishStreamRequest Publish() =>
+        new()
+        {
+            Messages = { Enumerable.Repeat(new PublishedMessage { Body = ByteString.CopyFrom(new byte[10]) }, 200) },
+        };
 
     [GeneratedRegex("^package ([a-z0-9.]+);", RegexOptions.Multiline)]
     private static partial Regex Package();

@@ -19,7 +19,11 @@ public sealed class StockClientTests
         await StockClient.RequireNodeAsync();
         await using TestServer server = await TestServer.StartAsync();
         string output = await StockClient.OutputOfAsync(
-            "node", Path.Combine(StockClient.FolderOf("node"), "client.js"), $"127.0.0.1:{server.ControlPort}", Path.Combine(StockClient.SourceTree, "proto"));
+            "node",
+            Path.Combine(StockClient.FolderOf("node"), "client.js"),
+            $"127.0.0.1:{server.ControlPort}",
+            Path.Combine(StockClient.SourceTree, "proto")
+        );
         Check(output, server);
     }
 
@@ -30,8 +34,18 @@ public sealed class StockClientTests
         await using TestServer server = await TestServer.StartAsync();
         using var directory = new TemporaryDirectory();
         string descriptors = directory.File("descriptors");
-        await WriteDescriptorsAsync(descriptors, TopicsReflection.Descriptor, StatsReflection.Descriptor, ReflectionReflection.Descriptor);
-        string output = await StockClient.OutputOfAsync(StockClient.Python, Path.Combine(StockClient.FolderOf("python"), "client.py"), $"127.0.0.1:{server.ControlPort}", descriptors);
+        await WriteDescriptorsAsync(
+            descriptors,
+            TopicsReflection.Descriptor,
+            StatsReflection.Descriptor,
+            ReflectionReflection.Descriptor
+        );
+        string output = await StockClient.OutputOfAsync(
+            StockClient.Python,
+            Path.Combine(StockClient.FolderOf("python"), "client.py"),
+            $"127.0.0.1:{server.ControlPort}",
+            descriptors
+        );
         Check(output, server);
     }
 
@@ -44,7 +58,12 @@ public sealed class StockClientTests
         using var files = new TlsFiles();
         await using TestServer server = await StartTlsAsync(files, selfSigned);
         string output = await StockClient.OutputOfAsync(
-            "node", Path.Combine(StockClient.FolderOf("node"), "client.js"), $"localhost:{server.ControlPort}", Path.Combine(StockClient.SourceTree, "proto"), CaOf(server, files, selfSigned));
+            "node",
+            Path.Combine(StockClient.FolderOf("node"), "client.js"),
+            $"localhost:{server.ControlPort}",
+            Path.Combine(StockClient.SourceTree, "proto"),
+            CaOf(server, files, selfSigned)
+        );
         Check(output, server);
     }
 
@@ -57,9 +76,19 @@ public sealed class StockClientTests
         using var files = new TlsFiles();
         await using TestServer server = await StartTlsAsync(files, selfSigned);
         string descriptors = files.Write("descriptors", "");
-        await WriteDescriptorsAsync(descriptors, TopicsReflection.Descriptor, StatsReflection.Descriptor, ReflectionReflection.Descriptor);
+        await WriteDescriptorsAsync(
+            descriptors,
+            TopicsReflection.Descriptor,
+            StatsReflection.Descriptor,
+            ReflectionReflection.Descriptor
+        );
         string output = await StockClient.OutputOfAsync(
-            StockClient.Python, Path.Combine(StockClient.FolderOf("python"), "client.py"), $"localhost:{server.ControlPort}", descriptors, CaOf(server, files, selfSigned));
+            StockClient.Python,
+            Path.Combine(StockClient.FolderOf("python"), "client.py"),
+            $"localhost:{server.ControlPort}",
+            descriptors,
+            CaOf(server, files, selfSigned)
+        );
         Check(output, server);
     }
 
@@ -67,7 +96,13 @@ public sealed class StockClientTests
     public async Task The_samples_for_Node_publish_and_work()
     {
         await StockClient.RequireNodeAsync();
-        await CheckSamplesAsync((program, arguments) => StockClient.OutputOfAsync("node", [Path.Combine(StockClient.SourceTree, "samples", "nodejs", $"{program}.js"), .. arguments]));
+        await CheckSamplesAsync(
+            (program, arguments) =>
+                StockClient.OutputOfAsync(
+                    "node",
+                    [Path.Combine(StockClient.SourceTree, "samples", "nodejs", $"{program}.js"), .. arguments]
+                )
+        );
     }
 
     [Fact]
@@ -76,32 +111,78 @@ public sealed class StockClientTests
         await StockClient.RequirePythonAsync();
         using var directory = new TemporaryDirectory();
         string descriptors = directory.File("descriptors");
-        await WriteDescriptorsAsync(descriptors, TopicsReflection.Descriptor, GroupsReflection.Descriptor, MessagesReflection.Descriptor);
+        await WriteDescriptorsAsync(
+            descriptors,
+            TopicsReflection.Descriptor,
+            GroupsReflection.Descriptor,
+            MessagesReflection.Descriptor
+        );
         string stubs = Path.Combine(StockClient.FolderOf("python"), "with_stubs.py");
-        await CheckSamplesAsync((program, arguments) =>
-            StockClient.OutputOfAsync(StockClient.Python, [stubs, descriptors, Path.Combine(StockClient.SourceTree, "samples", "python", $"{program}.py"), .. arguments]));
+        await CheckSamplesAsync(
+            (program, arguments) =>
+                StockClient.OutputOfAsync(
+                    StockClient.Python,
+                    [
+                        stubs,
+                        descriptors,
+                        Path.Combine(StockClient.SourceTree, "samples", "python", $"{program}.py"),
+                        .. arguments,
+                    ]
+                )
+        );
     }
 
-    private static Task<TestServer> StartTlsAsync(TlsFiles files, bool selfSigned) => selfSigned ? TestServer.StartAsync(o => o with { Tls = new() { SelfSigned = true } }) : files.StartServerAsync();
+    private static Task<TestServer> StartTlsAsync(TlsFiles files, bool selfSigned) =>
+        selfSigned
+            ? TestServer.StartAsync(o => o with { Tls = new() { SelfSigned = true } })
+            : files.StartServerAsync();
 
-    private static string CaOf(TestServer server, TlsFiles files, bool selfSigned) => selfSigned ? Path.Combine(server.Directory, "tls-self-signed.crt") : files.CaFile;
+    private static string CaOf(TestServer server, TlsFiles files, bool selfSigned) =>
+        selfSigned ? Path.Combine(server.Directory, "tls-self-signed.crt") : files.CaFile;
 
-    /// <summary>Two workers share what a publisher published; what is not an order is given up; and all of it is settled.</summary>
+    /// <summary>
+    /// Two workers share what a publisher published; what is not an order is given up; and all of it is settled.
+    /// </summary>
     private static async Task CheckSamplesAsync(Func<string, string[], Task<string>> runAsync)
     {
         await using TestServer server = await TestServer.StartAsync();
         string address = $"127.0.0.1:{server.ControlPort}";
         Assert.Equal("30 orders stored in orders", (await runAsync("publisher", ["30", "orders", address])).Trim());
-        await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "orders", Messages = { PublishStream.Text("not an order") } });
+        await server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new() { Topic = "orders", Messages = { PublishStream.Text("not an order") } }
+        );
 
-        string[] outputs = await Task.WhenAll(runAsync("worker", ["15", "orders", "billing", address]), runAsync("worker", ["15", "orders", "billing", address]));
+        string[] outputs = await Task.WhenAll(
+            runAsync("worker", ["15", "orders", "billing", address]),
+            runAsync("worker", ["15", "orders", "billing", address])
+        );
         string last = await runAsync("worker", ["1", "orders", "billing", address]);
-        string[] billed = [.. outputs.Append(last).SelectMany(o => o.Split('\n', StringSplitOptions.RemoveEmptyEntries)).Select(l => l.Trim())];
-        Assert.Equal(Enumerable.Range(0, 30).Select(i => $"order {i} of customer-{i % 5} billed").Order(), billed.Order());
+        string[] billed =
+        [
+            .. outputs
+                .Append(last)
+                .SelectMany(o => o.Split('\n', StringSplitOptions.RemoveEmptyEntries))
+                .Select(l => l.Trim()),
+        ];
+        Assert.Equal(
+            Enumerable.Range(0, 30).Select(i => $"order {i} of customer-{i % 5} billed").Order(),
+            billed.Order()
+        );
 
         await Eventually.TrueAsync(
-            () => server.Broker.TryGetTopic("orders.dead", out LightQ.Broker.Topics.Topic? dead) && dead.Partitions[0].Log.ReadableOffset == 1, TimeSpan.FromSeconds(30), () => "no dead letter");
-        Group group = (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "orders", Group = "billing" })).Group;
+            () =>
+                server.Broker.TryGetTopic("orders.dead", out LightQ.Broker.Topics.Topic? dead)
+                && dead.Partitions[0].Log.ReadableOffset == 1,
+            TimeSpan.FromSeconds(30),
+            () => "no dead letter"
+        );
+        Group group = (
+            await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>(
+                "DescribeGroup",
+                new() { Topic = "orders", Group = "billing" }
+            )
+        ).Group;
         Assert.Equal((0ul, 0u), (group.Lag, group.MembersCount));
     }
 
@@ -116,9 +197,16 @@ public sealed class StockClientTests
         JsonElement bad = root.GetProperty("bad");
         Assert.Equal("INVALID_ARGUMENT", bad.GetProperty("status").GetString());
         Assert.Equal("InvalidArgument", bad.GetProperty("code").GetString());
-        Assert.Contains("'../stock' is not a topic name", bad.GetProperty("message").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            "'../stock' is not a topic name",
+            bad.GetProperty("message").GetString(),
+            StringComparison.Ordinal
+        );
 
-        Assert.Equal(["stock", "stock", "stock"], root.GetProperty("readings").EnumerateArray().Select(r => r.GetProperty("topic").GetString()));
+        Assert.Equal(
+            ["stock", "stock", "stock"],
+            root.GetProperty("readings").EnumerateArray().Select(r => r.GetProperty("topic").GetString())
+        );
         string[] services = [.. root.GetProperty("services").EnumerateArray().Select(s => s.GetString()!)];
         Assert.Contains("lightq.control.v1.Topics", services);
         Assert.Contains("grpc.health.v1.Health", services);
@@ -130,7 +218,11 @@ public sealed class StockClientTests
         var ordered = new List<FileDescriptor>();
         foreach (FileDescriptor file in files)
             Add(file);
-        return File.WriteAllBytesAsync(path, new FileDescriptorSet { File = { ordered.Select(f => f.ToProto()) } }.ToByteArray(), TestContext.Current.CancellationToken);
+        return File.WriteAllBytesAsync(
+            path,
+            new FileDescriptorSet { File = { ordered.Select(f => f.ToProto()) } }.ToByteArray(),
+            TestContext.Current.CancellationToken
+        );
 
         void Add(FileDescriptor file)
         {

@@ -9,10 +9,15 @@ namespace LightQ.IntegrationTests.Hosting;
 public sealed class AnnouncedAddressTests
 {
     private static string[] OfMachine =>
-    [
-        .. NetworkInterface.GetAllNetworkInterfaces().SelectMany(i => i.GetIPProperties().UnicastAddresses).Select(a => a.Address)
-            .Where(a => !IPAddress.IsLoopback(a) && !a.IsIPv6LinkLocal).Select(a => a.ToString().Contains(':', StringComparison.Ordinal) ? $"[{a}]" : a.ToString()).Distinct(),
-    ];
+        [
+            .. NetworkInterface
+                .GetAllNetworkInterfaces()
+                .SelectMany(i => i.GetIPProperties().UnicastAddresses)
+                .Select(a => a.Address)
+                .Where(a => !IPAddress.IsLoopback(a) && !a.IsIPv6LinkLocal)
+                .Select(a => a.ToString().Contains(':', StringComparison.Ordinal) ? $"[{a}]" : a.ToString())
+                .Distinct(),
+        ];
 
     [Fact]
     public async Task On_all_addresses_it_names_those_that_other_machines_can_use()
@@ -21,19 +26,34 @@ public sealed class AnnouncedAddressTests
         await using ToolServer server = await ToolServer.StartAsync(directory.Path, "--bind", "0.0.0.0", "--insecure");
 
         Assert.StartsWith("lightq://127.0.0.1:", server.Url, StringComparison.Ordinal);
-        Assert.Equal(OfMachine.Select(a => $"lightq://{a}:{server.DataPort}?control={server.ControlPort}"), server.RemoteUrls);
+        Assert.Equal(
+            OfMachine.Select(a => $"lightq://{a}:{server.DataPort}?control={server.ControlPort}"),
+            server.RemoteUrls
+        );
     }
 
     [Fact]
     public async Task With_TLS_it_names_those_that_its_certificate_is_for_and_the_file_that_clients_are_given()
     {
         using var directory = new TemporaryDirectory();
-        await using ToolServer server = await ToolServer.StartAsync(directory.Path, "--bind", "0.0.0.0", "--require-auth", "--tls-self-signed");
+        await using ToolServer server = await ToolServer.StartAsync(
+            directory.Path,
+            "--bind",
+            "0.0.0.0",
+            "--require-auth",
+            "--tls-self-signed"
+        );
 
         string host = Dns.GetHostName();
         Assert.Equal(
-            OfMachine.Prepend(host).Where(a => a != "localhost").Select(a => $"lightq://{a}:{server.DataPort}?control={server.ControlPort}&tls=true&ca=tls-self-signed.crt"),
-            server.RemoteUrls);
+            OfMachine
+                .Prepend(host)
+                .Where(a => a != "localhost")
+                .Select(a =>
+                    $"lightq://{a}:{server.DataPort}?control={server.ControlPort}&tls=true&ca=tls-self-signed.crt"
+                ),
+            server.RemoteUrls
+        );
     }
 
     [Fact]

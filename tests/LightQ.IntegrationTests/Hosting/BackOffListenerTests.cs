@@ -27,8 +27,19 @@ public sealed class BackOffListenerTests
         builder.WebHost.UseKestrelCore();
         await using WebApplication app = builder.Build();
         Socket listening = ListenSocket.Open(IPAddress.Loopback, 0, "--control-port");
-        var limits = new ServerLimits(new LightQServerOptions(), new LimitRefusals(), TimeProvider.System, NullLogger.Instance);
-        var factory = new BackOffListener.Factory(_ => listening, app.Services.GetRequiredService<IMemoryPoolFactory<byte>>(), limits, TimeProvider.System, NullLogger.Instance);
+        var limits = new ServerLimits(
+            new LightQServerOptions(),
+            new LimitRefusals(),
+            TimeProvider.System,
+            NullLogger.Instance
+        );
+        var factory = new BackOffListener.Factory(
+            _ => listening,
+            app.Services.GetRequiredService<IMemoryPoolFactory<byte>>(),
+            limits,
+            TimeProvider.System,
+            NullLogger.Instance
+        );
         await using IConnectionListener listener = await factory.BindAsync(listening.LocalEndPoint!, Cancel);
         using var client = new TcpClient();
         await client.ConnectAsync((IPEndPoint)listener.EndPoint, Cancel);

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
-using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.IntegrationTests.Cli;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
@@ -23,7 +23,8 @@ public sealed class DrainTests
     [Fact]
     public async Task Members_of_a_group_finish_what_they_hold_and_get_nothing_more()
     {
-        const int Jobs = 30, Held = 4;
+        const int Jobs = 30,
+            Held = 4;
         await using TestServer server = await TestServer.StartAsync();
         var handled = new ConcurrentQueue<int>();
         var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -32,14 +33,22 @@ public sealed class DrainTests
             await PublishAsync(client, "jobs", Jobs);
             var going = new TaskCompletionSource<GoingAwayEventArgs>();
             client.GoingAway += (_, args) => going.TrySetResult(args);
-            await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = 2, MaxInFlight = Held });
+            await using LightQProcessor processor = client.CreateProcessor(
+                "jobs",
+                "workers",
+                new() { MaxConcurrency = 2, MaxInFlight = Held }
+            );
             processor.ProcessMessageAsync += async args =>
             {
                 await release.Task.WaitAsync(args.CancellationToken);
                 handled.Enqueue(BitConverter.ToInt32(args.Message.BodySpan));
             };
             await processor.StartAsync(Cancelled);
-            await Eventually.TrueAsync(() => server.Server.ConnectionCount == 1 && HeldOf(server) == Held, Patience, () => $"{HeldOf(server)} are held");
+            await Eventually.TrueAsync(
+                () => server.Server.ConnectionCount == 1 && HeldOf(server) == Held,
+                Patience,
+                () => $"{HeldOf(server)} are held"
+            );
 
             Task draining = server.Server.DrainAsync(TimeSpan.FromSeconds(30), Cancelled);
             GoingAwayEventArgs told = await going.Task.WaitAsync(Patience, Cancelled);
@@ -53,7 +62,10 @@ public sealed class DrainTests
         }
         await server.RestartAsync();
         await using var again = new LightQClient(server.ConnectionString);
-        Assert.Equal(Held, Assert.Single((await again.Groups.GetAsync("jobs", "workers", Cancelled)).Partitions).CommittedOffset);
+        Assert.Equal(
+            Held,
+            Assert.Single((await again.Groups.GetAsync("jobs", "workers", Cancelled)).Partitions).CommittedOffset
+        );
     }
 
     [Fact]
@@ -68,29 +80,42 @@ public sealed class DrainTests
         await using (var client = new LightQClient(server.ConnectionString))
         {
             await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
-            await using Producer producer = await client.CreateProducerAsync("orders", new ProducerOptions { Name = "p" }, Cancelled);
+            await using Producer producer = await client.CreateProducerAsync(
+                "orders",
+                new ProducerOptions { Name = "p" },
+                Cancelled
+            );
             using var enough = new CancellationTokenSource();
             Task[] publishing =
             [
-                .. Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
-                {
-                    try
-                    {
-                        while (true)
+                .. Enumerable
+                    .Range(0, 8)
+                    .Select(_ =>
+                        Task.Run(async () =>
                         {
-                            int number = Interlocked.Increment(ref next);
-                            await producer.PublishAsync(BitConverter.GetBytes(number), cancellationToken: enough.Token);
-                            acknowledged.Enqueue(number);
-                        }
-                    }
-                    catch (OperationCanceledException)
-                    {
-                        // It waits for the next broker.
-                    }
-                })),
+                            try
+                            {
+                                while (true)
+                                {
+                                    int number = Interlocked.Increment(ref next);
+                                    await producer.PublishAsync(
+                                        BitConverter.GetBytes(number),
+                                        cancellationToken: enough.Token
+                                    );
+                                    acknowledged.Enqueue(number);
+                                }
+                            }
+                            catch (OperationCanceledException)
+                            {
+                                // It waits for the next broker.
+                            }
+                        })
+                    ),
             ];
             await Eventually.TrueAsync(() => acknowledged.Count > 200, Patience, () => "too few");
-            await server.Server.DrainAsync(TimeSpan.FromSeconds(20), Cancelled).WaitAsync(TimeSpan.FromSeconds(10), Cancelled);
+            await server
+                .Server.DrainAsync(TimeSpan.FromSeconds(20), Cancelled)
+                .WaitAsync(TimeSpan.FromSeconds(10), Cancelled);
             await server.Server.StopAsync();
             await enough.CancelAsync();
             await Task.WhenAll(publishing);
@@ -99,7 +124,13 @@ public sealed class DrainTests
         await using var reader = new LightQClient(server.ConnectionString);
         Client.Administration.TopicStats stats = await reader.Stats.GetTopicAsync("orders", Cancelled);
         var found = new List<int>();
-        await foreach (Message message in reader.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
+        await foreach (
+            Message message in reader.ConsumeAsync(
+                "orders",
+                new ConsumeOptions { Start = StartPosition.Earliest },
+                Cancelled
+            )
+        )
         {
             found.Add(BitConverter.ToInt32(message.BodySpan));
             if (message.Offset == stats.EndOffset - 1)
@@ -121,15 +152,23 @@ public sealed class DrainTests
 
         await client.SendAsync(new OpenProducerFrame("orders", 0, Durability.Default, ""), 1, 1);
         (FrameHeader header, byte[] body) = await client.ReadAsync();
-        Assert.Equal((FrameType.Closed, ErrorCode.ShuttingDown), (header.Type, FrameCodec.Read<ClosedFrame>(body).Code));
+        Assert.Equal(
+            (FrameType.Closed, ErrorCode.ShuttingDown),
+            (header.Type, FrameCodec.Read<ClosedFrame>(body).Code)
+        );
 
         (RawClient late, header, body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Anonymous, "");
         await late.DisposeAsync();
         Assert.Equal((FrameType.Error, ErrorCode.ShuttingDown), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
 
         var publish = new PublishRequest { Topic = "orders", Messages = { Messages.PublishStream.Text("x") } };
-        RpcException refused = await Assert.ThrowsAsync<RpcException>(() => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", publish));
-        Assert.Equal((StatusCode.Unavailable, nameof(ErrorCode.ShuttingDown)), (refused.StatusCode, refused.Trailers.GetValue("lightq-error-code")));
+        RpcException refused = await Assert.ThrowsAsync<RpcException>(() =>
+            server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", publish)
+        );
+        Assert.Equal(
+            (StatusCode.Unavailable, nameof(ErrorCode.ShuttingDown)),
+            (refused.StatusCode, refused.Trailers.GetValue("lightq-error-code"))
+        );
 
         (header, body) = await client.ReadAsync();
         Assert.Equal((FrameType.Error, ErrorCode.ShuttingDown), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
@@ -146,7 +185,13 @@ public sealed class DrainTests
         await using (var client = new LightQClient(server.ConnectionString))
         {
             await PublishAsync(client, "jobs", 3);
-            await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
+            await using IAsyncEnumerator<Message> messages = client
+                .ConsumeAsync(
+                    "jobs",
+                    new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit },
+                    Cancelled
+                )
+                .GetAsyncEnumerator(Cancelled);
             Assert.True(await messages.MoveNextAsync());
             var watch = Stopwatch.StartNew();
             await server.Server.DrainAsync(TimeSpan.FromMilliseconds(700), Cancelled);
@@ -155,7 +200,10 @@ public sealed class DrainTests
         }
         await server.RestartAsync();
         await using var again = new LightQClient(server.ConnectionString);
-        Assert.Equal(0, Assert.Single((await again.Groups.GetAsync("jobs", "workers", Cancelled)).Partitions).CommittedOffset);
+        Assert.Equal(
+            0,
+            Assert.Single((await again.Groups.GetAsync("jobs", "workers", Cancelled)).Partitions).CommittedOffset
+        );
     }
 
     [Fact]
@@ -164,11 +212,18 @@ public sealed class DrainTests
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
         await PublishAsync(client, "jobs", 3);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         await using var operator_ = new LightQClient(server.ConnectionString);
         var told = new List<Client.Administration.StopProgress>();
-        await foreach (Client.Administration.StopProgress progress in operator_.Operations.DrainAndStopAsync(TimeSpan.FromSeconds(20), Cancelled))
+        await foreach (
+            Client.Administration.StopProgress progress in operator_.Operations.DrainAndStopAsync(
+                TimeSpan.FromSeconds(20),
+                Cancelled
+            )
+        )
         {
             told.Add(progress);
             if (told.Count > 1)
@@ -183,7 +238,9 @@ public sealed class DrainTests
         }
         Assert.Equal((0, 0L), (told[^1].Connections, told[^1].HeldMessages));
         await server.Server.Stopped.WaitAsync(TimeSpan.FromSeconds(10), Cancelled);
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => operator_.Operations.StopAsync(Cancelled));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+            operator_.Operations.StopAsync(Cancelled)
+        );
         Assert.Equal(ErrorCode.Unavailable, refused.Code);
     }
 
@@ -202,7 +259,11 @@ public sealed class DrainTests
         await using ToolServer server = await ToolServer.StartAsync(directory.Path);
         await using var client = new LightQClient(server.Url);
         await PublishAsync(client, "jobs", 3);
-        await using LightQProcessor processor = client.CreateProcessor("jobs", "workers", new() { MaxConcurrency = 1, MaxInFlight = 3 });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "jobs",
+            "workers",
+            new() { MaxConcurrency = 1, MaxInFlight = 3 }
+        );
         var going = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         client.GoingAway += (_, _) => going.TrySetResult();
         int done = 0;
@@ -212,9 +273,18 @@ public sealed class DrainTests
             Interlocked.Increment(ref done);
         };
         await processor.StartAsync(Cancelled);
-        await Eventually.TrueAsync(async () => (await client.Groups.GetAsync("jobs", "workers", Cancelled)).Partitions[0].InFlight == 3, Patience, () => "not held");
-        (await LightQTool.RunAsync(server.Url, "server", "stop", "--timeout", "5s")).FailedWith(2, "--timeout needs --drain");
-        ToolResult stopped = (await LightQTool.RunAsync(server.Url, "server", "stop", "--drain", "--timeout", "20s")).Succeeded();
+        await Eventually.TrueAsync(
+            async () => (await client.Groups.GetAsync("jobs", "workers", Cancelled)).Partitions[0].InFlight == 3,
+            Patience,
+            () => "not held"
+        );
+        (await LightQTool.RunAsync(server.Url, "server", "stop", "--timeout", "5s")).FailedWith(
+            2,
+            "--timeout needs --drain"
+        );
+        ToolResult stopped = (
+            await LightQTool.RunAsync(server.Url, "server", "stop", "--drain", "--timeout", "20s")
+        ).Succeeded();
         Assert.Contains("every client has finished", stopped.Text, StringComparison.Ordinal);
         await LightQTool.EndAsync(server.Process);
         Assert.Equal((0, 3), (server.Process.ExitCode, done));
@@ -226,7 +296,9 @@ public sealed class DrainTests
         await using ToolServer server = await ToolServer.StartAsync(directory.Path, "--drain-timeout", "5m");
         await using var client = new LightQClient(server.Url);
         await PublishAsync(client, "jobs", 1);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit }).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("jobs", new ConsumeOptions { Group = "workers", SettleMode = SettleMode.Explicit })
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         var going = new TaskCompletionSource();
         client.GoingAway += (_, _) => going.TrySetResult();
@@ -238,7 +310,9 @@ public sealed class DrainTests
     }
 
     private static long HeldOf(TestServer server) =>
-        server.Broker.TryGetTopic("jobs", out Broker.Topics.Topic? topic) ? server.Broker.Groups.Find(topic, "workers").Sum(g => g.Figures().InFlight) : 0;
+        server.Broker.TryGetTopic("jobs", out Broker.Topics.Topic? topic)
+            ? server.Broker.Groups.Find(topic, "workers").Sum(g => g.Figures().InFlight)
+            : 0;
 
     private static async Task PublishAsync(LightQClient client, string topic, int count)
     {

@@ -20,18 +20,26 @@ public sealed class KeyedClientTests
         await using TestServer queue = await TestServer.StartAsync();
         await using TestServer audit = await TestServer.StartAsync();
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
-        builder.Configuration.AddInMemoryCollection([new("ConnectionStrings:queue", queue.ConnectionString), new("ConnectionStrings:audit", audit.ConnectionString)]);
+        builder.Configuration.AddInMemoryCollection([
+            new("ConnectionStrings:queue", queue.ConnectionString),
+            new("ConnectionStrings:audit", audit.ConnectionString),
+        ]);
         builder.AddLightQClient("queue").AddKeyedLightQClient("audit");
         builder.Services.AddHealthChecks().AddLightQ().AddLightQ(clientKey: "audit");
-        builder.Services.AddLightQTopic(new TopicSpec("orders")).AddLightQProducer("orders", MessageSerializer.Text)
+        builder
+            .Services.AddLightQTopic(new TopicSpec("orders"))
+            .AddLightQProducer("orders", MessageSerializer.Text)
             .AddLightQTopic(new TopicSpec("entries"), clientKey: "audit")
             .AddKeyedLightQProducer("audit", "entries", MessageSerializer.Text, clientKey: "audit")
-            .AddSingleton<Entries>().AddLightQProcessor<Entries, string>("entries", "readers", MessageSerializer.Text, clientKey: "audit");
+            .AddSingleton<Entries>()
+            .AddLightQProcessor<Entries, string>("entries", "readers", MessageSerializer.Text, clientKey: "audit");
         using IHost host = builder.Build();
         await host.StartAsync(Cancel);
 
         await host.Services.GetRequiredService<IProducer<string>>().PublishAsync("order", cancellationToken: Cancel);
-        await host.Services.GetRequiredKeyedService<IProducer<string>>("audit").PublishAsync("entry", cancellationToken: Cancel);
+        await host
+            .Services.GetRequiredKeyedService<IProducer<string>>("audit")
+            .PublishAsync("entry", cancellationToken: Cancel);
 
         Assert.Equal("entry", await host.Services.GetRequiredService<Entries>().First.WaitAsync(Patience, Cancel));
         Assert.Equal(["orders"], queue.Broker.Topics.Select(topic => topic.Name));
@@ -41,7 +49,10 @@ public sealed class KeyedClientTests
 
         await audit.RestartAsync(); // On other ports.
         await Eventually.TrueAsync(
-            async () => await HealthAsync(host) == (HealthStatus.Healthy, HealthStatus.Unhealthy), Patience, () => "the broker that is gone is not told from the other");
+            async () => await HealthAsync(host) == (HealthStatus.Healthy, HealthStatus.Unhealthy),
+            Patience,
+            () => "the broker that is gone is not told from the other"
+        );
         await host.StopAsync(Cancel);
     }
 

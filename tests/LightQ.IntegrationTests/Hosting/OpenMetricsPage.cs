@@ -21,11 +21,15 @@ internal sealed partial class OpenMetricsPage
     public static async Task<string> AskAsync(HttpClient web)
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, "/metrics");
-        request.Headers.TryAddWithoutValidation("Accept",
-            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2");
+        request.Headers.TryAddWithoutValidation(
+            "Accept",
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+        );
         using HttpResponseMessage response = await web.SendAsync(request, TestContext.Current.CancellationToken);
-        Assert.Equal(MediaTypeHeaderValue.Parse("application/openmetrics-text; version=1.0.0; charset=utf-8"),
-            response.Content.Headers.ContentType);
+        Assert.Equal(
+            MediaTypeHeaderValue.Parse("application/openmetrics-text; version=1.0.0; charset=utf-8"),
+            response.Content.Headers.ContentType
+        );
         return await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
     }
 
@@ -43,11 +47,18 @@ internal sealed partial class OpenMetricsPage
             {
                 string name = match.Groups["name"].Value;
                 if (name != family)
+                {
                     Assert.True(page.Families.TryAdd(name, ""), $"{name} is there in two places.");
+                }
                 else
+                {
                     // What describes a family stands before its samples.
-                    Assert.DoesNotContain(page.Samples.Keys, key =>
-                        NameOf(key) == name || NameOf(key) == name + "_total");
+                    Assert.DoesNotContain(
+                        page.Samples.Keys,
+                        key => NameOf(key) == name || NameOf(key) == name + "_total"
+                    );
+                }
+
                 family = name;
                 Assert.True(described.Add(match.Groups["what"].Value + name), $"Twice: {line}");
                 page.Describe(name, match.Groups["what"].Value, match.Groups["text"].Value);
@@ -58,9 +69,14 @@ internal sealed partial class OpenMetricsPage
             }
         }
         Assert.All(page.Families, f => Assert.Contains("TYPE" + f.Key, described));
-        Assert.All(page.Families.Keys, f =>
-            Assert.DoesNotContain(Suffixes, suffix =>
-            f.EndsWith(suffix, StringComparison.Ordinal) || page.Families.ContainsKey(f + suffix)));
+        Assert.All(
+            page.Families.Keys,
+            f =>
+                Assert.DoesNotContain(
+                    Suffixes,
+                    suffix => f.EndsWith(suffix, StringComparison.Ordinal) || page.Families.ContainsKey(f + suffix)
+                )
+        );
         return page;
     }
 
@@ -89,8 +105,11 @@ internal sealed partial class OpenMetricsPage
         Assert.True(match.Success, $"This is no sample: {line}");
         bool isCounter = Families[family] == "counter";
         Assert.Equal(isCounter ? family + "_total" : family, match.Groups["name"].Value);
-        double value = double.Parse(match.Groups["value"].Value.Replace("+Inf", "Infinity", StringComparison.Ordinal),
-            NumberStyles.Float, CultureInfo.InvariantCulture);
+        double value = double.Parse(
+            match.Groups["value"].Value.Replace("+Inf", "Infinity", StringComparison.Ordinal),
+            NumberStyles.Float,
+            CultureInfo.InvariantCulture
+        );
         Assert.True(!isCounter || value >= 0, line);
         string[] labels = [.. match.Groups["label"].Captures.Select(c => c.Value)];
         Assert.Equal(labels.Distinct(StringComparer.Ordinal), labels);
@@ -103,6 +122,8 @@ internal sealed partial class OpenMetricsPage
     [GeneratedRegex(@"^([^\\""]|\\[\\n""])*$")]
     private static partial Regex Escaped();
 
-    [GeneratedRegex(@"^(?<key>(?<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?<label>[a-zA-Z_][a-zA-Z0-9_]*)=""([^\\""]|\\[\\n""])*""(,(?<label>[a-zA-Z_][a-zA-Z0-9_]*)=""([^\\""]|\\[\\n""])*"")*\})?) (?<value>[-+]?\d+(\.\d+)?([eE][-+]?\d+)?|NaN|[-+]Inf)$")]
+    [GeneratedRegex(
+        @"^(?<key>(?<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?<label>[a-zA-Z_][a-zA-Z0-9_]*)=""([^\\""]|\\[\\n""])*""(,(?<label>[a-zA-Z_][a-zA-Z0-9_]*)=""([^\\""]|\\[\\n""])*"")*\})?) (?<value>[-+]?\d+(\.\d+)?([eE][-+]?\d+)?|NaN|[-+]Inf)$"
+    )]
     private static partial Regex Sample();
 }

@@ -7,7 +7,8 @@ namespace LightQ.IntegrationTests.Hosting;
 /// <summary>What <c>/metrics</c> answers in, and that it keeps the rules of OpenMetrics.</summary>
 public sealed class OpenMetricsTests
 {
-    private const string Open = "application/openmetrics-text", Plain = "text/plain";
+    private const string Open = "application/openmetrics-text",
+        Plain = "text/plain";
 
     [Fact]
     public async Task The_page_keeps_the_rules_of_OpenMetrics()
@@ -53,11 +54,23 @@ public sealed class OpenMetricsTests
 
     private static async IAsyncEnumerable<Message> Published(LightQClient client)
     {
-        await using (Producer producer = await client.CreateProducerAsync("orders",
-            cancellationToken: TestContext.Current.CancellationToken))
+        await using (
+            Producer producer = await client.CreateProducerAsync(
+                "orders",
+                cancellationToken: TestContext.Current.CancellationToken
+            )
+        )
+        {
             await producer.PublishAsync("one"u8, cancellationToken: TestContext.Current.CancellationToken);
-        await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing" })
-            .WithCancellation(TestContext.Current.CancellationToken))
+        }
+
+        await foreach (
+            Message message in client
+                .ConsumeAsync("orders", new ConsumeOptions { Group = "billing" })
+                .WithCancellation(TestContext.Current.CancellationToken)
+        )
+        {
             yield return message;
+        }
     }
 }

@@ -14,8 +14,8 @@ using Xunit;
 namespace LightQ.IntegrationTests.Hosting;
 
 /// <summary>
-/// The broker as the program that users run, the one that LIGHTQ_TOOL names included: what it shows of itself by type and
-/// by name is what a native program may have lost.
+/// The broker as the program that users run, the one that LIGHTQ_TOOL names included: what it shows of itself by type
+/// and by name is what a native program may have lost.
 /// </summary>
 public sealed class ProgramTests
 {
@@ -31,12 +31,21 @@ public sealed class ProgramTests
 
         await SendAsync(web, "POST", "/v1/topics", """{"name":"jobs","settings":{"kind":"TOPIC_KIND_DURABLE"}}""");
         await SendAsync(web, "POST", "/v1/topics/jobs:publish", """{"messages":[{"body":"aGVsbG8="}]}""");
-        JsonAnswer fetched = await SendAsync(web, "POST", "/v1/topics/jobs:fetch", """{"group":"workers","wait":"20s"}""");
+        JsonAnswer fetched = await SendAsync(
+            web,
+            "POST",
+            "/v1/topics/jobs:fetch",
+            """{"group":"workers","wait":"20s"}"""
+        );
         JsonElement message = Assert.Single(fetched["messages"].EnumerateArray());
         Assert.Equal("hello", Encoding.UTF8.GetString(message.GetProperty("body").GetBytesFromBase64()));
         string token = message.GetProperty("settleToken").GetString()!;
         JsonAnswer settled = await SendAsync(
-            web, "POST", "/v1/topics/jobs:settle", $$"""{"settlements":[{"token":"{{token}}","kind":"SETTLE_KIND_COMPLETE"}]}""");
+            web,
+            "POST",
+            "/v1/topics/jobs:settle",
+            $$"""{"settlements":[{"token":"{{token}}","kind":"SETTLE_KIND_COMPLETE"}]}"""
+        );
         Assert.Contains("SETTLE_OUTCOME_DONE", settled.Body.GetRawText());
         JsonAnswer stats = await SendAsync(web, "GET", "/v1/topics/jobs/stats", body: null);
         Assert.Contains("\"endOffset\":\"1\"", stats.Body.GetRawText().Replace(" ", "", StringComparison.Ordinal));
@@ -47,12 +56,17 @@ public sealed class ProgramTests
         using GrpcChannel control = GrpcChannel.ForAddress($"http://127.0.0.1:{broker.ControlPort}");
         HealthCheckResponse health = await control.CallAsync<HealthCheckRequest, HealthCheckResponse>("Check", new());
         Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, health.Status);
-        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> reflection =
-            control.Duplex<ServerReflectionRequest, ServerReflectionResponse>("ServerReflectionInfo");
+        using AsyncDuplexStreamingCall<ServerReflectionRequest, ServerReflectionResponse> reflection = control.Duplex<
+            ServerReflectionRequest,
+            ServerReflectionResponse
+        >("ServerReflectionInfo");
         await reflection.RequestStream.WriteAsync(new() { ListServices = "" }, Cancel);
         ServerReflectionResponse? listed = await reflection.ReadAsync();
         Assert.Contains("lightq.control.v1.Topics", listed!.ListServicesResponse.Service.Select(s => s.Name));
-        await reflection.RequestStream.WriteAsync(new() { FileContainingSymbol = "lightq.control.v1.Messages" }, Cancel);
+        await reflection.RequestStream.WriteAsync(
+            new() { FileContainingSymbol = "lightq.control.v1.Messages" },
+            Cancel
+        );
         Assert.NotEmpty((await reflection.ReadAsync())!.FileDescriptorResponse.FileDescriptorProto);
         await reflection.RequestStream.CompleteAsync();
         Assert.Equal(0, (await broker.TerminateAsync()).ExitCode);
@@ -65,7 +79,11 @@ public sealed class ProgramTests
         using var directory = new TemporaryDirectory();
         using var files = new TlsFiles();
         await using var broker = new FaultBroker(
-            directory.Path, ("Tls:CertificateFile", files.CertificateFile), ("Tls:KeyFile", files.KeyFile), ("RequireAuth", "true"));
+            directory.Path,
+            ("Tls:CertificateFile", files.CertificateFile),
+            ("Tls:KeyFile", files.KeyFile),
+            ("RequireAuth", "true")
+        );
         await broker.StartAsync();
         LightQClientOptions options = new()
         {
@@ -80,13 +98,19 @@ public sealed class ProgramTests
         {
             await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancel);
             await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancel);
-            await Task.WhenAll(Enumerable.Range(0, Messages).Select(i => producer.PublishAsync(BitConverter.GetBytes(i), cancellationToken: Cancel).AsTask()));
+            await Task.WhenAll(
+                Enumerable
+                    .Range(0, Messages)
+                    .Select(i => producer.PublishAsync(BitConverter.GetBytes(i), cancellationToken: Cancel).AsTask())
+            );
             await broker.KillAsync();
         }
         await broker.StartAsync();
         await using var again = new LightQClient(options);
         int next = 0;
-        await foreach (Message message in again.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, Cancel))
+        await foreach (
+            Message message in again.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, Cancel)
+        )
         {
             Assert.Equal(next, BitConverter.ToInt32(message.Body.Span));
             if (++next == Messages)

@@ -30,21 +30,43 @@ public sealed class ReloadTests : IDisposable
         await using var client = new LightQClient(server.ConnectionString);
         for (int i = 0; i < 2; i++)
             await client.Topics.CreateAsync(new TopicSpec($"t{i}") { Kind = TopicKind.Transient }, Cancelled);
-        Assert.Equal(ErrorCode.ResourceExhausted, (await Assert.ThrowsAsync<LightQException>(() => client.Topics.CreateAsync(new TopicSpec("t2") { Kind = TopicKind.Transient }, Cancelled))).Code);
+        Assert.Equal(
+            ErrorCode.ResourceExhausted,
+            (
+                await Assert.ThrowsAsync<LightQException>(() =>
+                    client.Topics.CreateAsync(new TopicSpec("t2") { Kind = TopicKind.Transient }, Cancelled)
+                )
+            ).Code
+        );
 
         Write(("Broker:MaxTopics", "3"), ("Broker:JournalWriters", "3"));
         ReloadResult result = await client.Operations.ReloadAsync(Cancelled);
 
         Assert.Null(result.Refusal);
         Assert.Null(result.Certificate);
-        Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false), new ReloadedSetting("Broker:MaxTopics", "2", "3", true)], result.Settings);
-        Assert.Contains(server.Log.Lines, l => l.Message == "The configuration was read again: Broker:MaxTopics 2 to 3, applied");
+        Assert.Equal(
+            [
+                new ReloadedSetting("Broker:JournalWriters", "2", "3", false),
+                new ReloadedSetting("Broker:MaxTopics", "2", "3", true),
+            ],
+            result.Settings
+        );
+        Assert.Contains(
+            server.Log.Lines,
+            l => l.Message == "The configuration was read again: Broker:MaxTopics 2 to 3, applied"
+        );
         await client.Topics.CreateAsync(new TopicSpec("t2") { Kind = TopicKind.Transient }, Cancelled);
-        Assert.Equal([new ReloadedSetting("Broker:JournalWriters", "2", "3", false)], (await client.Operations.ReloadAsync(Cancelled)).Settings);
+        Assert.Equal(
+            [new ReloadedSetting("Broker:JournalWriters", "2", "3", false)],
+            (await client.Operations.ReloadAsync(Cancelled)).Settings
+        );
         await server.Server.StopAsync();
         var lines = new List<AuditLine>();
         AuditVerifier.Verify(server.Directory, read: lines.Add);
-        Assert.Equal("Broker:JournalWriters 2 to 3 needs a restart, Broker:MaxTopics 2 to 3", lines.First(l => l.Event == "configuration-reloaded").Detail);
+        Assert.Equal(
+            "Broker:JournalWriters 2 to 3 needs a restart, Broker:MaxTopics 2 to 3",
+            lines.First(l => l.Event == "configuration-reloaded").Detail
+        );
     }
 
     [Theory]
@@ -80,14 +102,20 @@ public sealed class ReloadTests : IDisposable
         ReloadReport report = await server.Server.ReloadAsync();
         Assert.True(Assert.Single(report.Settings).IsApplied);
         (FrameHeader header, byte[] body) = await client.ReadAsync();
-        Assert.Equal((FrameType.Error, ErrorCode.Unauthenticated), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
+        Assert.Equal(
+            (FrameType.Error, ErrorCode.Unauthenticated),
+            (header.Type, FrameCodec.Read<ErrorFrame>(body).Code)
+        );
     }
 
     [Fact]
     public async Task The_certificate_is_read_again_and_one_that_cannot_be_used_leaves_the_one_before()
     {
         using var files = new TlsFiles();
-        await using TestServer server = await StartAsync(("Tls:CertificateFile", files.CertificateFile), ("Tls:KeyFile", files.KeyFile));
+        await using TestServer server = await StartAsync(
+            ("Tls:CertificateFile", files.CertificateFile),
+            ("Tls:KeyFile", files.KeyFile)
+        );
         string before = await TlsReloadTests.ShownAsync(server.DataPort);
         using TestCertificate next = files.Authority.IssueServer();
         next.Write(Path.GetDirectoryName(files.CertificateFile)!, "broker");
@@ -99,8 +127,12 @@ public sealed class ReloadTests : IDisposable
         File.WriteAllText(files.KeyFile, "no key");
         await using var client = new LightQClient(files.ClientOptions(server));
         ReloadResult result = await client.Operations.ReloadAsync(Cancelled);
-        Assert.Equal((false, $"Tls:KeyFile: '{Path.GetFileName(files.KeyFile)}' holds no private key in PEM."), (result.Certificate, result.CertificateProblem));
-        Assert.Contains(server.Log.Errors, e => e.Contains(files.KeyFile, StringComparison.Ordinal)); // The broker's own log does name the path.
+        Assert.Equal(
+            (false, $"Tls:KeyFile: '{Path.GetFileName(files.KeyFile)}' holds no private key in PEM."),
+            (result.Certificate, result.CertificateProblem)
+        );
+        // The broker's own log does name the path.
+        Assert.Contains(server.Log.Errors, e => e.Contains(files.KeyFile, StringComparison.Ordinal));
         Assert.Equal(next.Certificate.Thumbprint, await TlsReloadTests.ShownAsync(server.DataPort));
     }
 
@@ -111,7 +143,10 @@ public sealed class ReloadTests : IDisposable
         (string, string) certificate = ("Tls:CertificateFile", files.CertificateFile);
         await using TestServer server = await StartAsync(certificate, ("Tls:KeyFile", files.KeyFile));
         Write(certificate, ("Tls:KeyFile", files.CertificateFile));
-        Assert.Equal($"Tls:KeyFile: '{Path.GetFileName(files.CertificateFile)}' holds no private key in PEM.", (await server.Server.ReloadAsync()).Refusal);
+        Assert.Equal(
+            $"Tls:KeyFile: '{Path.GetFileName(files.CertificateFile)}' holds no private key in PEM.",
+            (await server.Server.ReloadAsync()).Refusal
+        );
         Write(certificate, ("Tls:KeyFile", files.KeyFile), ("Tls:ClientCaFile", "missing.crt"));
         Assert.Equal("Tls:ClientCaFile: 'missing.crt' does not exist.", (await server.Server.ReloadAsync()).Refusal);
         Write(certificate, ("Tls:KeyFile", files.KeyFile), ("Tls:ClientCaFile", files.CaFile));
@@ -125,16 +160,27 @@ public sealed class ReloadTests : IDisposable
     {
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(() => client.Operations.ReloadAsync(Cancelled));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(() =>
+            client.Operations.ReloadAsync(Cancelled)
+        );
         Assert.Equal(ErrorCode.NotSupported, refused.Code);
     }
 
     private async Task<TestServer> StartAsync(params (string Key, string Value)[] settings)
     {
         Write(settings);
-        ServerConfiguration Load() => ServerConfiguration.Load(
-            new Dictionary<string, string> { ["--data"] = Path.Combine(_files.Path, "data"), ["--data-port"] = "0", ["--control-port"] = "0", ["--web-port"] = "0" },
-            ConfigurationFile, new Dictionary<string, string>());
+        ServerConfiguration Load() =>
+            ServerConfiguration.Load(
+                new Dictionary<string, string>
+                {
+                    ["--data"] = Path.Combine(_files.Path, "data"),
+                    ["--data-port"] = "0",
+                    ["--control-port"] = "0",
+                    ["--web-port"] = "0",
+                },
+                ConfigurationFile,
+                new Dictionary<string, string>()
+            );
         TestServer server = await TestServer.StartAsync(Load().Options);
         server.Server.ConfigurationSource = Load;
         return server;

@@ -40,7 +40,14 @@ public sealed class StartTests
     public async Task A_data_directory_in_use_is_named()
     {
         await using TestServer server = await TestServer.StartAsync();
-        ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = server.Directory }, ServerStartFailure.DataDirectory, 69);
+        ServerStartException error = await FailsAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = server.Directory,
+            },
+            ServerStartFailure.DataDirectory,
+            69
+        );
         Assert.Contains(server.Directory, error.Message, StringComparison.Ordinal);
         Assert.Contains("in use by another broker", error.Message, StringComparison.Ordinal);
     }
@@ -50,14 +57,27 @@ public sealed class StartTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders", TopicKind.Durable);
-        string catalog = Path.Combine(server.Directory, "catalog"), aside = Path.Combine(server.Directory, "aside");
+        string catalog = Path.Combine(server.Directory, "catalog"),
+            aside = Path.Combine(server.Directory, "aside");
         await server.RestartAsync(() =>
         {
             Directory.Move(catalog, aside);
-            ServerStartException error = FailsAsync(LightQServerOptions.InProcess with { DataDirectory = server.Directory }, ServerStartFailure.DataDirectory, 69).GetAwaiter().GetResult();
+            ServerStartException error = FailsAsync(
+                    LightQServerOptions.InProcess with
+                    {
+                        DataDirectory = server.Directory,
+                    },
+                    ServerStartFailure.DataDirectory,
+                    69
+                )
+                .GetAwaiter()
+                .GetResult();
             Assert.Contains($"no file in '{catalog}'", error.Message, StringComparison.Ordinal);
             Assert.False(Directory.Exists(catalog));
-            ToolResult verified = LightQTool.RunAsync(null, "journal", "verify", server.Directory).GetAwaiter().GetResult();
+            ToolResult verified = LightQTool
+                .RunAsync(null, "journal", "verify", server.Directory)
+                .GetAwaiter()
+                .GetResult();
             Assert.Equal(1, verified.ExitCode);
             Assert.Contains("damage: the catalog is gone", verified.Text, StringComparison.Ordinal);
             Directory.Move(aside, catalog);
@@ -69,8 +89,13 @@ public sealed class StartTests
     public async Task A_certificate_that_cannot_be_read_is_told_before_there_is_a_data_directory()
     {
         using var folder = new TemporaryDirectory();
-        string data = folder.File("data"), missing = folder.File("none.crt");
-        LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = data, Tls = new() { CertificateFile = missing, KeyFile = missing } };
+        string data = folder.File("data"),
+            missing = folder.File("none.crt");
+        LightQServerOptions options = LightQServerOptions.InProcess with
+        {
+            DataDirectory = data,
+            Tls = new() { CertificateFile = missing, KeyFile = missing },
+        };
         ServerStartException error = await FailsAsync(options, ServerStartFailure.Configuration, 78);
         Assert.Contains(missing, error.Message, StringComparison.Ordinal);
         Assert.False(Directory.Exists(data));
@@ -82,19 +107,36 @@ public sealed class StartTests
         using var folder = new TemporaryDirectory();
         File.WriteAllText(folder.File("file"), "");
         string inside = folder.File(Path.Combine("file", "data"));
-        ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = inside }, ServerStartFailure.DataDirectory, 69);
+        ServerStartException error = await FailsAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = inside,
+            },
+            ServerStartFailure.DataDirectory,
+            69
+        );
         Assert.Contains(inside, error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_data_directory_without_write_permission_is_named()
     {
-        Assert.SkipWhen(OperatingSystem.IsWindows() || Environment.IsPrivilegedProcess, "Permissions do not hold for this user.");
+        Assert.SkipWhen(
+            OperatingSystem.IsWindows() || Environment.IsPrivilegedProcess,
+            "Permissions do not hold for this user."
+        );
         using var folder = new TemporaryDirectory();
         string closed = Directory.CreateDirectory(folder.File("closed")).FullName;
         if (!OperatingSystem.IsWindows())
             File.SetUnixFileMode(closed, UnixFileMode.UserRead | UnixFileMode.UserExecute);
-        ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = closed }, ServerStartFailure.AccessDenied, 77);
+        ServerStartException error = await FailsAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = closed,
+            },
+            ServerStartFailure.AccessDenied,
+            77
+        );
         Assert.Contains(closed, error.Message, StringComparison.Ordinal);
     }
 
@@ -105,7 +147,11 @@ public sealed class StartTests
     [InlineData("127.0.0.2", false, true)]
     public async Task Beyond_loopback_it_starts_only_with_insecure(string address, bool insecure, bool starts)
     {
-        LightQServerOptions options = LightQServerOptions.InProcess with { Bind = IPAddress.Parse(address), Insecure = insecure };
+        LightQServerOptions options = LightQServerOptions.InProcess with
+        {
+            Bind = IPAddress.Parse(address),
+            Insecure = insecure,
+        };
         if (starts)
         {
             await using LightQServer server = await StartAsync(options);
@@ -121,14 +167,26 @@ public sealed class StartTests
     public async Task An_address_of_another_machine_is_refused()
     {
         // 192.0.2.0/24 is reserved for documentation: no machine has it.
-        LightQServerOptions options = LightQServerOptions.InProcess with { Bind = IPAddress.Parse("192.0.2.1"), Insecure = true };
+        LightQServerOptions options = LightQServerOptions.InProcess with
+        {
+            Bind = IPAddress.Parse("192.0.2.1"),
+            Insecure = true,
+        };
         ServerStartException error = await FailsAsync(options, ServerStartFailure.Address, 78);
         Assert.Contains("--bind", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Two_planes_on_one_port_are_refused() =>
-        await FailsAsync(LightQServerOptions.InProcess with { DataPort = 5999, WebPort = 5999 }, ServerStartFailure.Configuration, 78);
+        await FailsAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataPort = 5999,
+                WebPort = 5999,
+            },
+            ServerStartFailure.Configuration,
+            78
+        );
 
     [Fact]
     public async Task The_first_start_writes_the_password_that_later_starts_keep()
@@ -138,8 +196,14 @@ public sealed class StartTests
         Assert.Matches("^[A-Za-z0-9_-]{43}$", password);
         if (!OperatingSystem.IsWindows())
         {
-            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Combine(server.Directory, "admin-password")));
-            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute, File.GetUnixFileMode(Path.Combine(server.Directory, "catalog")));
+            Assert.Equal(
+                UnixFileMode.UserRead | UnixFileMode.UserWrite,
+                File.GetUnixFileMode(Path.Combine(server.Directory, "admin-password"))
+            );
+            Assert.Equal(
+                UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute,
+                File.GetUnixFileMode(Path.Combine(server.Directory, "catalog"))
+            );
         }
         await server.RestartAsync();
         Assert.Equal(password, server.AdminPassword);
@@ -150,7 +214,14 @@ public sealed class StartTests
     {
         using var folder = new TemporaryDirectory();
         File.WriteAllText(folder.File("admin-password"), "\n");
-        ServerStartException error = await FailsAsync(LightQServerOptions.InProcess with { DataDirectory = folder.Path }, ServerStartFailure.Configuration, 78);
+        ServerStartException error = await FailsAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = folder.Path,
+            },
+            ServerStartFailure.Configuration,
+            78
+        );
         Assert.Contains("admin-password", error.Message, StringComparison.Ordinal);
     }
 
@@ -160,15 +231,34 @@ public sealed class StartTests
         using var folder = new TemporaryDirectory();
         File.WriteAllText(folder.File("admin-password"), "short\n");
         using var log = new RecordedLog();
-        await using LightQServer server = await LightQServer.StartAsync(LightQServerOptions.InProcess with { DataDirectory = folder.Path }, log, TestContext.Current.CancellationToken);
-        Assert.Contains(log.Lines, l => l.Level == LogLevel.Warning && l.Message.Contains("fewer than 8 characters", StringComparison.Ordinal) && !l.Message.Contains("short", StringComparison.Ordinal));
+        await using LightQServer server = await LightQServer.StartAsync(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = folder.Path,
+            },
+            log,
+            TestContext.Current.CancellationToken
+        );
+        Assert.Contains(
+            log.Lines,
+            l =>
+                l.Level == LogLevel.Warning
+                && l.Message.Contains("fewer than 8 characters", StringComparison.Ordinal)
+                && !l.Message.Contains("short", StringComparison.Ordinal)
+        );
     }
 
     [Fact]
     public async Task Every_address_of_IPv6_is_every_address_of_IPv4_too()
     {
         Assert.SkipUnless(Socket.OSSupportsIPv6, "This machine has no IPv6.");
-        await using LightQServer server = await StartAsync(LightQServerOptions.InProcess with { Bind = IPAddress.IPv6Any, Insecure = true });
+        await using LightQServer server = await StartAsync(
+            LightQServerOptions.InProcess with
+            {
+                Bind = IPAddress.IPv6Any,
+                Insecure = true,
+            }
+        );
         foreach (int port in (int[])[server.DataPort, server.ControlPort, server.WebPort])
         {
             foreach (IPAddress address in (IPAddress[])[IPAddress.Loopback, IPAddress.IPv6Loopback])
@@ -194,7 +284,9 @@ public sealed class StartTests
     {
         using var folder = new TemporaryDirectory();
         LightQServerOptions options = LightQServerOptions.InProcess with { DataDirectory = folder.Path };
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => LightQServer.StartAsync(options, null, new CancellationToken(canceled: true)));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() =>
+            LightQServer.StartAsync(options, null, new CancellationToken(canceled: true))
+        );
         await using LightQServer server = await StartAsync(options);
     }
 
@@ -211,7 +303,11 @@ public sealed class StartTests
     private static Task<LightQServer> StartAsync(LightQServerOptions? options) =>
         LightQServer.StartAsync(options, cancellationToken: TestContext.Current.CancellationToken);
 
-    private static async Task<ServerStartException> FailsAsync(LightQServerOptions options, ServerStartFailure failure, int exitCode)
+    private static async Task<ServerStartException> FailsAsync(
+        LightQServerOptions options,
+        ServerStartFailure failure,
+        int exitCode
+    )
     {
         ServerStartException error = await Assert.ThrowsAsync<ServerStartException>(() => StartAsync(options));
         Assert.Equal(failure, error.Failure);

@@ -7,9 +7,9 @@ using Xunit;
 namespace LightQ.IntegrationTests.Hosting;
 
 /// <summary>
-/// A data directory that a broker with files of version 1 has left when it was killed: the topics <c>orders</c> (two partitions, 40 messages
-/// with key a, 40 with key c, those by the producer <c>shop</c>) and <c>jobs</c> (40 messages by <c>shop</c>, one that is
-/// delayed and long due, and the group <c>workers</c>, which has settled ten).
+/// A data directory that a broker with files of version 1 has left when it was killed: the topics <c>orders</c> (two
+/// partitions, 40 messages with key a, 40 with key c, those by the producer <c>shop</c>) and <c>jobs</c> (40 messages
+/// by <c>shop</c>, one that is delayed and long due, and the group <c>workers</c>, which has settled ten).
 /// </summary>
 public sealed class UpgradeTests
 {
@@ -33,7 +33,9 @@ public sealed class UpgradeTests
         string[] jobs = await ReadAsync(server, "jobs", 31, "--group", "workers", "--max-in-flight", "1");
         Assert.Equal(Lines.Skip(10).Append("later"), jobs);
         (await LightQTool.RunAsync(server.ConnectionString, "pub", "orders", "order 41", "--key", "a")).Succeeded();
-        (await LightQTool.RunAsync(server.ConnectionString, "pub", "jobs", "order 41", "--producer-name", "shop")).Succeeded();
+        (
+            await LightQTool.RunAsync(server.ConnectionString, "pub", "jobs", "order 41", "--producer-name", "shop")
+        ).Succeeded();
         for (int i = 0; i < 2; i++)
         {
             await server.RestartAsync();
@@ -44,7 +46,9 @@ public sealed class UpgradeTests
         jobs = await ReadAsync(server, "jobs", 1, "--group", "workers", "--max-in-flight", "1");
         Assert.Equal(["order 41"], jobs);
         Assert.Contains(Segments(folder.Path), segment => VersionOf(segment) == 2);
-        await server.RestartAsync(() => LightQTool.RunAsync(null, "journal", "verify", folder.Path).GetAwaiter().GetResult().Succeeded());
+        await server.RestartAsync(() =>
+            LightQTool.RunAsync(null, "journal", "verify", folder.Path).GetAwaiter().GetResult().Succeeded()
+        );
     }
 
     /// <summary>So many messages, in the order in which they came; what a group has got is settled.</summary>
@@ -52,12 +56,24 @@ public sealed class UpgradeTests
     {
         string[] start = options.Length == 0 ? ["--from", "earliest"] : [];
         ToolResult result = await LightQTool.RunAsync(
-            server.ConnectionString, ["sub", topic, .. start, "--count", count.ToString(CultureInfo.InvariantCulture), "--format", "raw", .. options]);
+            server.ConnectionString,
+            [
+                "sub",
+                topic,
+                .. start,
+                "--count",
+                count.ToString(CultureInfo.InvariantCulture),
+                "--format",
+                "raw",
+                .. options,
+            ]
+        );
         string[] lines = result.Succeeded().Text.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         return lines;
     }
 
-    private static string[] Segments(string directory) => Directory.GetFiles(directory, "*.seg", SearchOption.AllDirectories);
+    private static string[] Segments(string directory) =>
+        Directory.GetFiles(directory, "*.seg", SearchOption.AllDirectories);
 
     private static int VersionOf(string segment)
     {

@@ -10,7 +10,11 @@ namespace LightQ.IntegrationTests.Json;
 public sealed class BrowserTests
 {
     private static readonly string[] Programs =
-        ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    [
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+    ];
 
     private const string Page = """
         <body><script>
@@ -43,7 +47,12 @@ public sealed class BrowserTests
         await site.StartAsync(TestContext.Current.CancellationToken);
         string origin = site.Urls.Single();
         await using TestServer closed = await TestServer.StartAsync();
-        await using TestServer open = await TestServer.StartAsync(o => o with { Http = new() { AllowedOrigins = origin } });
+        await using TestServer open = await TestServer.StartAsync(o =>
+            o with
+            {
+                Http = new() { AllowedOrigins = origin },
+            }
+        );
         await open.CreateTopicAsync("orders");
         await closed.CreateTopicAsync("orders");
 
@@ -51,8 +60,11 @@ public sealed class BrowserTests
         Assert.Contains("answer: ", allowed, StringComparison.Ordinal);
         Assert.Contains("orders", allowed, StringComparison.Ordinal);
         Assert.Contains("grpc-status: 0", allowed, StringComparison.Ordinal);
-        Assert.Contains("refused: TypeError", await ShowAsync(browser, $"{origin}/?port={closed.WebPort}"),
-            StringComparison.Ordinal);
+        Assert.Contains(
+            "refused: TypeError",
+            await ShowAsync(browser, $"{origin}/?port={closed.WebPort}"),
+            StringComparison.Ordinal
+        );
     }
 
     /// <summary>The page as it is once its script has run.</summary>
@@ -61,7 +73,9 @@ public sealed class BrowserTests
         using var profile = new TemporaryDirectory();
         string[] options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
         var start = new ProcessStartInfo(
-            browser, [.. options, $"--user-data-dir={profile.Path}", "--virtual-time-budget=20000", address])
+            browser,
+            [.. options, $"--user-data-dir={profile.Path}", "--virtual-time-budget=20000", address]
+        )
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,

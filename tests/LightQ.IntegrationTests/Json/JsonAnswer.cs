@@ -15,11 +15,16 @@ internal sealed record JsonAnswer(int Status, JsonElement Body, string WwwAuthen
     public static async Task<JsonAnswer> ReadAsync(HttpResponseMessage response)
     {
         string text = await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
-        Assert.True(response.Content.Headers.ContentType?.MediaType == "application/json",
-            $"{response.StatusCode} {response.Content.Headers.ContentType}: {text}");
+        Assert.True(
+            response.Content.Headers.ContentType?.MediaType == "application/json",
+            $"{response.StatusCode} {response.Content.Headers.ContentType}: {text}"
+        );
         using var document = JsonDocument.Parse(text);
-        return new JsonAnswer((int)response.StatusCode, document.RootElement.Clone(), response.Headers.WwwAuthenticate
-            .ToString());
+        return new JsonAnswer(
+            (int)response.StatusCode,
+            document.RootElement.Clone(),
+            response.Headers.WwwAuthenticate.ToString()
+        );
     }
 
     /// <summary>Expects a refusal.</summary>

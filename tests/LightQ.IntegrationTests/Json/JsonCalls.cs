@@ -21,14 +21,22 @@ internal static class JsonCalls
     /// <param name="type">What the body says that it is.</param>
     /// <param name="cancellationToken">Gives it up.</param>
     public static async Task<JsonAnswer> SendAsync(
-        this TestServer server, string verb, string path, string? body = null, string? token = null,
-            string? type = "application/json", CancellationToken? cancellationToken = null)
+        this TestServer server,
+        string verb,
+        string path,
+        string? body = null,
+        string? token = null,
+        string? type = "application/json",
+        CancellationToken? cancellationToken = null
+    )
     {
         using HttpRequestMessage request = Request(verb, path, body, type);
         if (token is not null)
             request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
-        using HttpResponseMessage response = await server.Web
-            .SendAsync(request, cancellationToken ?? TestContext.Current.CancellationToken);
+        using HttpResponseMessage response = await server.Web.SendAsync(
+            request,
+            cancellationToken ?? TestContext.Current.CancellationToken
+        );
         return await JsonAnswer.ReadAsync(response);
     }
 
@@ -46,20 +54,35 @@ internal static class JsonCalls
     }
 
     /// <summary>A gRPC request as it is over HTTP.</summary>
-    public static async Task<(ErrorCode Code, string Message)> SendAsync(this TestServer server, IMessage message,
-        JsonRoute route, string? token)
+    public static async Task<(ErrorCode Code, string Message)> SendAsync(
+        this TestServer server,
+        IMessage message,
+        JsonRoute route,
+        string? token
+    )
     {
         string path = route.Pattern;
         JsonElement fields = JsonDocument.Parse(JsonFormatter.Default.Format(message)).RootElement;
         foreach (FieldDescriptor field in route.PathFields)
-            path = path
-                .Replace($"{{{field.Name}}}", Uri.EscapeDataString((string)field.Accessor.GetValue(message)),
-                StringComparison.Ordinal);
+        {
+            path = path.Replace(
+                $"{{{field.Name}}}",
+                Uri.EscapeDataString((string)field.Accessor.GetValue(message)),
+                StringComparison.Ordinal
+            );
+        }
+
         if (!route.HasBody)
         {
-            path += "?" + string
-                .Join('&', fields.EnumerateObject().Where(f => !route.PathFields.Any(p => p.JsonName == f.Name))
-                .Select(f => $"{f.Name}={Uri.EscapeDataString(f.Value.ToString())}"));
+            path +=
+                "?"
+                + string.Join(
+                    '&',
+                    fields
+                        .EnumerateObject()
+                        .Where(f => !route.PathFields.Any(p => p.JsonName == f.Name))
+                        .Select(f => $"{f.Name}={Uri.EscapeDataString(f.Value.ToString())}")
+                );
         }
         JsonAnswer answer = await server.SendAsync(route.Verb, path, route.HasBody ? fields.GetRawText() : null, token);
         return answer.Status == 200 ? (ErrorCode.None, "") : (Enum.Parse<ErrorCode>(answer.ErrorCode), answer.Message);

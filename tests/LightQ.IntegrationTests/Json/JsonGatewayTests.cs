@@ -15,7 +15,12 @@ public sealed class JsonGatewayTests
 {
     private static readonly string?[] OtherTypes =
     [
-        null, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json",
+        null,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/json",
     ];
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -26,40 +31,67 @@ public sealed class JsonGatewayTests
     public async Task A_topic_is_made_and_messages_are_published_fetched_settled_and_counted()
     {
         await using TestServer server = await TestServer.StartAsync();
-        JsonAnswer made = await server
-            .SendAsync("POST", "/v1/topics", """{"name": "orders", "settings": {"kind": "TOPIC_KIND_DURABLE"}}""");
+        JsonAnswer made = await server.SendAsync(
+            "POST",
+            "/v1/topics",
+            """{"name": "orders", "settings": {"kind": "TOPIC_KIND_DURABLE"}}"""
+        );
         Assert.Equal((200, "orders"), (made.Status, made["topic"].GetProperty("name").GetString()));
-        JsonAnswer published = await server
-            .SendAsync("POST", "/v1/topics/orders:publish",
-            """{"messages": [{"key": "NDI=", "body": "aGVsbG8="}, {"body": "", "timeToLive": "3600.5s"}]}""");
-        Assert.Equal(["0", "1"], published["positions"].EnumerateArray()
-            .Select(p => p.GetProperty("offset").GetString()));
+        JsonAnswer published = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:publish",
+            """{"messages": [{"key": "NDI=", "body": "aGVsbG8="}, {"body": "", "timeToLive": "3600.5s"}]}"""
+        );
+        Assert.Equal(
+            ["0", "1"],
+            published["positions"].EnumerateArray().Select(p => p.GetProperty("offset").GetString())
+        );
 
-        JsonAnswer fetched = await server
-            .SendAsync("POST", "/v1/topics/orders:fetch",
-            """{"group": "billing", "max_messages": 10, "wait": "20s"}""");
+        JsonAnswer fetched = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:fetch",
+            """{"group": "billing", "max_messages": 10, "wait": "20s"}"""
+        );
         JsonElement[] messages = [.. fetched["messages"].EnumerateArray()];
         Assert.Equal(["aGVsbG8=", ""], messages.Select(m => m.GetProperty("body").GetString()));
-        Assert.Equal((1, "NDI="),
-            (messages[0].GetProperty("deliveryCount").GetInt32(), messages[0].GetProperty("key").GetString()));
-        string settlements = string
-            .Join(",", messages
-            .Select(m =>
-            $$"""{"token": "{{m.GetProperty("settleToken").GetString()}}", "kind": "SETTLE_KIND_COMPLETE"}"""));
-        JsonAnswer settled = await server
-            .SendAsync("POST", "/v1/topics/orders:settle", $$"""{"settlements": [{{settlements}}]}""");
-        Assert.Equal(["SETTLE_OUTCOME_DONE", "SETTLE_OUTCOME_DONE"], settled["outcomes"].EnumerateArray()
-            .Select(o => o.GetString()));
+        Assert.Equal(
+            (1, "NDI="),
+            (messages[0].GetProperty("deliveryCount").GetInt32(), messages[0].GetProperty("key").GetString())
+        );
+        string settlements = string.Join(
+            ",",
+            messages.Select(m =>
+                $$"""{"token": "{{m.GetProperty("settleToken").GetString()}}", "kind": "SETTLE_KIND_COMPLETE"}"""
+            )
+        );
+        JsonAnswer settled = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:settle",
+            $$"""{"settlements": [{{settlements}}]}"""
+        );
+        Assert.Equal(
+            ["SETTLE_OUTCOME_DONE", "SETTLE_OUTCOME_DONE"],
+            settled["outcomes"].EnumerateArray().Select(o => o.GetString())
+        );
 
         JsonElement stats = (await server.SendAsync("GET", "/v1/topics/orders/stats"))["stats"];
-        Assert.Equal(("2", "2", "0"),
-            (stats.GetProperty("messagesReceived").GetString(), stats.GetProperty("messagesSettled").GetString(), stats
-            .GetProperty("gaps").GetString()));
+        Assert.Equal(
+            ("2", "2", "0"),
+            (
+                stats.GetProperty("messagesReceived").GetString(),
+                stats.GetProperty("messagesSettled").GetString(),
+                stats.GetProperty("gaps").GetString()
+            )
+        );
         JsonElement group = (await server.SendAsync("GET", "/v1/topics/orders/groups/billing"))["group"];
         Assert.Equal(("0", "2"), (group.GetProperty("lag").GetString(), group.GetProperty("delivered").GetString()));
-        Assert.Equal("orders", Assert
-            .Single((await server.SendAsync("GET", "/v1/topics?page_size=1"))["topics"].EnumerateArray())
-            .GetProperty("name").GetString());
+        Assert.Equal(
+            "orders",
+            Assert
+                .Single((await server.SendAsync("GET", "/v1/topics?page_size=1"))["topics"].EnumerateArray())
+                .GetProperty("name")
+                .GetString()
+        );
         Assert.Equal(200, (await server.SendAsync("DELETE", "/v1/topics/orders")).Status);
         (await server.SendAsync("GET", "/v1/topics/orders")).Refuses(404, "UnknownTopic", "orders");
     }
@@ -68,9 +100,13 @@ public sealed class JsonGatewayTests
     public async Task Every_route_asks_for_a_login_where_one_is_required_and_answers_whoever_may_do_everything()
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
-        string admin =
-            (await server
-            .SendAsync("POST", "/v1/login", $$"""{"user": "admin", "password": "{{server.AdminPassword}}"}"""))["token"]
+        string admin = (
+            await server.SendAsync(
+                "POST",
+                "/v1/login",
+                $$"""{"user": "admin", "password": "{{server.AdminPassword}}"}"""
+            )
+        )["token"]
             .GetString()!;
         string powerless = Caller.Create(server, "powerless").Token!;
         foreach (JsonRoute route in JsonRoutes.All.Where(r => !r.Method.IsServerStreaming))
@@ -84,13 +120,23 @@ public sealed class JsonGatewayTests
                 (await server.SendAsync(route.Verb, path, token: "x")).Refuses(401, "Unauthenticated", "token");
             }
             if (RpcRules.Find(route.Path)!.Access is RpcAccess.Admin or RpcAccess.Topic or RpcAccess.Sight)
-                (await server.SendAsync(route.Verb, path, token: powerless))
-                    .Refuses(403, "PermissionDenied", "user:powerless");
-            JsonAnswer answer = await server
-                .SendAsync(route.Verb, path, token: route.Method.Name == "Logout" ? powerless : admin);
-            Assert.True(answer.Status is 200 or 400 or 404 or 401
-                && (answer.Status == 200) == (answer.ErrorCode.Length == 0),
-                $"{route.Verb} {path}: {answer.Status} {answer.Body}");
+            {
+                (await server.SendAsync(route.Verb, path, token: powerless)).Refuses(
+                    403,
+                    "PermissionDenied",
+                    "user:powerless"
+                );
+            }
+
+            JsonAnswer answer = await server.SendAsync(
+                route.Verb,
+                path,
+                token: route.Method.Name == "Logout" ? powerless : admin
+            );
+            Assert.True(
+                answer.Status is 200 or 400 or 404 or 401 && (answer.Status == 200) == (answer.ErrorCode.Length == 0),
+                $"{route.Verb} {path}: {answer.Status} {answer.Body}"
+            );
         }
     }
 
@@ -99,8 +145,10 @@ public sealed class JsonGatewayTests
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true });
         using HttpRequestMessage request = JsonCalls.Request("GET", "/v1/whoami", null);
-        request.Headers.Authorization =
-            new("Basic", Convert.ToBase64String(Encoding.UTF8.GetBytes($"admin:{server.AdminPassword}")));
+        request.Headers.Authorization = new(
+            "Basic",
+            Convert.ToBase64String(Encoding.UTF8.GetBytes($"admin:{server.AdminPassword}"))
+        );
         using HttpResponseMessage response = await server.Web.SendAsync(request, Cancelled);
         Assert.Equal("admin", (await JsonAnswer.ReadAsync(response))["user"].GetString());
         using HttpRequestMessage wrong = JsonCalls.Request("GET", "/v1/whoami", null);
@@ -116,20 +164,22 @@ public sealed class JsonGatewayTests
         await server.CreateTopicAsync("orders", TopicKind.Durable);
         (string Verb, string Path, string? Body, string What)[] wrong =
         [
-            ("POST", "/v1/topics", "{", "The body"), ("POST", "/v1/topics", "[]", "The body"),
-                ("POST", "/v1/topics", "null", ""), ("POST", "/v1/topics", "{\"name\": 5}", "The body"),
+            ("POST", "/v1/topics", "{", "The body"),
+            ("POST", "/v1/topics", "[]", "The body"),
+            ("POST", "/v1/topics", "null", ""),
+            ("POST", "/v1/topics", "{\"name\": 5}", "The body"),
             ("POST", "/v1/topics", "{\"nmae\": \"x\"}", "nmae"),
-                ("POST", "/v1/topics", "{\"name\": \"x\"} {}", "The body"),
-                ("POST", "/v1/topics", new string('[', 5000), "The body"),
+            ("POST", "/v1/topics", "{\"name\": \"x\"} {}", "The body"),
+            ("POST", "/v1/topics", new string('[', 5000), "The body"),
             ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"body\": \"%\"}]}", "The body"),
-                ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"timeToLive\": \"x\"}]}", "The body"),
+            ("POST", "/v1/topics/orders:publish", "{\"messages\": [{\"timeToLive\": \"x\"}]}", "The body"),
             ("POST", "/v1/topics/orders:publish", "{\"topic\": \"others\"}", "in the path"),
-                ("POST", "/v1/topics/orders:publish?partition=0", "{}", "no parameter"),
+            ("POST", "/v1/topics/orders:publish?partition=0", "{}", "no parameter"),
             ("GET", "/v1/topics?page_size=x", null, "A parameter"),
-                ("GET", "/v1/topics?page_size=1&page_size=2", null, "2 times"),
-                ("GET", "/v1/topics?nmae=x", null, "allowed: pageSize"),
+            ("GET", "/v1/topics?page_size=1&page_size=2", null, "2 times"),
+            ("GET", "/v1/topics?nmae=x", null, "allowed: pageSize"),
             ("GET", "/v1/topics", "{}", "takes no body"),
-                ("GET", "/v1/topics/orders/stats?partition=", null, "A parameter"),
+            ("GET", "/v1/topics/orders/stats?partition=", null, "A parameter"),
         ];
         foreach ((string verb, string path, string? body, string what) in wrong)
             (await server.SendAsync(verb, path, body)).Refuses(400, "InvalidArgument", what);
@@ -147,34 +197,52 @@ public sealed class JsonGatewayTests
         {
             string path = Regex.Replace(route.Pattern, "{[a-z]+}", "nothing");
             foreach (string? type in OtherTypes)
-                (await server.SendAsync(route.Verb, path, "{}", type: type))
-                    .Refuses(415, "InvalidArgument", "application/json");
+            {
+                (await server.SendAsync(route.Verb, path, "{}", type: type)).Refuses(
+                    415,
+                    "InvalidArgument",
+                    "application/json"
+                );
+            }
         }
-        Assert.Equal(200,
-            (await server
-            .SendAsync("POST", "/v1/topics", "{\"name\": \"x\"}", type: "Application/JSON; charset=utf-8")).Status);
+        Assert.Equal(
+            200,
+            (
+                await server.SendAsync(
+                    "POST",
+                    "/v1/topics",
+                    "{\"name\": \"x\"}",
+                    type: "Application/JSON; charset=utf-8"
+                )
+            ).Status
+        );
     }
 
     [Fact]
     public async Task Other_methods_and_paths_are_not_served()
     {
         await using TestServer server = await TestServer.StartAsync();
-        foreach ((string verb, string path) in new[]
-        {
-            ("PATCH", "/v1/topics/x"),
-            ("POST", "/v1/topics/x"),
-            ("PUT", "/v1/topics/x/stats"),
-            ("GET", "/v1/topics/x:publish"),
-            ("POST", "/v1/topics/x:nothing"),
-            ("GET", "/v1/nothing"),
-            ("POST", "/v1/stats"),
-            ("POST", "/lightq.control.v1.Topics/ListTopics"),
-        })
+        foreach (
+            (string verb, string path) in new[]
+            {
+                ("PATCH", "/v1/topics/x"),
+                ("POST", "/v1/topics/x"),
+                ("PUT", "/v1/topics/x/stats"),
+                ("GET", "/v1/topics/x:publish"),
+                ("POST", "/v1/topics/x:nothing"),
+                ("GET", "/v1/nothing"),
+                ("POST", "/v1/stats"),
+                ("POST", "/lightq.control.v1.Topics/ListTopics"),
+            }
+        )
         {
             using HttpRequestMessage request = JsonCalls.Request(verb, path, null);
             using HttpResponseMessage response = await server.Web.SendAsync(request, Cancelled);
-            bool isRefused = response.StatusCode
-                is HttpStatusCode.NotFound or HttpStatusCode.MethodNotAllowed or HttpStatusCode.UnsupportedMediaType;
+            bool isRefused =
+                response.StatusCode
+                is HttpStatusCode.NotFound
+                    or HttpStatusCode.MethodNotAllowed
+                    or HttpStatusCode.UnsupportedMediaType;
             Assert.True(isRefused, $"{verb} {path}: {response.StatusCode}");
         }
     }
@@ -182,13 +250,20 @@ public sealed class JsonGatewayTests
     [Fact]
     public async Task A_body_may_be_as_long_as_a_message_over_gRPC()
     {
-        await using TestServer server = await TestServer
-            .StartAsync(o => o with { Http = new() { MaxMessageBytes = 64 * 1024 } });
+        await using TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                Http = new() { MaxMessageBytes = 64 * 1024 },
+            }
+        );
         await server.CreateTopicAsync("orders");
         string Body(int bytes) => $$"""{"messages": [{"body": "{{new string('A', bytes)}}"}]}""";
         Assert.Equal(200, (await server.SendAsync("POST", "/v1/topics/orders:publish", Body(60_000))).Status);
-        (await server.SendAsync("POST", "/v1/topics/orders:publish", Body(70_000)))
-            .Refuses(413, "ResourceExhausted", "Http:MaxMessageBytes");
+        (await server.SendAsync("POST", "/v1/topics/orders:publish", Body(70_000))).Refuses(
+            413,
+            "ResourceExhausted",
+            "Http:MaxMessageBytes"
+        );
         Assert.Equal(1, server.Server.Limits.Refusals["Http:MaxMessageBytes"]);
     }
 
@@ -198,19 +273,28 @@ public sealed class JsonGatewayTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders", TopicKind.Durable);
         using var goneAway = new CancellationTokenSource();
-        Task<JsonAnswer> waiting = server
-            .SendAsync("POST", "/v1/topics/orders:fetch", """{"group": "billing", "wait": "60s"}""",
-            cancellationToken: goneAway.Token);
+        Task<JsonAnswer> waiting = server.SendAsync(
+            "POST",
+            "/v1/topics/orders:fetch",
+            """{"group": "billing", "wait": "60s"}""",
+            cancellationToken: goneAway.Token
+        );
         bool Waits() =>
-            server.Broker.GetTopic("orders").Partitions[0].Groups()
-            .Any(g => g.Figures().Members.Any(m => m.Credit > 0));
+            server
+                .Broker.GetTopic("orders")
+                .Partitions[0]
+                .Groups()
+                .Any(g => g.Figures().Members.Any(m => m.Credit > 0));
         await Eventually.TrueAsync(Waits, Patience, () => "it does not wait");
         await goneAway.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting);
         await Eventually.TrueAsync(() => !Waits(), Patience, () => "it still waits");
         await server.SendAsync("POST", "/v1/topics/orders:publish", """{"messages": [{"body": "aGVsbG8="}]}""");
-        JsonAnswer fetched = await server
-            .SendAsync("POST", "/v1/topics/orders:fetch", """{"group": "billing", "wait": "60s"}""");
+        JsonAnswer fetched = await server.SendAsync(
+            "POST",
+            "/v1/topics/orders:fetch",
+            """{"group": "billing", "wait": "60s"}"""
+        );
         Assert.Equal(1, Assert.Single(fetched["messages"].EnumerateArray()).GetProperty("deliveryCount").GetInt32());
     }
 
@@ -219,9 +303,11 @@ public sealed class JsonGatewayTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
-        using HttpResponseMessage response = await server.Web
-            .GetAsync(new Uri("/v1/topics/orders/stats:watch?interval=0.1s", UriKind.Relative),
-            HttpCompletionOption.ResponseHeadersRead, Cancelled);
+        using HttpResponseMessage response = await server.Web.GetAsync(
+            new Uri("/v1/topics/orders/stats:watch?interval=0.1s", UriKind.Relative),
+            HttpCompletionOption.ResponseHeadersRead,
+            Cancelled
+        );
         Assert.Equal("application/x-ndjson", response.Content.Headers.ContentType?.MediaType);
         using var lines = new StreamReader(await response.Content.ReadAsStreamAsync(Cancelled));
         for (int i = 0; i < 2; i++)
@@ -251,25 +337,35 @@ public sealed class JsonGatewayTests
     public async Task Pages_of_other_sites_are_allowed_by_name_only()
     {
         await using TestServer closed = await TestServer.StartAsync();
-        await using TestServer open = await TestServer
-            .StartAsync(o => o with { Http = new() { AllowedOrigins = "https://app.example.com" } });
-        foreach ((TestServer server, string origin, bool isAllowed) in new[]
-        {
-            (closed, "https://app.example.com", false),
-            (open, "https://app.example.com", true),
-            (open, "https://evil.example.com", false),
-        })
+        await using TestServer open = await TestServer.StartAsync(o =>
+            o with
+            {
+                Http = new() { AllowedOrigins = "https://app.example.com" },
+            }
+        );
+        foreach (
+            (TestServer server, string origin, bool isAllowed) in new[]
+            {
+                (closed, "https://app.example.com", false),
+                (open, "https://app.example.com", true),
+                (open, "https://evil.example.com", false),
+            }
+        )
         {
             using var preflight = new HttpRequestMessage(HttpMethod.Options, "/v1/topics");
             preflight.Headers.Add("Origin", origin);
             preflight.Headers.Add("Access-Control-Request-Method", "POST");
             preflight.Headers.Add("Access-Control-Request-Headers", "content-type");
             using HttpResponseMessage response = await server.Web.SendAsync(preflight, Cancelled);
-            Assert.Equal(isAllowed, response.Headers
-                .TryGetValues("Access-Control-Allow-Origin", out IEnumerable<string>? allowed)
-                && allowed.Single() == origin);
-            using var simple =
-                new HttpRequestMessage(HttpMethod.Get, "/v1/topics") { Headers = { { "Origin", origin } } };
+            Assert.Equal(
+                isAllowed,
+                response.Headers.TryGetValues("Access-Control-Allow-Origin", out IEnumerable<string>? allowed)
+                    && allowed.Single() == origin
+            );
+            using var simple = new HttpRequestMessage(HttpMethod.Get, "/v1/topics")
+            {
+                Headers = { { "Origin", origin } },
+            };
             using HttpResponseMessage answer = await server.Web.SendAsync(simple, Cancelled);
             Assert.Equal(isAllowed, answer.Headers.Contains("Access-Control-Allow-Origin"));
         }
@@ -280,10 +376,15 @@ public sealed class JsonGatewayTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
-        using var content =
-            new ByteArrayContent([0, 0, 0, 0, 0]) { Headers = { ContentType = new("application/grpc-web+proto") } };
-        using HttpResponseMessage response = await server.Web
-            .PostAsync("/lightq.control.v1.Topics/ListTopics", content, Cancelled);
+        using var content = new ByteArrayContent([0, 0, 0, 0, 0])
+        {
+            Headers = { ContentType = new("application/grpc-web+proto") },
+        };
+        using HttpResponseMessage response = await server.Web.PostAsync(
+            "/lightq.control.v1.Topics/ListTopics",
+            content,
+            Cancelled
+        );
         byte[] answer = await response.Content.ReadAsByteArrayAsync(Cancelled);
         Assert.Equal(HttpStatusCode.OK, response.StatusCode);
         Assert.Contains("orders", Encoding.ASCII.GetString(answer), StringComparison.Ordinal);
@@ -298,19 +399,37 @@ public sealed class JsonGatewayTests
         JsonElement schemas = all.GetProperty("components").GetProperty("schemas");
         foreach (JsonRoute route in JsonRoutes.All)
         {
-            JsonElement operation = all.GetProperty("paths").GetProperty(route.Pattern)
+            JsonElement operation = all.GetProperty("paths")
+                .GetProperty(route.Pattern)
                 .GetProperty(route.Verb.ToLowerInvariant());
             Assert.Equal(route.Method.Name, operation.GetProperty("operationId").GetString());
-            Assert.Equal(route.PathFields.Select(f => f.Name), operation.GetProperty("parameters").EnumerateArray()
-                .Where(p => p.GetProperty("in").GetString() == "path").Select(p => p.GetProperty("name").GetString()!));
+            Assert.Equal(
+                route.PathFields.Select(f => f.Name),
+                operation
+                    .GetProperty("parameters")
+                    .EnumerateArray()
+                    .Where(p => p.GetProperty("in").GetString() == "path")
+                    .Select(p => p.GetProperty("name").GetString()!)
+            );
             Assert.Equal(route.HasBody, operation.TryGetProperty("requestBody", out _));
         }
         string[] references =
-            [.. Regex.Matches(all.GetRawText(), "\"#/components/schemas/([A-Za-z]+)\"").Select(m => m.Groups[1].Value)
-            .Distinct()];
+        [
+            .. Regex
+                .Matches(all.GetRawText(), "\"#/components/schemas/([A-Za-z]+)\"")
+                .Select(m => m.Groups[1].Value)
+                .Distinct(),
+        ];
         Assert.True(references.Length > 50, $"{references.Length}");
         Assert.All(references, r => Assert.True(schemas.TryGetProperty(r, out _), r));
-        Assert.Equal("string", schemas.GetProperty("TopicStats").GetProperty("properties")
-            .GetProperty("messagesReceived").GetProperty("type").GetString());
+        Assert.Equal(
+            "string",
+            schemas
+                .GetProperty("TopicStats")
+                .GetProperty("properties")
+                .GetProperty("messagesReceived")
+                .GetProperty("type")
+                .GetString()
+        );
     }
 }

@@ -12,7 +12,8 @@ internal sealed class ConsumeStream : IDisposable
     private readonly AsyncDuplexStreamingCall<ConsumeRequest, ConsumeResponse> _call;
     private readonly Queue<DeliveredMessage> _messages = new();
 
-    public ConsumeStream(TestServer server, string? token = null) => _call = server.Control.Duplex<ConsumeRequest, ConsumeResponse>("Consume", token);
+    public ConsumeStream(TestServer server, string? token = null) =>
+        _call = server.Control.Duplex<ConsumeRequest, ConsumeResponse>("Consume", token);
 
     public Subscribed Subscribed { get; private set; } = null!;
 
@@ -24,9 +25,11 @@ internal sealed class ConsumeStream : IDisposable
         return stream;
     }
 
-    public Task WriteAsync(ConsumeRequest request) => _call.RequestStream.WriteAsync(request, TestContext.Current.CancellationToken);
+    public Task WriteAsync(ConsumeRequest request) =>
+        _call.RequestStream.WriteAsync(request, TestContext.Current.CancellationToken);
 
-    public Task GrantAsync(uint messages) => WriteAsync(new ConsumeRequest { Credit = new Credit { Messages = messages } });
+    public Task GrantAsync(uint messages) =>
+        WriteAsync(new ConsumeRequest { Credit = new Credit { Messages = messages } });
 
     public Task EndAsync() => _call.RequestStream.CompleteAsync();
 
@@ -57,7 +60,12 @@ internal sealed class ConsumeStream : IDisposable
     /// <summary>Settles messages and returns what it came to; no message may come before the answer.</summary>
     public async Task<SettleOutcome[]> SettleAsync(params Settlement[] settlements)
     {
-        await WriteAsync(new ConsumeRequest { Settle = new Settle { Tag = 7, Settlements = { settlements } } });
+        await WriteAsync(
+            new ConsumeRequest
+            {
+                Settle = new Settle { Tag = 7, Settlements = { settlements } },
+            }
+        );
         Assert.Empty(_messages);
         ConsumeResponse? response = await ReadAsync();
         Assert.Equal(ConsumeResponse.ResponseOneofCase.Settled, response?.ResponseCase);
@@ -66,7 +74,13 @@ internal sealed class ConsumeStream : IDisposable
     }
 
     public static Settlement Of(DeliveredMessage message, SettleKind kind) =>
-        new() { Partition = message.Partition, DeliveryId = message.DeliveryId, FirstOffset = message.Offset, Kind = kind };
+        new()
+        {
+            Partition = message.Partition,
+            DeliveryId = message.DeliveryId,
+            FirstOffset = message.Offset,
+            Kind = kind,
+        };
 
     public void Dispose() => _call.Dispose();
 }

@@ -28,15 +28,29 @@ public sealed class ConsumeTests
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
         await PublishAsync(server, "orders", 10);
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Earliest = true, Credit = 3 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "orders",
+                Earliest = true,
+                Credit = 3,
+            }
+        );
         PartitionSubscribed partition = Assert.Single(stream.Subscribed.Partitions);
-        Assert.Equal((0u, 0L, 10L, 1u), (partition.Partition, partition.NextOffset, partition.EndOffset, stream.Subscribed.PartitionsCount));
+        Assert.Equal(
+            (0u, 0L, 10L, 1u),
+            (partition.Partition, partition.NextOffset, partition.EndOffset, stream.Subscribed.PartitionsCount)
+        );
         Assert.Equal([0, 1, 2], (await stream.NextAsync(3)).Select(m => m.Offset));
         // An answer overtakes what there is no credit for: had more been sent, it would come first.
         Assert.Equal([SettleOutcome.Unknown], await stream.SettleAsync(new Settlement { Kind = SettleKind.Complete }));
         await stream.GrantAsync(1);
         DeliveredMessage next = await stream.NextAsync();
-        Assert.Equal((3L, "3", "key-3", 0u), (next.Offset, next.Body.ToStringUtf8(), next.Key.ToStringUtf8(), next.DeliveryId));
+        Assert.Equal(
+            (3L, "3", "key-3", 0u),
+            (next.Offset, next.Body.ToStringUtf8(), next.Key.ToStringUtf8(), next.DeliveryId)
+        );
         Assert.Equal("3", Assert.Single(next.Headers).Value.ToStringUtf8());
         Assert.InRange(next.AppendTime.ToDateTime(), DateTime.UtcNow.AddMinutes(-5), DateTime.UtcNow.AddMinutes(5));
         for (int i = 0; i < 3; i++)
@@ -51,7 +65,10 @@ public sealed class ConsumeTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 2 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe { Topic = "orders", Credit = 2 }
+        );
         await stream.EndAsync();
         await PublishAsync(server, "orders", 5);
         Assert.Equal([0, 1], (await stream.NextAsync(2)).Select(m => m.Offset));
@@ -66,18 +83,42 @@ public sealed class ConsumeTests
         await using var client = new LightQClient(server.ConnectionString);
         foreach (BatchCodec codec in new[] { BatchCodec.Brotli, BatchCodec.Deflate })
         {
-            await using Producer producer = await client.CreateProducerAsync("orders", new() { Compression = codec, CompressionMinimumBytes = 0 }, Cancelled);
+            await using Producer producer = await client.CreateProducerAsync(
+                "orders",
+                new() { Compression = codec, CompressionMinimumBytes = 0 },
+                Cancelled
+            );
             using BatchBuilder batch = producer.CreateBatch();
             for (int i = 0; i < 5; i++)
                 Assert.True(batch.TryAdd(new byte[1000]));
             await producer.PublishAsync(batch, Cancelled);
         }
         await using Producer plain = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
-        await plain.PublishAsync("gone"u8.ToArray(), new PublishOptions { TimeToLive = TimeSpan.FromMilliseconds(1) }, cancellationToken: Cancelled);
-        await plain.PublishAsync("later"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromMilliseconds(50) }, cancellationToken: Cancelled);
-        await Eventually.TrueAsync(() => server.Broker.GetTopic("orders").Partitions[0].Log.ReadableOffset == 13, TimeSpan.FromSeconds(30), () => "the delayed message does not come");
+        await plain.PublishAsync(
+            "gone"u8.ToArray(),
+            new PublishOptions { TimeToLive = TimeSpan.FromMilliseconds(1) },
+            cancellationToken: Cancelled
+        );
+        await plain.PublishAsync(
+            "later"u8.ToArray(),
+            new PublishOptions { Delay = TimeSpan.FromMilliseconds(50) },
+            cancellationToken: Cancelled
+        );
+        await Eventually.TrueAsync(
+            () => server.Broker.GetTopic("orders").Partitions[0].Log.ReadableOffset == 13,
+            TimeSpan.FromSeconds(30),
+            () => "the delayed message does not come"
+        );
 
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Offset = 3, Credit = 100 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "orders",
+                Offset = 3,
+                Credit = 100,
+            }
+        );
         DeliveredMessage[] inflated = await stream.NextAsync(7);
         Assert.Equal([3, 4, 5, 6, 7, 8, 9], inflated.Select(m => m.Offset));
         Assert.All(inflated, m => Assert.Equal(1000, m.Body.Length));
@@ -93,17 +134,36 @@ public sealed class ConsumeTests
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 3 });
         await PublishAsync(server, "clicks", 60);
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "clicks", Earliest = true, Credit = 60 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "clicks",
+                Earliest = true,
+                Credit = 60,
+            }
+        );
         DeliveredMessage[] all = await stream.NextAsync(60);
         Assert.Equal(3, all.GroupBy(m => m.Partition).Count());
-        Assert.All(all.GroupBy(m => m.Partition), p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset)));
+        Assert.All(
+            all.GroupBy(m => m.Partition),
+            p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset))
+        );
 
         var resumed = new Subscribe { Topic = "clicks", Credit = 100 };
         foreach (PartitionSubscribed partition in stream.Subscribed.Partitions)
         {
             // The last of each was not seen; and partition 2 was another log then.
             long end = all.Count(m => m.Partition == partition.Partition);
-            resumed.Positions.Add(new PartitionStart { Partition = partition.Partition, Offset = end - 1, Epoch = partition.Epoch, Incarnation = partition.Incarnation + (partition.Partition == 2 ? 1u : 0u) });
+            resumed.Positions.Add(
+                new PartitionStart
+                {
+                    Partition = partition.Partition,
+                    Offset = end - 1,
+                    Epoch = partition.Epoch,
+                    Incarnation = partition.Incarnation + (partition.Partition == 2 ? 1u : 0u),
+                }
+            );
         }
         using ConsumeStream again = await ConsumeStream.OpenAsync(server, resumed);
         var seen = new List<(uint, long)>();
@@ -134,7 +194,15 @@ public sealed class ConsumeTests
         await PublishAsync(server, "orders", 4);
         await PublishAsync(server, "orders", 4);
         server.Broker.TruncateTopic("orders", 0, 4);
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Offset = 1, Credit = 1 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "orders",
+                Offset = 1,
+                Credit = 1,
+            }
+        );
         Gap gap = (await stream.ReadAsync())!.Gap;
         Assert.Equal((1L, 3L, GapReason.Retention), (gap.FirstOffset, gap.LastOffset, gap.Reason));
         Assert.Equal(4, (await stream.NextAsync()).Offset);
@@ -157,11 +225,22 @@ public sealed class ConsumeTests
             await client.SendAsync(RawClient.PublishFrame(1, batch[..length]));
             await client.ReadAsync(FrameType.PublishAck);
         }
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Earliest = true, Credit = 10 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "orders",
+                Earliest = true,
+                Credit = 10,
+            }
+        );
         Assert.Equal("first", (await stream.NextAsync()).Body.ToStringUtf8());
         Gap gap = (await stream.ReadAsync())!.Gap;
         Assert.Equal((1L, 1L, GapReason.Corrupt), (gap.FirstOffset, gap.LastOffset, gap.Reason));
-        Assert.Equal((2L, "third"), (await stream.NextAsync() is var third ? third.Offset : -1, third.Body.ToStringUtf8()));
+        Assert.Equal(
+            (2L, "third"),
+            (await stream.NextAsync() is var third ? third.Offset : -1, third.Body.ToStringUtf8())
+        );
     }
 
     [Fact]
@@ -170,38 +249,186 @@ public sealed class ConsumeTests
         await using TestServer server = await TestServer.StartAsync();
         Topic topic = await server.CreateTopicAsync("orders");
         await PublishAsync(server, "orders", 2);
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Earliest = true, Credit = 2, SettleMode = GroupSettleMode.Explicit });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "orders",
+                Earliest = true,
+                Credit = 2,
+                SettleMode = GroupSettleMode.Explicit,
+            }
+        );
         DeliveredMessage[] messages = await stream.NextAsync(2);
         Settlement receipt = ConsumeStream.Of(messages[0], SettleKind.Complete);
         Assert.Equal([SettleOutcome.Done, SettleOutcome.Unknown], await stream.SettleAsync(receipt, receipt));
-        Assert.Equal(1u, (await server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>("GetTopicStats", new() { Topic = topic.Name })).Stats.MessagesSettled);
+        Assert.Equal(
+            1u,
+            (
+                await server.Control.CallAsync<GetTopicStatsRequest, GetTopicStatsResponse>(
+                    "GetTopicStats",
+                    new() { Topic = topic.Name }
+                )
+            )
+                .Stats
+                .MessagesSettled
+        );
     }
 
-    public static TheoryData<string, object, StatusCode, string> Refusals => new()
-    {
-        { "topic", new Subscribe { Topic = "nowhere" }, StatusCode.NotFound, "UnknownTopic" },
-        { "partition", new Subscribe { Topic = "orders", Partition = 2 }, StatusCode.NotFound, "UnknownPartition" },
-        { "one offset for two partitions", new Subscribe { Topic = "orders", Offset = 1 }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "offset", new Subscribe { Topic = "orders", Partition = 0, Offset = -1 }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "false start", new Subscribe { Topic = "orders", Latest = false }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "time", new Subscribe { Topic = "orders", Time = new Timestamp { Nanos = int.MaxValue } }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "committed without a group", new Subscribe { Topic = "orders", Committed = true }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "group's name", new Subscribe { Topic = "orders", Group = "../x" }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "explicit on a transient topic", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit }, StatusCode.InvalidArgument, "NotSupported" },
-        { "settle mode", new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "slow policy", new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "slow time-out", new Subscribe { Topic = "orders", SlowTimeout = new Duration { Nanos = 1 } }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "short lock", new Subscribe { Topic = "orders", Group = "g", SettleMode = GroupSettleMode.Explicit, LockDuration = new Duration { Nanos = 1 } }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "lock without a group", new Subscribe { Topic = "orders", LockDuration = new Duration { Seconds = 5 } }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "max in flight", new Subscribe { Topic = "orders", MaxInFlight = 1 }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "positions of a group", new Subscribe { Topic = "orders", Group = "g", Positions = { new PartitionStart() } }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "position", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } }, StatusCode.InvalidArgument, "InvalidArgument" },
-        { "position elsewhere", new Subscribe { Topic = "orders", Positions = { new PartitionStart { Partition = 5 } } }, StatusCode.NotFound, "UnknownPartition" },
-    };
+    public static TheoryData<string, object, StatusCode, string> Refusals =>
+        new()
+        {
+            {
+                "topic",
+                new Subscribe { Topic = "nowhere" },
+                StatusCode.NotFound,
+                "UnknownTopic"
+            },
+            {
+                "partition",
+                new Subscribe { Topic = "orders", Partition = 2 },
+                StatusCode.NotFound,
+                "UnknownPartition"
+            },
+            {
+                "one offset for two partitions",
+                new Subscribe { Topic = "orders", Offset = 1 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "offset",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Partition = 0,
+                    Offset = -1,
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "false start",
+                new Subscribe { Topic = "orders", Latest = false },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "time",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Time = new Timestamp { Nanos = int.MaxValue },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "committed without a group",
+                new Subscribe { Topic = "orders", Committed = true },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "group's name",
+                new Subscribe { Topic = "orders", Group = "../x" },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "explicit on a transient topic",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Group = "g",
+                    SettleMode = GroupSettleMode.Explicit,
+                },
+                StatusCode.InvalidArgument,
+                "NotSupported"
+            },
+            {
+                "settle mode",
+                new Subscribe { Topic = "orders", SettleMode = (GroupSettleMode)9 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "slow policy",
+                new Subscribe { Topic = "orders", SlowPolicy = (SlowConsumerPolicy)9 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "slow time-out",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    SlowTimeout = new Duration { Nanos = 1 },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "short lock",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Group = "g",
+                    SettleMode = GroupSettleMode.Explicit,
+                    LockDuration = new Duration { Nanos = 1 },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "lock without a group",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    LockDuration = new Duration { Seconds = 5 },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "max in flight",
+                new Subscribe { Topic = "orders", MaxInFlight = 1 },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "positions of a group",
+                new Subscribe
+                {
+                    Topic = "orders",
+                    Group = "g",
+                    Positions = { new PartitionStart() },
+                },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "position",
+                new Subscribe { Topic = "orders", Positions = { new PartitionStart { Offset = -1 } } },
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            },
+            {
+                "position elsewhere",
+                new Subscribe { Topic = "orders", Positions = { new PartitionStart { Partition = 5 } } },
+                StatusCode.NotFound,
+                "UnknownPartition"
+            },
+        };
 
     [Theory]
     [MemberData(nameof(Refusals))]
-    public async Task A_subscription_that_cannot_be_is_refused(string what, object subscribe, StatusCode status, string code)
+    public async Task A_subscription_that_cannot_be_is_refused(
+        string what,
+        object subscribe,
+        StatusCode status,
+        string code
+    )
     {
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("orders", new TopicSettings { Partitions = 2 });
@@ -212,21 +439,58 @@ public sealed class ConsumeTests
         Assert.All(server.Broker.GetTopic("orders").Partitions, p => Assert.Empty(p.Subscriptions));
     }
 
-    public static TheoryData<string, object, string> Violations => new()
-    {
-        { "second subscribe", new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } }, "InvalidArgument" },
-        { "nothing", new ConsumeRequest(), "InvalidArgument" },
-        { "no credit", new ConsumeRequest { Credit = new Credit() }, "InvalidArgument" },
-        { "no settlement", new ConsumeRequest { Settle = new Settle() }, "InvalidArgument" },
-        { "too many settlements", new ConsumeRequest { Settle = new Settle { Settlements = { Enumerable.Repeat(new Settlement { Kind = SettleKind.Complete }, 10_001) } } }, "InvalidArgument" },
-        { "no kind", Settling(new Settlement()), "InvalidArgument" },
-        { "kind", Settling(new Settlement { Kind = (SettleKind)9 }), "InvalidArgument" },
-        { "offset", Settling(new Settlement { Kind = SettleKind.Complete, FirstOffset = -1 }), "InvalidArgument" },
-        { "delay", Settling(new Settlement { Kind = SettleKind.Complete, Delay = new Duration() }), "InvalidArgument" },
-        { "long delay", Settling(new Settlement { Kind = SettleKind.Abandon, Delay = new Duration { Seconds = 1L << 33 } }), "InvalidArgument" },
-        { "reason", Settling(new Settlement { Kind = SettleKind.Renew, Reason = "why" }), "InvalidArgument" },
-        { "partition", Settling(new Settlement { Kind = SettleKind.Complete, Partition = 3 }), "UnknownPartition" },
-    };
+    public static TheoryData<string, object, string> Violations =>
+        new()
+        {
+            {
+                "second subscribe",
+                new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } },
+                "InvalidArgument"
+            },
+            { "nothing", new ConsumeRequest(), "InvalidArgument" },
+            {
+                "no credit",
+                new ConsumeRequest { Credit = new Credit() },
+                "InvalidArgument"
+            },
+            {
+                "no settlement",
+                new ConsumeRequest { Settle = new Settle() },
+                "InvalidArgument"
+            },
+            {
+                "too many settlements",
+                new ConsumeRequest
+                {
+                    Settle = new Settle
+                    {
+                        Settlements = { Enumerable.Repeat(new Settlement { Kind = SettleKind.Complete }, 10_001) },
+                    },
+                },
+                "InvalidArgument"
+            },
+            { "no kind", Settling(new Settlement()), "InvalidArgument" },
+            { "kind", Settling(new Settlement { Kind = (SettleKind)9 }), "InvalidArgument" },
+            { "offset", Settling(new Settlement { Kind = SettleKind.Complete, FirstOffset = -1 }), "InvalidArgument" },
+            {
+                "delay",
+                Settling(new Settlement { Kind = SettleKind.Complete, Delay = new Duration() }),
+                "InvalidArgument"
+            },
+            {
+                "long delay",
+                Settling(
+                    new Settlement
+                    {
+                        Kind = SettleKind.Abandon,
+                        Delay = new Duration { Seconds = 1L << 33 },
+                    }
+                ),
+                "InvalidArgument"
+            },
+            { "reason", Settling(new Settlement { Kind = SettleKind.Renew, Reason = "why" }), "InvalidArgument" },
+            { "partition", Settling(new Settlement { Kind = SettleKind.Complete, Partition = 3 }), "UnknownPartition" },
+        };
 
     [Theory]
     [MemberData(nameof(Violations))]
@@ -237,8 +501,16 @@ public sealed class ConsumeTests
         await server.CreateTopicAsync("orders");
         using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders" });
         await stream.WriteAsync((ConsumeRequest)request);
-        await ControlCalls.FailsAsync(stream.ReadAsync, code == "UnknownPartition" ? StatusCode.NotFound : StatusCode.InvalidArgument, code);
-        await Eventually.TrueAsync(() => server.Broker.GetTopic("orders").Partitions[0].Subscriptions.IsEmpty, TimeSpan.FromSeconds(20), () => "the subscription stays");
+        await ControlCalls.FailsAsync(
+            stream.ReadAsync,
+            code == "UnknownPartition" ? StatusCode.NotFound : StatusCode.InvalidArgument,
+            code
+        );
+        await Eventually.TrueAsync(
+            () => server.Broker.GetTopic("orders").Partitions[0].Subscriptions.IsEmpty,
+            TimeSpan.FromSeconds(20),
+            () => "the subscription stays"
+        );
     }
 
     [Fact]
@@ -258,9 +530,20 @@ public sealed class ConsumeTests
     {
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("ticks", new TopicSettings { RingBytes = 512 * 1024, MaxMessageBytes = 32 * 1024 });
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "ticks", SlowPolicy = SlowConsumerPolicy.Block, SlowTimeout = new Duration { Nanos = 500_000_000 } });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "ticks",
+                SlowPolicy = SlowConsumerPolicy.Block,
+                SlowTimeout = new Duration { Nanos = 500_000_000 },
+            }
+        );
         PublishedMessage message = PublishStream.Text(new string('x', 16 * 1024));
-        Task<PublishResponse> publishing = server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "ticks", Messages = { Enumerable.Repeat(message, 60) } });
+        Task<PublishResponse> publishing = server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new() { Topic = "ticks", Messages = { Enumerable.Repeat(message, 60) } }
+        );
         RpcException ended = await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.Aborted, "SlowConsumer");
         Assert.Contains("were not sent", ended.Status.Detail, StringComparison.Ordinal);
         Assert.Equal(60, (await publishing).Positions.Count);
@@ -271,7 +554,10 @@ public sealed class ConsumeTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders", TopicKind.Durable);
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 1 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe { Topic = "orders", Credit = 1 }
+        );
         await server.Broker.DeleteTopicAsync("orders");
         await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.NotFound, "TopicDeleted");
     }
@@ -281,7 +567,10 @@ public sealed class ConsumeTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 1 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe { Topic = "orders", Credit = 1 }
+        );
         Task stopped = server.Server.StopAsync();
         Assert.True((await stream.ReadAsync())!.GoAway.TimeLeft.ToTimeSpan() > TimeSpan.Zero);
         await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.Unavailable, "ShuttingDown");
@@ -296,8 +585,20 @@ public sealed class ConsumeTests
         using var stream = new ConsumeStream(server);
         await ControlCalls.FailsAsync(stream.ReadAsync, StatusCode.Unauthenticated, "Unauthenticated");
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "orders", Messages = { PublishStream.Text("x") } }), StatusCode.Unauthenticated, "Unauthenticated");
-        string token = (await server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "admin", Password = server.AdminPassword })).Token;
+            () =>
+                server.Control.CallAsync<PublishRequest, PublishResponse>(
+                    "Publish",
+                    new() { Topic = "orders", Messages = { PublishStream.Text("x") } }
+                ),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
+        string token = (
+            await server.Control.CallAsync<LoginRequest, LoginResponse>(
+                "Login",
+                new() { User = "admin", Password = server.AdminPassword }
+            )
+        ).Token;
         using var allowed = new ConsumeStream(server, token);
         await allowed.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders" } });
         Assert.Equal(ConsumeResponse.ResponseOneofCase.Subscribed, (await allowed.ReadAsync())!.ResponseCase);
@@ -308,21 +609,46 @@ public sealed class ConsumeTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
-        using ConsumeStream stream = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "orders", Credit = 1 });
+        using ConsumeStream stream = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe { Topic = "orders", Credit = 1 }
+        );
         (PublishStream publisher, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders" });
         using PublishStream owned = publisher;
-        ListConnectionsResponse listed = await server.Control.CallAsync<ListConnectionsRequest, ListConnectionsResponse>("ListConnections", new());
+        ListConnectionsResponse listed = await server.Control.CallAsync<
+            ListConnectionsRequest,
+            ListConnectionsResponse
+        >("ListConnections", new());
         Assert.Equal([(0u, 1u), (1u, 0u)], listed.Connections.Select(c => (c.PublishersCount, c.SubscribersCount)));
         Assert.Equal(stream.Subscribed.ConnectionId, listed.Connections[0].Id);
         Assert.All(listed.Connections, c => Assert.StartsWith("127.0.0.1:", c.RemoteAddress, StringComparison.Ordinal));
-        Subscription subscription = Assert.Single((await server.Control.CallAsync<ListSubscriptionsRequest, ListSubscriptionsResponse>("ListSubscriptions", new())).Subscriptions);
+        Subscription subscription = Assert.Single(
+            (
+                await server.Control.CallAsync<ListSubscriptionsRequest, ListSubscriptionsResponse>(
+                    "ListSubscriptions",
+                    new()
+                )
+            ).Subscriptions
+        );
         Assert.Equal(stream.Subscribed.ConnectionId, subscription.ConnectionId);
         stream.Dispose();
         await Eventually.TrueAsync(
-            async () => (await server.Control.CallAsync<ListConnectionsRequest, ListConnectionsResponse>("ListConnections", new())).Connections.Count == 1, TimeSpan.FromSeconds(20), () => "the call stays");
+            async () =>
+                (
+                    await server.Control.CallAsync<ListConnectionsRequest, ListConnectionsResponse>(
+                        "ListConnections",
+                        new()
+                    )
+                )
+                    .Connections
+                    .Count == 1,
+            TimeSpan.FromSeconds(20),
+            () => "the call stays"
+        );
     }
 
-    private static ConsumeRequest Settling(Settlement settlement) => new() { Settle = new Settle { Settlements = { settlement } } };
+    private static ConsumeRequest Settling(Settlement settlement) =>
+        new() { Settle = new Settle { Settlements = { settlement } } };
 
     /// <summary>Publishes messages in one batch of each partition: body, key and header say their numbers.</summary>
     private static async Task PublishAsync(TestServer server, string topic, int count)

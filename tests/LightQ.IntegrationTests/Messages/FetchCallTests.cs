@@ -24,10 +24,15 @@ public sealed class FetchCallTests
     {
         await using TestServer server = await JobsAsync(5);
         DeliveredMessage[] jobs = await FetchAsync(server, new() { MaxMessages = 4 });
-        Assert.Equal([(0L, "0", 1u), (1, "1", 1u), (2, "2", 1u), (3, "3", 1u)], jobs
-            .Select(j => (j.Offset, j.Body.ToStringUtf8(), j.DeliveryCount)));
-        Assert.All(jobs, j =>
-            Assert.InRange(j.LockEndTime.ToDateTime(), DateTime.UtcNow.AddSeconds(1), DateTime.UtcNow.AddMinutes(2)));
+        Assert.Equal(
+            [(0L, "0", 1u), (1, "1", 1u), (2, "2", 1u), (3, "3", 1u)],
+            jobs.Select(j => (j.Offset, j.Body.ToStringUtf8(), j.DeliveryCount))
+        );
+        Assert.All(
+            jobs,
+            j =>
+                Assert.InRange(j.LockEndTime.ToDateTime(), DateTime.UtcNow.AddSeconds(1), DateTime.UtcNow.AddMinutes(2))
+        );
         Assert.Equal(4, jobs.Select(j => j.SettleToken).Distinct().Count());
         Assert.Equal(4u, (await DescribeAsync(server)).InFlight);
 
@@ -39,17 +44,21 @@ public sealed class FetchCallTests
                 Settle(jobs[0], SettleKind.Complete),
                 Settle(jobs[1], SettleKind.Abandon, delay: new Duration()),
                 Settle(jobs[2], SettleKind.DeadLetter, reason: "no such customer"),
-                Settle(jobs[0], SettleKind.Complete)));
+                Settle(jobs[0], SettleKind.Complete)
+            )
+        );
         Assert.Equal([SettleOutcome.Unknown], await SettleAsync(server, Settle(jobs[0], SettleKind.Abandon)));
 
         DeliveredMessage again = Assert.Single(await FetchAsync(server, new() { Wait = Seconds(30) }));
         Assert.Equal((1L, 2u), (again.Offset, again.DeliveryCount));
         Assert.Equal(4, Assert.Single(await FetchAsync(server, new())).Offset);
         Assert.Empty(await FetchAsync(server, new() { MaxMessages = 1000 }));
-        await Eventually
-            .TrueAsync(() =>
-            server.Broker.TryGetTopic("jobs.dead", out Topic? topic)
-            && topic.Partitions[0].Log.ReadableOffset == 1, Patience, () => "no dead letter");
+        await Eventually.TrueAsync(
+            () =>
+                server.Broker.TryGetTopic("jobs.dead", out Topic? topic) && topic.Partitions[0].Log.ReadableOffset == 1,
+            Patience,
+            () => "no dead letter"
+        );
     }
 
     [Fact]
@@ -72,8 +81,10 @@ public sealed class FetchCallTests
         await WaitsAsync(server);
         time.Advance(TimeSpan.FromSeconds(5));
         Assert.Empty(await waiting);
-        Assert.All(server.Broker.GetTopic("jobs").Partitions[0].Groups().Single().Figures().Members, m =>
-            Assert.True(m.Credit <= 0));
+        Assert.All(
+            server.Broker.GetTopic("jobs").Partitions[0].Groups().Single().Figures().Members,
+            m => Assert.True(m.Credit <= 0)
+        );
     }
 
     [Fact]
@@ -81,8 +92,10 @@ public sealed class FetchCallTests
     {
         await using TestServer server = await JobsAsync(0);
         Task<DeliveredMessage[]>[] waiting =
-            [FetchAsync(server, new() { MaxMessages = 1, Wait = Seconds(60) }),
-            FetchAsync(server, new() { MaxMessages = 1, Wait = Seconds(60) })];
+        [
+            FetchAsync(server, new() { MaxMessages = 1, Wait = Seconds(60) }),
+            FetchAsync(server, new() { MaxMessages = 1, Wait = Seconds(60) }),
+        ];
         await WaitsAsync(server);
         await PublishAsync(server, 2);
         DeliveredMessage[][] all = await Task.WhenAll(waiting);
@@ -96,12 +109,21 @@ public sealed class FetchCallTests
     {
         await using TestServer server = await JobsAsync(3);
         DeliveredMessage own = Assert.Single(await FetchAsync(server, new() { MaxMessages = 1 }));
-        using ConsumeStream worker = await ConsumeStream
-            .OpenAsync(server,
-            new Subscribe { Topic = "jobs", Group = "workers", SettleMode = GroupSettleMode.Explicit, Credit = 2 });
+        using ConsumeStream worker = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "jobs",
+                Group = "workers",
+                SettleMode = GroupSettleMode.Explicit,
+                Credit = 2,
+            }
+        );
         Assert.Equal([1, 2], (await worker.NextAsync(2)).Select(m => m.Offset));
-        Assert.Equal([SettleOutcome.Done],
-            await SettleAsync(server, Settle(own, SettleKind.Abandon, delay: new Duration())));
+        Assert.Equal(
+            [SettleOutcome.Done],
+            await SettleAsync(server, Settle(own, SettleKind.Abandon, delay: new Duration()))
+        );
         await worker.GrantAsync(1);
         Assert.Equal((0L, 2u), await worker.NextAsync() is var again ? (again.Offset, again.DeliveryCount) : default);
     }
@@ -120,8 +142,10 @@ public sealed class FetchCallTests
         time.Advance(TimeSpan.FromMinutes(1)); // Longer than the topic waits before it tries again.
         DeliveredMessage again = Assert.Single(await FetchAsync(server, request));
         Assert.Equal((0L, 2u), (again.Offset, again.DeliveryCount));
-        Assert.Equal([SettleOutcome.LockExpired, SettleOutcome.Done],
-            await SettleAsync(server, Settle(job, SettleKind.Complete), Settle(again, SettleKind.Complete)));
+        Assert.Equal(
+            [SettleOutcome.LockExpired, SettleOutcome.Done],
+            await SettleAsync(server, Settle(job, SettleKind.Complete), Settle(again, SettleKind.Complete))
+        );
     }
 
     [Fact]
@@ -136,9 +160,11 @@ public sealed class FetchCallTests
         Assert.Equal(1u, (await DescribeAsync(server)).MembersCount);
         Assert.Equal([SettleOutcome.Done], await SettleAsync(server, Settle(job, SettleKind.Complete)));
         time.Advance(TimeSpan.FromSeconds(10));
-        await Eventually
-            .TrueAsync(async () => (await DescribeAsync(server)).MembersCount == 0, Patience, () =>
-            "it is still a member");
+        await Eventually.TrueAsync(
+            async () => (await DescribeAsync(server)).MembersCount == 0,
+            Patience,
+            () => "it is still a member"
+        );
         Assert.Equal([SettleOutcome.LockExpired], await SettleAsync(server, Settle(job, SettleKind.Complete)));
         Assert.Empty(await FetchAsync(server, new()));
     }
@@ -149,8 +175,12 @@ public sealed class FetchCallTests
         await using TestServer server = await JobsAsync(0);
         var request = new PublishRequest { Topic = "jobs" };
         for (int i = 0; i < 30; i++)
-            request.Messages
-                .Add(new PublishedMessage { Body = Google.Protobuf.ByteString.CopyFrom(new byte[100_000]) });
+        {
+            request.Messages.Add(
+                new PublishedMessage { Body = Google.Protobuf.ByteString.CopyFrom(new byte[100_000]) }
+            );
+        }
+
         await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request);
         var seen = new List<DeliveredMessage>();
         while (seen.Count < 30)
@@ -167,22 +197,44 @@ public sealed class FetchCallTests
     {
         await using TestServer server = await JobsAsync(1);
         DeliveredMessage job = Assert.Single(await FetchAsync(server, new()));
-        foreach (string token in new[] { "", "x", new string('A', 42), new string('!', 43), new string('_', 43) + "=",
-            new string('é', 43) })
+        foreach (
+            string token in new[]
+            {
+                "",
+                "x",
+                new string('A', 42),
+                new string('!', 43),
+                new string('_', 43) + "=",
+                new string('é', 43),
+            }
+        )
         {
             RpcException refused = await ControlCalls.FailsAsync(
-                () => SettleAsync(server, Settle(job, SettleKind.Complete),
-                    new FetchedSettlement { Token = token, Kind = SettleKind.Complete }), StatusCode.InvalidArgument,
-                    "InvalidArgument");
+                () =>
+                    SettleAsync(
+                        server,
+                        Settle(job, SettleKind.Complete),
+                        new FetchedSettlement { Token = token, Kind = SettleKind.Complete }
+                    ),
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            );
             Assert.Contains("settlements[1].token", refused.Status.Detail, StringComparison.Ordinal);
         }
         await ControlCalls.FailsAsync(() => SettleAsync(server), StatusCode.InvalidArgument, "InvalidArgument");
-        await ControlCalls
-            .FailsAsync(() =>
-            SettleAsync(server, Settle(job, SettleKind.Unspecified)), StatusCode.InvalidArgument, "InvalidArgument");
-        Assert.Equal([SettleOutcome.LockExpired, SettleOutcome.Done],
-            await SettleAsync(server, new FetchedSettlement { Token = new string('A', 43), Kind = SettleKind.Complete },
-            Settle(job, SettleKind.Complete)));
+        await ControlCalls.FailsAsync(
+            () => SettleAsync(server, Settle(job, SettleKind.Unspecified)),
+            StatusCode.InvalidArgument,
+            "InvalidArgument"
+        );
+        Assert.Equal(
+            [SettleOutcome.LockExpired, SettleOutcome.Done],
+            await SettleAsync(
+                server,
+                new FetchedSettlement { Token = new string('A', 43), Kind = SettleKind.Complete },
+                Settle(job, SettleKind.Complete)
+            )
+        );
     }
 
     [Fact]
@@ -190,13 +242,17 @@ public sealed class FetchCallTests
     {
         await using TestServer server = await JobsAsync(2);
         await server.CreateTopicAsync("others", TopicKind.Durable);
-        string alice = Caller.Create(server, "alice", (Right.Consume, "*")).Token!, bob = Caller
-            .Create(server, "bob", (Right.Consume, "*")).Token!;
+        string alice = Caller.Create(server, "alice", (Right.Consume, "*")).Token!,
+            bob = Caller.Create(server, "bob", (Right.Consume, "*")).Token!;
         DeliveredMessage job = Assert.Single(await FetchAsync(server, new(), alice));
-        Assert.Equal([SettleOutcome.LockExpired],
-            await SettleAsync(server, bob, "jobs", Settle(job, SettleKind.Complete)));
-        Assert.Equal([SettleOutcome.LockExpired],
-            await SettleAsync(server, alice, "others", Settle(job, SettleKind.Complete)));
+        Assert.Equal(
+            [SettleOutcome.LockExpired],
+            await SettleAsync(server, bob, "jobs", Settle(job, SettleKind.Complete))
+        );
+        Assert.Equal(
+            [SettleOutcome.LockExpired],
+            await SettleAsync(server, alice, "others", Settle(job, SettleKind.Complete))
+        );
         Assert.Equal(1, Assert.Single(await FetchAsync(server, new(), bob)).Offset);
         Assert.Equal([SettleOutcome.Done], await SettleAsync(server, alice, "jobs", Settle(job, SettleKind.Complete)));
     }
@@ -211,10 +267,11 @@ public sealed class FetchCallTests
         await WaitsAsync(server);
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Consume, "jobs"));
         await ControlCalls.FailsAsync(() => waiting, StatusCode.PermissionDenied, "PermissionDenied");
-        await Eventually
-            .TrueAsync(() =>
-            server.Broker.GetTopic("jobs").Partitions[0].Groups().Single().MemberCount == 0, Patience, () =>
-            "it is still a member");
+        await Eventually.TrueAsync(
+            () => server.Broker.GetTopic("jobs").Partitions[0].Groups().Single().MemberCount == 0,
+            Patience,
+            () => "it is still a member"
+        );
     }
 
     [Fact]
@@ -246,8 +303,10 @@ public sealed class FetchCallTests
         await stopped;
         await server.RestartAsync();
         Assert.Equal([SettleOutcome.LockExpired], await SettleAsync(server, Settle(job, SettleKind.Complete)));
-        Assert.Equal((0L, 1u), Assert.Single(await FetchAsync(server, new())) is var again
-            ? (again.Offset, again.DeliveryCount) : default);
+        Assert.Equal(
+            (0L, 1u),
+            Assert.Single(await FetchAsync(server, new())) is var again ? (again.Offset, again.DeliveryCount) : default
+        );
     }
 
     [Fact]
@@ -270,8 +329,10 @@ public sealed class FetchCallTests
         await PublishAsync(server, 30);
         DeliveredMessage[] first = await FetchAsync(server, new() { MaxMessages = 1000, Partition = 1 });
         Assert.All(first, m => Assert.Equal(1u, m.Partition));
-        Assert.All(await SettleAsync(server, [.. first.Select(m => Settle(m, SettleKind.Complete))]), o =>
-            Assert.Equal(SettleOutcome.Done, o));
+        Assert.All(
+            await SettleAsync(server, [.. first.Select(m => Settle(m, SettleKind.Complete))]),
+            o => Assert.Equal(SettleOutcome.Done, o)
+        );
         DeliveredMessage[] others = await FetchAsync(server, new() { MaxMessages = 1000, Wait = Seconds(60) });
         Assert.All(others, m => Assert.NotEqual(1u, m.Partition));
         Assert.Equal(30, first.Length + others.Length);
@@ -283,22 +344,42 @@ public sealed class FetchCallTests
         await using TestServer server = await JobsAsync(1);
         FetchRequest[] wrong =
         [
-            new() { Group = ".." }, new() { MaxMessages = 1001 }, new() { Wait = Seconds(61) },
-                new() { Wait = Seconds(-1) },
-            new() { LockDuration = new Duration() }, new() { LockDuration = Seconds(43_201) },
+            new() { Group = ".." },
+            new() { MaxMessages = 1001 },
+            new() { Wait = Seconds(61) },
+            new() { Wait = Seconds(-1) },
+            new() { LockDuration = new Duration() },
+            new() { LockDuration = Seconds(43_201) },
         ];
         foreach (FetchRequest request in wrong)
-            await ControlCalls
-                .FailsAsync(() => FetchAsync(server, request), StatusCode.InvalidArgument, "InvalidArgument");
-        await ControlCalls
-            .FailsAsync(() => FetchAsync(server, new(), group: ""), StatusCode.InvalidArgument, "InvalidArgument");
-        await ControlCalls
-            .FailsAsync(() => FetchAsync(server, new() { Partition = 1 }), StatusCode.NotFound, "UnknownPartition");
+        {
+            await ControlCalls.FailsAsync(
+                () => FetchAsync(server, request),
+                StatusCode.InvalidArgument,
+                "InvalidArgument"
+            );
+        }
+
+        await ControlCalls.FailsAsync(
+            () => FetchAsync(server, new(), group: ""),
+            StatusCode.InvalidArgument,
+            "InvalidArgument"
+        );
+        await ControlCalls.FailsAsync(
+            () => FetchAsync(server, new() { Partition = 1 }),
+            StatusCode.NotFound,
+            "UnknownPartition"
+        );
         await server.CreateTopicAsync("ticks");
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<FetchRequest,
-                FetchResponse>("Fetch", new() { Topic = "ticks", Group = "workers" }), StatusCode.InvalidArgument,
-                "NotSupported");
+            () =>
+                server.Control.CallAsync<FetchRequest, FetchResponse>(
+                    "Fetch",
+                    new() { Topic = "ticks", Group = "workers" }
+                ),
+            StatusCode.InvalidArgument,
+            "NotSupported"
+        );
         Assert.Single(await FetchAsync(server, new()));
     }
 
@@ -308,9 +389,11 @@ public sealed class FetchCallTests
         await using TestServer server = await TestServer.StartAsync(o => o with { Http = new() { MaxFetchers = 1 } });
         await server.CreateTopicAsync("jobs", TopicKind.Durable);
         Assert.Empty(await FetchAsync(server, new()));
-        RpcException refused = await ControlCalls
-            .FailsAsync(() =>
-            FetchAsync(server, new(), group: "others"), StatusCode.ResourceExhausted, "ResourceExhausted");
+        RpcException refused = await ControlCalls.FailsAsync(
+            () => FetchAsync(server, new(), group: "others"),
+            StatusCode.ResourceExhausted,
+            "ResourceExhausted"
+        );
         Assert.Contains("Http:MaxFetchers", refused.Status.Detail, StringComparison.Ordinal);
         Assert.Equal(1, server.Server.Limits.Refusals["Http:MaxFetchers"]);
         Assert.Empty(await FetchAsync(server, new()));
@@ -318,20 +401,45 @@ public sealed class FetchCallTests
 
     private static Duration Seconds(int seconds) => new() { Seconds = seconds };
 
-    private static FetchedSettlement Settle(DeliveredMessage message, SettleKind kind, Duration? delay = null,
-        string reason = "") =>
-        new() { Token = message.SettleToken, Kind = kind, Delay = delay, Reason = reason };
+    private static FetchedSettlement Settle(
+        DeliveredMessage message,
+        SettleKind kind,
+        Duration? delay = null,
+        string reason = ""
+    ) =>
+        new()
+        {
+            Token = message.SettleToken,
+            Kind = kind,
+            Delay = delay,
+            Reason = reason,
+        };
 
-    private static Task<IEnumerable<SettleOutcome>> SettleAsync(TestServer server,
-        params FetchedSettlement[] settlements) => SettleAsync(server, null, "jobs", settlements);
+    private static Task<IEnumerable<SettleOutcome>> SettleAsync(
+        TestServer server,
+        params FetchedSettlement[] settlements
+    ) => SettleAsync(server, null, "jobs", settlements);
 
-    private static async Task<IEnumerable<SettleOutcome>> SettleAsync(TestServer server, string? token, string topic,
-        params FetchedSettlement[] settlements) =>
-        (await server.Control.CallAsync<SettleRequest,
-            SettleResponse>("Settle", new() { Topic = topic, Settlements = { settlements } }, token)).Outcomes;
+    private static async Task<IEnumerable<SettleOutcome>> SettleAsync(
+        TestServer server,
+        string? token,
+        string topic,
+        params FetchedSettlement[] settlements
+    ) =>
+        (
+            await server.Control.CallAsync<SettleRequest, SettleResponse>(
+                "Settle",
+                new() { Topic = topic, Settlements = { settlements } },
+                token
+            )
+        ).Outcomes;
 
-    private static async Task<DeliveredMessage[]> FetchAsync(TestServer server, FetchRequest request,
-        string? token = null, string group = "workers")
+    private static async Task<DeliveredMessage[]> FetchAsync(
+        TestServer server,
+        FetchRequest request,
+        string? token = null,
+        string group = "workers"
+    )
     {
         request = request.Clone();
         request.Topic = "jobs";
@@ -343,13 +451,25 @@ public sealed class FetchCallTests
     }
 
     private static async Task<Group> DescribeAsync(TestServer server) =>
-        (await server.Control.CallAsync<DescribeGroupRequest,
-            DescribeGroupResponse>("DescribeGroup", new() { Topic = "jobs", Group = "workers" })).Group;
+        (
+            await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>(
+                "DescribeGroup",
+                new() { Topic = "jobs", Group = "workers" }
+            )
+        ).Group;
 
     /// <summary>Until a fetch waits: it has granted credit, and nothing has come of it.</summary>
-    private static Task WaitsAsync(TestServer server) => Eventually.TrueAsync(
-        () => server.Broker.GetTopic("jobs").Partitions[0].Groups().Any(g => g.Figures().Members.Any(m => m.Credit > 0)),
-            Patience, () => "no fetch waits");
+    private static Task WaitsAsync(TestServer server) =>
+        Eventually.TrueAsync(
+            () =>
+                server
+                    .Broker.GetTopic("jobs")
+                    .Partitions[0]
+                    .Groups()
+                    .Any(g => g.Figures().Members.Any(m => m.Credit > 0)),
+            Patience,
+            () => "no fetch waits"
+        );
 
     private static async Task<TestServer> JobsAsync(int count, string? directory = null)
     {

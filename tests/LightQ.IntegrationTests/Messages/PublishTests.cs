@@ -1,8 +1,8 @@
 using System.Text;
 using Google.Protobuf;
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol;
 using LightQ.Protocol.Control;
@@ -34,22 +34,42 @@ public sealed class PublishTests
             {
                 Key = ByteString.CopyFromUtf8("42"),
                 Body = ByteString.CopyFromUtf8("first"),
-                Headers = { new MessageHeader { Name = "origin", Value = ByteString.CopyFromUtf8("shop") }, new MessageHeader { Id = 3, Value = ByteString.CopyFromUtf8("text/plain") } },
+                Headers =
+                {
+                    new MessageHeader { Name = "origin", Value = ByteString.CopyFromUtf8("shop") },
+                    new MessageHeader { Id = 3, Value = ByteString.CopyFromUtf8("text/plain") },
+                },
             },
             new PublishedMessage { Key = ByteString.Empty, Tombstone = true },
-            new PublishedMessage());
+            new PublishedMessage()
+        );
         Assert.Equal([0, 1, 2], published.Positions.Select(p => p.Offset));
         Assert.Equal(DurabilityLevel.Fsync, published.Durability);
 
         await using var client = new LightQClient(server.ConnectionString);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("orders", new() { Start = StartPosition.Earliest }, TestContext.Current.CancellationToken)
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
         Assert.True(await messages.MoveNextAsync());
-        Assert.Equal(("first", "42", "shop"), (messages.Current.GetText(), Encoding.UTF8.GetString(messages.Current.Key.Span), HeaderOf(messages.Current, "origin")));
+        Assert.Equal(
+            ("first", "42", "shop"),
+            (
+                messages.Current.GetText(),
+                Encoding.UTF8.GetString(messages.Current.Key.Span),
+                HeaderOf(messages.Current, "origin")
+            )
+        );
         Assert.Equal("text/plain", HeaderOf(messages.Current, WellKnownHeader.ContentType));
         Assert.True(await messages.MoveNextAsync());
-        Assert.Equal((true, true, 0), (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Key.Length));
+        Assert.Equal(
+            (true, true, 0),
+            (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Key.Length)
+        );
         Assert.True(await messages.MoveNextAsync());
-        Assert.Equal((false, false, 0), (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Body.Length));
+        Assert.Equal(
+            (false, false, 0),
+            (messages.Current.IsTombstone, messages.Current.HasKey, messages.Current.Body.Length)
+        );
     }
 
     [Fact]
@@ -59,47 +79,170 @@ public sealed class PublishTests
         server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 4 });
         PublishedMessage[] keyed = [.. Enumerable.Range(0, 20).Select(i => PublishStream.Text("x", $"key-{i}"))];
         PublishResponse routed = await PublishAsync(server, "clicks", keyed);
-        Assert.Equal(keyed.Select(m => (uint)KeyRouting.PartitionOf(m.Key.Span, 4)), routed.Positions.Select(p => p.Partition));
-        Assert.All(routed.Positions.GroupBy(p => p.Partition), p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset)));
+        Assert.Equal(
+            keyed.Select(m => (uint)KeyRouting.PartitionOf(m.Key.Span, 4)),
+            routed.Positions.Select(p => p.Partition)
+        );
+        Assert.All(
+            routed.Positions.GroupBy(p => p.Partition),
+            p => Assert.Equal(Enumerable.Range(0, p.Count()).Select(i => (long)i), p.Select(m => m.Offset))
+        );
 
-        PublishResponse bound = await server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = "clicks", Partition = 1, Messages = { keyed } });
+        PublishResponse bound = await server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new()
+            {
+                Topic = "clicks",
+                Partition = 1,
+                Messages = { keyed },
+            }
+        );
         Assert.All(bound.Positions, p => Assert.Equal(1u, p.Partition));
-        PublishResponse together = await PublishAsync(server, "clicks", PublishStream.Text("a"), PublishStream.Text("b"));
+        PublishResponse together = await PublishAsync(
+            server,
+            "clicks",
+            PublishStream.Text("a"),
+            PublishStream.Text("b")
+        );
         Assert.Single(together.Positions.Select(p => p.Partition).Distinct());
     }
 
-    public static TheoryData<string, object, StatusCode, string, string> Refusals => new()
-    {
-        { "topic", Spoil(r => r.Topic = "nowhere"), StatusCode.NotFound, "UnknownTopic", "nowhere" },
-        { "partition", Spoil(r => r.Partition = 1), StatusCode.NotFound, "UnknownPartition", "partition 1" },
-        { "no messages", Spoil(r => r.Messages.Clear()), StatusCode.InvalidArgument, "InvalidArgument", "messages is empty" },
-        { "ack level", Spoil(r => r.AckLevel = DurabilityLevel.Fsync), StatusCode.InvalidArgument, "NotSupported", "transient" },
-        { "no such ack level", Spoil(r => r.AckLevel = (DurabilityLevel)9), StatusCode.InvalidArgument, "InvalidArgument", "ack_level is 9" },
-        { "too large", Spoil(r => r.Messages[1].Body = ByteString.CopyFrom(new byte[70_000])), StatusCode.InvalidArgument, "MessageTooLarge", "messages[1] has 70000 bytes of key, headers and body; the topic takes 65536" },
-        { "header name", Spoil(r => r.Messages[1].Headers.Add(new MessageHeader())), StatusCode.InvalidArgument, "InvalidArgument", "messages[1] has a header whose name has 0 bytes" },
-        { "headers", Spoil(r => r.Messages[0].Headers.Add(new MessageHeader { Name = "n", Value = ByteString.CopyFrom(new byte[65_532]) })), StatusCode.InvalidArgument, "InvalidArgument", "headers of 65536 bytes" },
-        { "key", Spoil(r => r.Messages[0].Key = ByteString.CopyFrom(new byte[65_535])), StatusCode.InvalidArgument, "InvalidArgument", "key of 65535 bytes" },
-        { "tombstone with a body", Spoil(r => (r.Messages[1].Tombstone, r.Messages[1].Key) = (true, ByteString.Empty)), StatusCode.InvalidArgument, "InvalidArgument", "tombstone" },
-        { "tombstone without a key", Spoil(r => (r.Messages[1].Tombstone, r.Messages[1].Body) = (true, ByteString.Empty)), StatusCode.InvalidArgument, "InvalidArgument", "tombstone" },
-        { "time to live", Spoil(r => r.Messages[1].TimeToLive = new Duration()), StatusCode.InvalidArgument, "InvalidArgument", "time_to_live" },
-        { "no duration", Spoil(r => r.Messages[1].Delay = new Duration { Seconds = long.MaxValue }), StatusCode.InvalidArgument, "InvalidArgument", "delay" },
-        { "no time", Spoil(r => r.Messages[1].DeliverTime = new Timestamp { Nanos = -1 }), StatusCode.InvalidArgument, "InvalidArgument", "deliver_time" },
-        { "two times", Spoil(r => (r.Messages[1].Delay, r.Messages[1].DeliverTime) = (new Duration { Seconds = 1 }, new Timestamp())), StatusCode.InvalidArgument, "InvalidArgument", "one of them" },
-        { "delay on a transient topic", Spoil(r => r.Messages[0].Delay = new Duration { Seconds = 1 }), StatusCode.InvalidArgument, "NotSupported", "transient" },
-    };
+    public static TheoryData<string, object, StatusCode, string, string> Refusals =>
+        new()
+        {
+            { "topic", Spoil(r => r.Topic = "nowhere"), StatusCode.NotFound, "UnknownTopic", "nowhere" },
+            { "partition", Spoil(r => r.Partition = 1), StatusCode.NotFound, "UnknownPartition", "partition 1" },
+            {
+                "no messages",
+                Spoil(r => r.Messages.Clear()),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "messages is empty"
+            },
+            {
+                "ack level",
+                Spoil(r => r.AckLevel = DurabilityLevel.Fsync),
+                StatusCode.InvalidArgument,
+                "NotSupported",
+                "transient"
+            },
+            {
+                "no such ack level",
+                Spoil(r => r.AckLevel = (DurabilityLevel)9),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "ack_level is 9"
+            },
+            {
+                "too large",
+                Spoil(r => r.Messages[1].Body = ByteString.CopyFrom(new byte[70_000])),
+                StatusCode.InvalidArgument,
+                "MessageTooLarge",
+                "messages[1] has 70000 bytes of key, headers and body; the topic takes 65536"
+            },
+            {
+                "header name",
+                Spoil(r => r.Messages[1].Headers.Add(new MessageHeader())),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "messages[1] has a header whose name has 0 bytes"
+            },
+            {
+                "headers",
+                Spoil(r =>
+                    r.Messages[0]
+                        .Headers.Add(new MessageHeader { Name = "n", Value = ByteString.CopyFrom(new byte[65_532]) })
+                ),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "headers of 65536 bytes"
+            },
+            {
+                "key",
+                Spoil(r => r.Messages[0].Key = ByteString.CopyFrom(new byte[65_535])),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "key of 65535 bytes"
+            },
+            {
+                "tombstone with a body",
+                Spoil(r => (r.Messages[1].Tombstone, r.Messages[1].Key) = (true, ByteString.Empty)),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "tombstone"
+            },
+            {
+                "tombstone without a key",
+                Spoil(r => (r.Messages[1].Tombstone, r.Messages[1].Body) = (true, ByteString.Empty)),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "tombstone"
+            },
+            {
+                "time to live",
+                Spoil(r => r.Messages[1].TimeToLive = new Duration()),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "time_to_live"
+            },
+            {
+                "no duration",
+                Spoil(r => r.Messages[1].Delay = new Duration { Seconds = long.MaxValue }),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "delay"
+            },
+            {
+                "no time",
+                Spoil(r => r.Messages[1].DeliverTime = new Timestamp { Nanos = -1 }),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "deliver_time"
+            },
+            {
+                "two times",
+                Spoil(r =>
+                    (r.Messages[1].Delay, r.Messages[1].DeliverTime) = (new Duration { Seconds = 1 }, new Timestamp())
+                ),
+                StatusCode.InvalidArgument,
+                "InvalidArgument",
+                "one of them"
+            },
+            {
+                "delay on a transient topic",
+                Spoil(r => r.Messages[0].Delay = new Duration { Seconds = 1 }),
+                StatusCode.InvalidArgument,
+                "NotSupported",
+                "transient"
+            },
+        };
 
     private static object Spoil(Action<PublishRequest> spoil) => spoil;
 
     [Theory]
     [MemberData(nameof(Refusals))]
-    public async Task A_refusal_says_why_and_stores_nothing(string what, object spoil, StatusCode status, string code, string says)
+    public async Task A_refusal_says_why_and_stores_nothing(
+        string what,
+        object spoil,
+        StatusCode status,
+        string code,
+        string says
+    )
     {
         Assert.NotEmpty(what);
         await using TestServer server = await TestServer.StartAsync();
         Topic topic = await server.CreateTopicAsync("orders", maxMessageBytes: 65_536);
-        var request = new PublishRequest { Topic = "orders", Messages = { PublishStream.Text("one"), PublishStream.Text("two") } };
+        var request = new PublishRequest
+        {
+            Topic = "orders",
+            Messages = { PublishStream.Text("one"), PublishStream.Text("two") },
+        };
         ((Action<PublishRequest>)spoil)(request);
-        RpcException refused = await ControlCalls.FailsAsync(() => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request), status, code);
+        RpcException refused = await ControlCalls.FailsAsync(
+            () => server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", request),
+            status,
+            code
+        );
         Assert.Contains(says, refused.Status.Detail, StringComparison.Ordinal);
         Assert.Equal(0, topic.Partitions[0].Log.EndOffset);
     }
@@ -109,9 +252,15 @@ public sealed class PublishTests
     {
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 3 });
-        (PublishStream stream, ProducerOpened opened) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "clicks" });
+        (PublishStream stream, ProducerOpened opened) = await PublishStream.OpenAsync(
+            server,
+            new OpenProducer { Topic = "clicks" }
+        );
         using PublishStream owned = stream;
-        Assert.Equal((3u, DurabilityLevel.Memory, 1024ul * 1024, 0ul), (opened.Partitions, opened.AckLevel, opened.MaxMessageBytes, opened.NextSequence));
+        Assert.Equal(
+            (3u, DurabilityLevel.Memory, 1024ul * 1024, 0ul),
+            (opened.Partitions, opened.AckLevel, opened.MaxMessageBytes, opened.NextSequence)
+        );
         for (int i = 0; i < 2000; i++)
             await stream.WriteAsync(PublishStream.Text("a", $"{i}"), PublishStream.Text("b"));
         await stream.EndAsync();
@@ -205,12 +354,20 @@ public sealed class PublishTests
                     Assert.True(synced.Wait(TimeSpan.FromSeconds(60)), "The test has ended.");
             },
         };
-        await using TestServer server = await TestServer.StartAsync(options => options with
-        {
-            Broker = options.Broker with { OpenEnvironment = environment => new JournalEnvironment(environment, files) },
-        });
+        await using TestServer server = await TestServer.StartAsync(options =>
+            options with
+            {
+                Broker = options.Broker with
+                {
+                    OpenEnvironment = environment => new JournalEnvironment(environment, files),
+                },
+            }
+        );
         Topic topic = await server.CreateTopicAsync("orders", TopicKind.Durable);
-        (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "orders", ProducerName = "till-1" });
+        (PublishStream stream, _) = await PublishStream.OpenAsync(
+            server,
+            new OpenProducer { Topic = "orders", ProducerName = "till-1" }
+        );
         using PublishStream owned = stream;
         synced.Reset(); // No ack comes.
         Task writing = Task.Run(
@@ -219,9 +376,13 @@ public sealed class PublishTests
                 for (int i = 0; i < Requests; i++)
                     await stream.WriteAsync(PublishStream.Text("x"));
             },
-            TestContext.Current.CancellationToken);
+            TestContext.Current.CancellationToken
+        );
         await Eventually.TrueAsync(
-            () => topic.Partitions[0].Log.EndOffset == ProtocolLimits.UnacknowledgedBatches, TimeSpan.FromSeconds(60), () => $"{topic.Partitions[0].Log.EndOffset} are stored");
+            () => topic.Partitions[0].Log.EndOffset == ProtocolLimits.UnacknowledgedBatches,
+            TimeSpan.FromSeconds(60),
+            () => $"{topic.Partitions[0].Log.EndOffset} are stored"
+        );
         synced.Set();
         for (int i = 0; i < Requests; i++)
             Assert.Equal([i], await stream.ReadOffsetsAsync());
@@ -234,9 +395,22 @@ public sealed class PublishTests
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("clicks", new TopicSettings { Partitions = 2 });
         using var open = new PublishStream(server);
-        await open.WriteAsync(new PublishStreamRequest { Open = new OpenProducer { Topic = "clicks", ProducerName = "till-1" } });
+        await open.WriteAsync(
+            new PublishStreamRequest
+            {
+                Open = new OpenProducer { Topic = "clicks", ProducerName = "till-1" },
+            }
+        );
         await ControlCalls.FailsAsync(open.ReadAsync, StatusCode.InvalidArgument, "InvalidArgument");
-        (PublishStream bound, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "clicks", ProducerName = "till-1", Partition = 1 });
+        (PublishStream bound, _) = await PublishStream.OpenAsync(
+            server,
+            new OpenProducer
+            {
+                Topic = "clicks",
+                ProducerName = "till-1",
+                Partition = 1,
+            }
+        );
         using PublishStream owned = bound;
         await bound.WriteAsync(PublishStream.Text("x", "any key"));
         Assert.Equal(1u, (await bound.ReadAsync())!.Ack.Positions[0].Partition);
@@ -253,7 +427,11 @@ public sealed class PublishTests
             await stream.WriteAsync(PublishStream.Text("x"));
             stream.Dispose();
         }
-        await Eventually.TrueAsync(() => partition.Producers.IsEmpty, TimeSpan.FromSeconds(20), () => "producers stay open");
+        await Eventually.TrueAsync(
+            () => partition.Producers.IsEmpty,
+            TimeSpan.FromSeconds(20),
+            () => "producers stay open"
+        );
     }
 
     [Fact]
@@ -261,7 +439,14 @@ public sealed class PublishTests
     {
         await using TestServer server = await TestServer.StartAsync();
         server.Broker.CreateTopic("ticks", new TopicSettings { RingBytes = 512 * 1024, MaxMessageBytes = 32 * 1024 });
-        using ConsumeStream consumer = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "ticks", SlowTimeout = new Duration { Seconds = 60 } });
+        using ConsumeStream consumer = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "ticks",
+                SlowTimeout = new Duration { Seconds = 60 },
+            }
+        );
         (PublishStream stream, _) = await PublishStream.OpenAsync(server, new OpenProducer { Topic = "ticks" });
         using PublishStream owned = stream;
         const int Count = 1000; // 16 MB: more than ring, window and the buffers of both ends hold.
@@ -272,9 +457,14 @@ public sealed class PublishTests
                     await stream.WriteAsync(PublishStream.Text(new string('x', 16 * 1024)));
                 await stream.EndAsync();
             },
-            TestContext.Current.CancellationToken);
+            TestContext.Current.CancellationToken
+        );
         Topic topic = server.Broker.GetTopic("ticks");
-        await Eventually.TrueAsync(() => topic.Partitions[0].Log.EndOffset >= 10, TimeSpan.FromSeconds(30), () => "nothing is published");
+        await Eventually.TrueAsync(
+            () => topic.Partitions[0].Log.EndOffset >= 10,
+            TimeSpan.FromSeconds(30),
+            () => "nothing is published"
+        );
         Assert.InRange(topic.Partitions[0].Log.EndOffset, 10, 32);
         await consumer.GrantAsync(Count);
         DeliveredMessage[] messages = await consumer.NextAsync(Count);
@@ -324,7 +514,8 @@ public sealed class PublishTests
                 while (true)
                     await stream.WriteAsync(PublishStream.Text("a"), PublishStream.Text("b"));
             },
-            TestContext.Current.CancellationToken);
+            TestContext.Current.CancellationToken
+        );
         Task<long> reading = Task.Run(
             async () =>
             {
@@ -343,10 +534,15 @@ public sealed class PublishTests
                     return last;
                 }
             },
-            TestContext.Current.CancellationToken);
+            TestContext.Current.CancellationToken
+        );
         await some.Task.WaitAsync(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken);
         await server.Server.StopAsync(); // Before its channel goes, which ends calls, too.
-        await server.RestartAsync(() => Assert.True(reading.IsCompleted || reading.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken)));
+        await server.RestartAsync(() =>
+            Assert.True(
+                reading.IsCompleted || reading.Wait(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken)
+            )
+        );
         long stored = server.Broker.GetTopic("orders").Partitions[0].Log.EndOffset;
         Assert.InRange(await reading, 1, stored - 1);
         await Assert.ThrowsAnyAsync<Exception>(() => writing);
@@ -357,11 +553,14 @@ public sealed class PublishTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("orders");
-        RpcException refused = await Assert.ThrowsAsync<RpcException>(() => PublishAsync(server, "orders", new PublishedMessage { Body = ByteString.CopyFrom(new byte[5 << 20]) }));
+        RpcException refused = await Assert.ThrowsAsync<RpcException>(() =>
+            PublishAsync(server, "orders", new PublishedMessage { Body = ByteString.CopyFrom(new byte[5 << 20]) })
+        );
         Assert.Equal(StatusCode.ResourceExhausted, refused.StatusCode);
     }
 
-    private static string HeaderOf(Message message, string name) => message.TryGetHeader(name, out ReadOnlySpan<byte> value) ? Encoding.UTF8.GetString(value) : "";
+    private static string HeaderOf(Message message, string name) =>
+        message.TryGetHeader(name, out ReadOnlySpan<byte> value) ? Encoding.UTF8.GetString(value) : "";
 
     private static string HeaderOf(Message message, byte id)
     {
@@ -373,6 +572,13 @@ public sealed class PublishTests
         return "";
     }
 
-    private static Task<PublishResponse> PublishAsync(TestServer server, string topic, params PublishedMessage[] messages) =>
-        server.Control.CallAsync<PublishRequest, PublishResponse>("Publish", new() { Topic = topic, Messages = { messages } });
+    private static Task<PublishResponse> PublishAsync(
+        TestServer server,
+        string topic,
+        params PublishedMessage[] messages
+    ) =>
+        server.Control.CallAsync<PublishRequest, PublishResponse>(
+            "Publish",
+            new() { Topic = topic, Messages = { messages } }
+        );
 }

@@ -1,6 +1,6 @@
 using Google.Protobuf.WellKnownTypes;
-using LightQ.Client;
 using Grpc.Core;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.Protocol.Control;
 using Xunit;
@@ -25,7 +25,11 @@ public sealed class WorkerTests
         DeliveredMessage[] jobs = await worker.NextAsync(4);
         Assert.Equal([0, 1, 2, 3], jobs.Select(j => j.Offset));
         Assert.All(jobs, j => Assert.Equal(1u, j.DeliveryCount));
-        Assert.All(jobs, j => Assert.InRange(j.LockEndTime.ToDateTime(), DateTime.UtcNow.AddSeconds(1), DateTime.UtcNow.AddMinutes(2)));
+        Assert.All(
+            jobs,
+            j =>
+                Assert.InRange(j.LockEndTime.ToDateTime(), DateTime.UtcNow.AddSeconds(1), DateTime.UtcNow.AddMinutes(2))
+        );
         Settlement abandoned = ConsumeStream.Of(jobs[1], SettleKind.Abandon);
         abandoned.Delay = new Duration();
         Settlement dead = ConsumeStream.Of(jobs[2], SettleKind.DeadLetter);
@@ -34,30 +38,74 @@ public sealed class WorkerTests
         unknown.DeliveryId += 1000;
 
         Assert.Equal(
-            [SettleOutcome.Done, SettleOutcome.Done, SettleOutcome.Done, SettleOutcome.Done, SettleOutcome.Unknown, SettleOutcome.Unknown],
+            [
+                SettleOutcome.Done,
+                SettleOutcome.Done,
+                SettleOutcome.Done,
+                SettleOutcome.Done,
+                SettleOutcome.Unknown,
+                SettleOutcome.Unknown,
+            ],
             await worker.SettleAsync(
-                ConsumeStream.Of(jobs[3], SettleKind.Renew), ConsumeStream.Of(jobs[0], SettleKind.Complete), abandoned, dead, ConsumeStream.Of(jobs[0], SettleKind.Complete), unknown));
+                ConsumeStream.Of(jobs[3], SettleKind.Renew),
+                ConsumeStream.Of(jobs[0], SettleKind.Complete),
+                abandoned,
+                dead,
+                ConsumeStream.Of(jobs[0], SettleKind.Complete),
+                unknown
+            )
+        );
 
         await worker.GrantAsync(1);
         DeliveredMessage again = await worker.NextAsync();
         Assert.Equal((1L, 2u, "1"), (again.Offset, again.DeliveryCount, again.Body.ToStringUtf8()));
         // Without a tag nothing is answered but what did not hold.
-        await worker.WriteAsync(new ConsumeRequest { Settle = new Settle { Settlements = { ConsumeStream.Of(again, SettleKind.Complete) } } });
-        await worker.WriteAsync(new ConsumeRequest { Settle = new Settle { Settlements = { ConsumeStream.Of(again, SettleKind.Complete) } } });
+        await worker.WriteAsync(
+            new ConsumeRequest
+            {
+                Settle = new Settle { Settlements = { ConsumeStream.Of(again, SettleKind.Complete) } },
+            }
+        );
+        await worker.WriteAsync(
+            new ConsumeRequest
+            {
+                Settle = new Settle { Settlements = { ConsumeStream.Of(again, SettleKind.Complete) } },
+            }
+        );
         Assert.Equal([SettleOutcome.Unknown], (await worker.ReadAsync())!.Settled.Outcomes);
 
-        await Eventually.TrueAsync(() => server.Broker.TryGetTopic("jobs.dead", out Topic? topic) && topic.Partitions[0].Log.ReadableOffset == 1, TimeSpan.FromSeconds(30), () => "no dead letter");
-        using ConsumeStream letters = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "jobs.dead", Earliest = true, Credit = 1 });
+        await Eventually.TrueAsync(
+            () =>
+                server.Broker.TryGetTopic("jobs.dead", out Topic? topic) && topic.Partitions[0].Log.ReadableOffset == 1,
+            TimeSpan.FromSeconds(30),
+            () => "no dead letter"
+        );
+        using ConsumeStream letters = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "jobs.dead",
+                Earliest = true,
+                Credit = 1,
+            }
+        );
         DeliveredMessage letter = await letters.NextAsync();
         Assert.Equal("2", letter.Body.ToStringUtf8());
-        Assert.Contains(letter.Headers, h => h.Name == "lightq-dead-reason" && h.Value.ToStringUtf8() == "no such customer");
+        Assert.Contains(
+            letter.Headers,
+            h => h.Name == "lightq-dead-reason" && h.Value.ToStringUtf8() == "no such customer"
+        );
     }
 
     [Fact]
     public async Task The_reason_of_the_last_abandonment_is_the_dead_letters()
     {
         await using TestServer server = await TestServer.StartAsync();
-        var topic = new CreateTopicRequest { Name = "jobs", Settings = new() { Kind = LightQ.Protocol.Control.TopicKind.Durable, MaxDeliveries = 1 } };
+        var topic = new CreateTopicRequest
+        {
+            Name = "jobs",
+            Settings = new() { Kind = LightQ.Protocol.Control.TopicKind.Durable, MaxDeliveries = 1 },
+        };
         await server.Control.CallAsync<CreateTopicRequest, CreateTopicResponse>("CreateTopic", topic);
         await PublishAsync(server, "jobs", 1);
         using ConsumeStream worker = await ConsumeStream.OpenAsync(server, Worker(credit: 1));
@@ -65,10 +113,27 @@ public sealed class WorkerTests
         abandoned.Reason = "no stock";
         Assert.Equal([SettleOutcome.Done], await worker.SettleAsync(abandoned));
 
-        await Eventually.TrueAsync(() => server.Broker.TryGetTopic("jobs.dead", out Topic? dead) && dead.Partitions[0].Log.ReadableOffset == 1, TimeSpan.FromSeconds(30), () => "no dead letter");
-        using ConsumeStream letters = await ConsumeStream.OpenAsync(server, new Subscribe { Topic = "jobs.dead", Earliest = true, Credit = 1 });
+        await Eventually.TrueAsync(
+            () => server.Broker.TryGetTopic("jobs.dead", out Topic? dead) && dead.Partitions[0].Log.ReadableOffset == 1,
+            TimeSpan.FromSeconds(30),
+            () => "no dead letter"
+        );
+        using ConsumeStream letters = await ConsumeStream.OpenAsync(
+            server,
+            new Subscribe
+            {
+                Topic = "jobs.dead",
+                Earliest = true,
+                Credit = 1,
+            }
+        );
         DeliveredMessage letter = await letters.NextAsync();
-        Assert.Contains(letter.Headers, h => h.Name == "lightq-dead-reason" && h.Value.ToStringUtf8() == "delivered 1 times without being completed: no stock");
+        Assert.Contains(
+            letter.Headers,
+            h =>
+                h.Name == "lightq-dead-reason"
+                && h.Value.ToStringUtf8() == "delivered 1 times without being completed: no stock"
+        );
     }
 
     [Fact]
@@ -85,9 +150,17 @@ public sealed class WorkerTests
                 DeliveredMessage job = await worker.NextAsync();
                 Assert.Equal($"{job.Offset}", job.Body.ToStringUtf8());
                 seen.Add(job.Offset);
-                Group group = (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "jobs", Group = "workers" })).Group;
+                Group group = (
+                    await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>(
+                        "DescribeGroup",
+                        new() { Topic = "jobs", Group = "workers" }
+                    )
+                ).Group;
                 Assert.InRange(group.Partitions[0].InFlight, 1u, 2u);
-                Assert.Equal([SettleOutcome.Done], await worker.SettleAsync(ConsumeStream.Of(job, SettleKind.Complete)));
+                Assert.Equal(
+                    [SettleOutcome.Done],
+                    await worker.SettleAsync(ConsumeStream.Of(job, SettleKind.Complete))
+                );
                 await worker.GrantAsync(1);
             }
         }
@@ -107,7 +180,12 @@ public sealed class WorkerTests
             Assert.Equal(i, job.Offset);
             if (i == 0)
                 Assert.Equal([GroupHold.InFlight], (await ExplainAsync(server)).Select(r => r.Hold));
-            await worker.WriteAsync(new ConsumeRequest { Settle = new Settle { Settlements = { ConsumeStream.Of(job, SettleKind.Complete) } } });
+            await worker.WriteAsync(
+                new ConsumeRequest
+                {
+                    Settle = new Settle { Settlements = { ConsumeStream.Of(job, SettleKind.Complete) } },
+                }
+            );
         }
     }
 
@@ -140,7 +218,10 @@ public sealed class WorkerTests
     [Theory]
     [InlineData(true, 1u)]
     [InlineData(false, 2u)]
-    public async Task What_a_worker_leaves_behind_goes_to_another_and_counts_only_after_a_broken_call(bool isOrderly, uint deliveries)
+    public async Task What_a_worker_leaves_behind_goes_to_another_and_counts_only_after_a_broken_call(
+        bool isOrderly,
+        uint deliveries
+    )
     {
         await using TestServer server = await JobsAsync(2);
         using ConsumeStream leaving = await ConsumeStream.OpenAsync(server, Worker(credit: 2));
@@ -183,7 +264,12 @@ public sealed class WorkerTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.CreateTopicAsync("ticks");
-        var member = new Subscribe { Topic = "ticks", Group = "readers", Earliest = true };
+        var member = new Subscribe
+        {
+            Topic = "ticks",
+            Group = "readers",
+            Earliest = true,
+        };
         using ConsumeStream first = await ConsumeStream.OpenAsync(server, member);
         await PublishAsync(server, "ticks", 10);
         await first.GrantAsync(3);
@@ -196,9 +282,18 @@ public sealed class WorkerTests
         await second.GrantAsync(1);
         Assert.Equal(10, (await second.NextAsync()).Offset);
         await Eventually.TrueAsync(
-            async () => (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "ticks", Group = "readers" })).Group.Lag == 0,
+            async () =>
+                (
+                    await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>(
+                        "DescribeGroup",
+                        new() { Topic = "ticks", Group = "readers" }
+                    )
+                )
+                    .Group
+                    .Lag == 0,
             TimeSpan.FromSeconds(30),
-            () => "the group is not done");
+            () => "the group is not done"
+        );
     }
 
     [Fact]
@@ -215,18 +310,36 @@ public sealed class WorkerTests
             SettleMode = SettleMode.Explicit,
             OnSubscribed = _ => Interlocked.Increment(ref started),
         };
-        await using IAsyncEnumerator<Message> member = client.ConsumeAsync("jobs", options, TestContext.Current.CancellationToken).GetAsyncEnumerator(TestContext.Current.CancellationToken);
+        await using IAsyncEnumerator<Message> member = client
+            .ConsumeAsync("jobs", options, TestContext.Current.CancellationToken)
+            .GetAsyncEnumerator(TestContext.Current.CancellationToken);
         ValueTask<bool> moving = member.MoveNextAsync();
-        await Eventually.TrueAsync(() => Volatile.Read(ref started) == 4, TimeSpan.FromSeconds(30), () => "not subscribed");
-        Group group = (await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>("DescribeGroup", new() { Topic = "jobs", Group = "workers" })).Group;
+        await Eventually.TrueAsync(
+            () => Volatile.Read(ref started) == 4,
+            TimeSpan.FromSeconds(30),
+            () => "not subscribed"
+        );
+        Group group = (
+            await server.Control.CallAsync<DescribeGroupRequest, DescribeGroupResponse>(
+                "DescribeGroup",
+                new() { Topic = "jobs", Group = "workers" }
+            )
+        ).Group;
         Assert.All(group.Partitions, p => Assert.Single(p.Members, m => m.Assigned));
-        uint[] own = [.. group.Partitions.Where(p => p.Members.Single(m => m.Assigned).ConnectionId == worker.Subscribed.ConnectionId).Select(p => p.Partition)];
+        uint[] own =
+        [
+            .. group
+                .Partitions.Where(p => p.Members.Single(m => m.Assigned).ConnectionId == worker.Subscribed.ConnectionId)
+                .Select(p => p.Partition),
+        ];
         Assert.Equal(2, own.Length);
 
         await PublishAsync(server, "jobs", 200);
         Assert.True(await moving);
         Assert.DoesNotContain((uint)member.Current.Partition, own);
-        DeliveredMessage[] jobs = await worker.NextAsync(own.Sum(p => (int)server.Broker.GetTopic("jobs").Partitions[(int)p].Log.EndOffset));
+        DeliveredMessage[] jobs = await worker.NextAsync(
+            own.Sum(p => (int)server.Broker.GetTopic("jobs").Partitions[(int)p].Log.EndOffset)
+        );
         Assert.Equal(own, jobs.Select(j => j.Partition).Distinct().Order());
     }
 
@@ -243,12 +356,24 @@ public sealed class WorkerTests
             DeliveredMessage job = await worker.NextAsync();
             Assert.Equal($"key-{job.Body.ToStringUtf8()}", job.Key.ToStringUtf8());
             Assert.True(seen.Add(job.Body.ToStringUtf8()));
-            await worker.WriteAsync(new ConsumeRequest { Settle = new Settle { Settlements = { ConsumeStream.Of(job, SettleKind.Complete) } } });
+            await worker.WriteAsync(
+                new ConsumeRequest
+                {
+                    Settle = new Settle { Settlements = { ConsumeStream.Of(job, SettleKind.Complete) } },
+                }
+            );
             await worker.GrantAsync(1);
         }
     }
 
-    private static Subscribe Worker(uint credit) => new() { Topic = "jobs", Group = "workers", SettleMode = GroupSettleMode.Explicit, Credit = credit };
+    private static Subscribe Worker(uint credit) =>
+        new()
+        {
+            Topic = "jobs",
+            Group = "workers",
+            SettleMode = GroupSettleMode.Explicit,
+            Credit = credit,
+        };
 
     /// <summary>A broker with a durable topic and jobs in one batch.</summary>
     private static async Task<TestServer> JobsAsync(int count, string? directory = null)
@@ -268,5 +393,10 @@ public sealed class WorkerTests
     }
 
     private static async Task<IEnumerable<GroupReason>> ExplainAsync(TestServer server) =>
-        (await server.Control.CallAsync<ExplainGroupRequest, ExplainGroupResponse>("ExplainGroup", new() { Topic = "jobs", Group = "workers" })).Reasons;
+        (
+            await server.Control.CallAsync<ExplainGroupRequest, ExplainGroupResponse>(
+                "ExplainGroup",
+                new() { Topic = "jobs", Group = "workers" }
+            )
+        ).Reasons;
 }

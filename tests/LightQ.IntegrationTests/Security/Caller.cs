@@ -2,7 +2,10 @@ using LightQ.Broker.Users;
 
 namespace LightQ.IntegrationTests.Security;
 
-/// <summary>Somebody who calls a broker in a test, and a plain model of what they may do: a list of rights, and nothing of the broker's code.</summary>
+/// <summary>
+/// Somebody who calls a broker in a test, and a plain model of what they may do: a list of rights, and nothing of the
+/// broker's code.
+/// </summary>
 internal sealed class Caller(string name, string? token, params (Right Right, string Pattern)[] rights)
 {
     public string Name { get; } = name;
@@ -17,14 +20,23 @@ internal sealed class Caller(string name, string? token, params (Right Right, st
     {
         foreach ((Right given, string pattern) in Rights)
         {
-            bool isOnTopic = pattern == "*" || pattern == topic || (pattern.Length > 1 && pattern[^1] == '*' && topic.StartsWith(pattern[..^1], StringComparison.Ordinal));
+            bool isOnTopic =
+                pattern == "*"
+                || pattern == topic
+                || (
+                    pattern.Length > 1
+                    && pattern[^1] == '*'
+                    && topic.StartsWith(pattern[..^1], StringComparison.Ordinal)
+                );
             if (given == Right.Admin || (isOnTopic && (right is null || right == given)))
                 return true;
         }
         return false;
     }
 
-    /// <summary>Makes a user with these rights and a token of it, without a password, which would cost a hash.</summary>
+    /// <summary>
+    /// Makes a user with these rights and a token of it, without a password, which would cost a hash.
+    /// </summary>
     public static Caller Create(TestServer server, string name, params (Right Right, string Pattern)[] rights)
     {
         server.Broker.Users.Create(name, "");

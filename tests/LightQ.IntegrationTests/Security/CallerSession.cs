@@ -17,8 +17,12 @@ internal sealed class CallerSession : IAsyncDisposable
     private readonly RawClient? _data;
     private uint _lastStream;
 
-    private CallerSession(TestServer server, Caller caller, RawClient? data, (ErrorCode Code, string Message) greeting) =>
-        (Server, Caller, _data, Greeting) = (server, caller, data, greeting);
+    private CallerSession(
+        TestServer server,
+        Caller caller,
+        RawClient? data,
+        (ErrorCode Code, string Message) greeting
+    ) => (Server, Caller, _data, Greeting) = (server, caller, data, greeting);
 
     public TestServer Server { get; }
 
@@ -29,8 +33,11 @@ internal sealed class CallerSession : IAsyncDisposable
 
     public static async Task<CallerSession> OpenAsync(TestServer server, Caller caller)
     {
-        (RawClient client, FrameHeader header, byte[] body) =
-            await RawClient.LogInAsync(server.DataPort, caller.Token is null ? HelloFrame.Anonymous : HelloFrame.Token, caller.Token ?? "");
+        (RawClient client, FrameHeader header, byte[] body) = await RawClient.LogInAsync(
+            server.DataPort,
+            caller.Token is null ? HelloFrame.Anonymous : HelloFrame.Token,
+            caller.Token ?? ""
+        );
         if (header.Type == FrameType.Welcome)
             return new CallerSession(server, caller, client, (ErrorCode.None, ""));
         await client.DisposeAsync();
@@ -67,27 +74,36 @@ internal sealed class CallerSession : IAsyncDisposable
         where TRequest : class, IMessage<TRequest>
         where TResponse : class, IMessage<TResponse>
     {
-        (ErrorCode Code, string Message) answer =
-            await CodeOfAsync(() => Server.Control.CallAsync<TRequest, TResponse>(name, request, Caller.Token));
+        (ErrorCode Code, string Message) answer = await CodeOfAsync(() =>
+            Server.Control.CallAsync<TRequest, TResponse>(name, request, Caller.Token)
+        );
         JsonRoute route = JsonRoutes.All.Single(r => r.Method.Name == name);
         if (route.PathFields.Any(f => ((string)f.Accessor.GetValue(request)).Contains('/', StringComparison.Ordinal)))
             return answer; // No path has a name with a slash.
         (ErrorCode Code, string Message) other = await Server.SendAsync(request, route, Caller.Token);
-        return other == answer ? answer
-            : (other.Code == answer.Code
-            ? ErrorCode.Internal : other.Code, $"over HTTP {other.Message}, over gRPC {answer.Code} {answer.Message}");
+        return other == answer
+            ? answer
+            : (
+                other.Code == answer.Code ? ErrorCode.Internal : other.Code,
+                $"over HTTP {other.Message}, over gRPC {answer.Code} {answer.Message}"
+            );
     }
 
     public Task<TResponse> AskAsync<TRequest, TResponse>(string name, TRequest request)
         where TRequest : class, IMessage<TRequest>
-        where TResponse : class, IMessage<TResponse> => Server.Control.CallAsync<TRequest, TResponse>(name, request, Caller.Token);
+        where TResponse : class, IMessage<TResponse> =>
+        Server.Control.CallAsync<TRequest, TResponse>(name, request, Caller.Token);
 
     /// <summary>Opens a streaming call with its first request and lets it end.</summary>
     public Task<(ErrorCode Code, string Message)> DuplexAsync<TRequest, TResponse>(string name, TRequest first)
         where TRequest : class, IMessage<TRequest>, new()
-        where TResponse : class, IMessage<TResponse> => CodeOfAsync(async () =>
+        where TResponse : class, IMessage<TResponse> =>
+        CodeOfAsync(async () =>
         {
-            using AsyncDuplexStreamingCall<TRequest, TResponse> call = Server.Control.Duplex<TRequest, TResponse>(name, Caller.Token);
+            using AsyncDuplexStreamingCall<TRequest, TResponse> call = Server.Control.Duplex<TRequest, TResponse>(
+                name,
+                Caller.Token
+            );
             try
             {
                 await call.RequestStream.WriteAsync(first, TestContext.Current.CancellationToken);
@@ -105,9 +121,11 @@ internal sealed class CallerSession : IAsyncDisposable
 
     public Task<(ErrorCode Code, string Message)> WatchAsync<TRequest, TResponse>(string name, TRequest request)
         where TRequest : class, IMessage<TRequest>
-        where TResponse : class, IMessage<TResponse> => CodeOfAsync(async () =>
+        where TResponse : class, IMessage<TResponse> =>
+        CodeOfAsync(async () =>
         {
-            using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{Server.ControlPort}"); // Leaving it breaks the call off.
+            // Leaving it breaks the call off.
+            using var channel = GrpcChannel.ForAddress($"http://127.0.0.1:{Server.ControlPort}");
             await foreach (TResponse unused in channel.StreamAsync<TRequest, TResponse>(name, request, Caller.Token))
                 break;
         });
@@ -127,7 +145,10 @@ internal sealed class CallerSession : IAsyncDisposable
         }
         catch (RpcException e)
         {
-            return (Enum.Parse<ErrorCode>(e.Trailers.GetValue(ControlCalls.CodeTrailer) ?? $"{e.Status}"), e.Status.Detail);
+            return (
+                Enum.Parse<ErrorCode>(e.Trailers.GetValue(ControlCalls.CodeTrailer) ?? $"{e.Status}"),
+                e.Status.Detail
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
-using LightQ.Broker.Users;
-using LightQ.Client;
 using Grpc.Core;
 using Grpc.Net.Client;
+using LightQ.Broker.Users;
+using LightQ.Client;
 using LightQ.IntegrationTests.Control;
 using LightQ.IntegrationTests.DataPlane;
 using LightQ.IntegrationTests.Messages;
@@ -16,7 +16,8 @@ namespace LightQ.IntegrationTests.Security;
 [Trait("Fault", "S2")]
 public sealed class RevocationTests
 {
-    private static readonly TimeSpan Target = TimeSpan.FromSeconds(1), Limit = 10 * Target;
+    private static readonly TimeSpan Target = TimeSpan.FromSeconds(1),
+        Limit = 10 * Target;
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
@@ -31,24 +32,40 @@ public sealed class RevocationTests
         using var consume = new ConsumeStream(server, caller.Token);
         await consume.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders.eu" } });
         await consume.ReadAsync();
-        using AsyncDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> publish = server.Control.Duplex<PublishStreamRequest, PublishStreamResponse>("PublishStream", caller.Token);
-        await publish.RequestStream.WriteAsync(new PublishStreamRequest { Open = new OpenProducer { Topic = "orders.eu" } }, Cancel);
+        using AsyncDuplexStreamingCall<PublishStreamRequest, PublishStreamResponse> publish = server.Control.Duplex<
+            PublishStreamRequest,
+            PublishStreamResponse
+        >("PublishStream", caller.Token);
+        await publish.RequestStream.WriteAsync(
+            new PublishStreamRequest { Open = new OpenProducer { Topic = "orders.eu" } },
+            Cancel
+        );
         await publish.ReadAsync();
 
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Consume, "orders.*"));
 
         ClosedFrame closed = await ClosedAsync(client, 2);
-        Assert.Equal((ErrorCode.PermissionDenied, "user:alice has not the right to consume on 'orders.eu'."), (closed.Code, closed.Message));
+        Assert.Equal(
+            (ErrorCode.PermissionDenied, "user:alice has not the right to consume on 'orders.eu'."),
+            (closed.Code, closed.Message)
+        );
         await ControlCalls.FailsAsync(consume.ReadAsync, StatusCode.PermissionDenied, "PermissionDenied");
         await client.SendAsync(RawClient.PublishFrame(1, RawClient.Batch(0, 10)));
         await client.ReadAsync(FrameType.PublishAck);
-        await publish.RequestStream.WriteAsync(new PublishStreamRequest { Messages = { PublishStream.Text("still") } }, Cancel);
+        await publish.RequestStream.WriteAsync(
+            new PublishStreamRequest { Messages = { PublishStream.Text("still") } },
+            Cancel
+        );
         Assert.NotNull((await publish.ReadAsync())!.Ack);
 
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Publish, "orders.*"));
 
         Assert.Equal(ErrorCode.PermissionDenied, (await ClosedAsync(client, 1)).Code);
-        await ControlCalls.FailsAsync(async () => await publish.ReadAsync(), StatusCode.PermissionDenied, "PermissionDenied");
+        await ControlCalls.FailsAsync(
+            async () => await publish.ReadAsync(),
+            StatusCode.PermissionDenied,
+            "PermissionDenied"
+        );
         await client.SendAsync(new PingFrame(7));
         await client.ReadAsync(FrameType.Pong);
     }
@@ -67,8 +84,18 @@ public sealed class RevocationTests
         using var consume = new ConsumeStream(server, caller.Token);
         await consume.WriteAsync(new ConsumeRequest { Subscribe = new Subscribe { Topic = "orders.eu" } });
         await consume.ReadAsync();
-        IAsyncEnumerator<WatchTopicStatsResponse> watch = server.Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
-            "WatchTopicStats", new() { Topic = "orders.eu", Interval = Google.Protobuf.WellKnownTypes.Duration.FromTimeSpan(TimeSpan.FromHours(1)) }, caller.Token, Cancel).GetAsyncEnumerator(Cancel);
+        IAsyncEnumerator<WatchTopicStatsResponse> watch = server
+            .Control.StreamAsync<WatchTopicStatsRequest, WatchTopicStatsResponse>(
+                "WatchTopicStats",
+                new()
+                {
+                    Topic = "orders.eu",
+                    Interval = Google.Protobuf.WellKnownTypes.Duration.FromTimeSpan(TimeSpan.FromHours(1)),
+                },
+                caller.Token,
+                Cancel
+            )
+            .GetAsyncEnumerator(Cancel);
         Assert.True(await watch.MoveNextAsync());
 
         switch (how)
@@ -96,8 +123,21 @@ public sealed class RevocationTests
         else
             Assert.Equal(ErrorCode.Unauthenticated, await ErrorAsync(client));
         await ControlCalls.FailsAsync(consume.ReadAsync, status, code);
-        await ControlCalls.FailsAsync(async () => await watch.MoveNextAsync().AsTask().WaitAsync(Limit, Cancel), status, code);
-        await ControlCalls.FailsAsync(() => server.Control.CallAsync<GetTopicRequest, GetTopicResponse>("GetTopic", new() { Name = "orders.eu" }, caller.Token), status, code);
+        await ControlCalls.FailsAsync(
+            async () => await watch.MoveNextAsync().AsTask().WaitAsync(Limit, Cancel),
+            status,
+            code
+        );
+        await ControlCalls.FailsAsync(
+            () =>
+                server.Control.CallAsync<GetTopicRequest, GetTopicResponse>(
+                    "GetTopic",
+                    new() { Name = "orders.eu" },
+                    caller.Token
+                ),
+            status,
+            code
+        );
     }
 
     [Fact]
@@ -113,10 +153,21 @@ public sealed class RevocationTests
 
         Assert.Equal(ErrorCode.Unauthenticated, await ErrorAsync(client));
         await ControlCalls.FailsAsync(consume.ReadAsync, StatusCode.Unauthenticated, "Unauthenticated");
-        await ControlCalls.FailsAsync(() => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new()), StatusCode.Unauthenticated, "Unauthenticated");
-        (RawClient refused, FrameHeader header, byte[] body) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Anonymous, "");
+        await ControlCalls.FailsAsync(
+            () => server.Control.CallAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new()),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
+        (RawClient refused, FrameHeader header, byte[] body) = await RawClient.LogInAsync(
+            server.DataPort,
+            HelloFrame.Anonymous,
+            ""
+        );
         await using RawClient owned = refused;
-        Assert.Equal((FrameType.Error, ErrorCode.Unauthenticated), (header.Type, FrameCodec.Read<ErrorFrame>(body).Code));
+        Assert.Equal(
+            (FrameType.Error, ErrorCode.Unauthenticated),
+            (header.Type, FrameCodec.Read<ErrorFrame>(body).Code)
+        );
     }
 
     [Fact]
@@ -129,19 +180,56 @@ public sealed class RevocationTests
         await client.OpenProducerAsync("orders", 1);
         await client.OpenProducerAsync("open", 2);
 
-        await server.Control.CallAsync<SetTopicCredentialsRequest, SetTopicCredentialsResponse>("SetTopicCredentials", new() { Topic = "orders", User = "own", Password = "x" });
+        await server.Control.CallAsync<SetTopicCredentialsRequest, SetTopicCredentialsResponse>(
+            "SetTopicCredentials",
+            new()
+            {
+                Topic = "orders",
+                User = "own",
+                Password = "x",
+            }
+        );
 
         Assert.Equal(ErrorCode.Unauthenticated, (await ClosedAsync(client, 1)).Code);
         await client.SendAsync(RawClient.PublishFrame(2, RawClient.Batch(0, 10)));
         await client.ReadAsync(FrameType.PublishAck);
-        await using var own = new LightQClient(new LightQClientOptions { DataPort = server.DataPort, ControlPort = server.ControlPort, User = "orders/own", Password = "x" });
+        await using var own = new LightQClient(
+            new LightQClientOptions
+            {
+                DataPort = server.DataPort,
+                ControlPort = server.ControlPort,
+                User = "orders/own",
+                Password = "x",
+            }
+        );
         await using Producer producer = await own.CreateProducerAsync("orders", cancellationToken: Cancel);
         await producer.PublishAsync("mine"u8, cancellationToken: Cancel);
-        Assert.Equal(ErrorCode.PermissionDenied, (await Assert.ThrowsAsync<LightQException>(() => own.CreateProducerAsync("open", cancellationToken: Cancel))).Code);
+        Assert.Equal(
+            ErrorCode.PermissionDenied,
+            (
+                await Assert.ThrowsAsync<LightQException>(() =>
+                    own.CreateProducerAsync("open", cancellationToken: Cancel)
+                )
+            ).Code
+        );
 
         using GrpcChannel asAdmin = GrpcChannel.ForAddress($"http://127.0.0.1:{server.ControlPort}");
-        string token = (await asAdmin.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "admin", Password = server.AdminPassword })).Token;
-        await asAdmin.CallAsync<SetTopicCredentialsRequest, SetTopicCredentialsResponse>("SetTopicCredentials", new() { Topic = "orders", User = "own", Password = "y" }, token);
+        string token = (
+            await asAdmin.CallAsync<LoginRequest, LoginResponse>(
+                "Login",
+                new() { User = "admin", Password = server.AdminPassword }
+            )
+        ).Token;
+        await asAdmin.CallAsync<SetTopicCredentialsRequest, SetTopicCredentialsResponse>(
+            "SetTopicCredentials",
+            new()
+            {
+                Topic = "orders",
+                User = "own",
+                Password = "y",
+            },
+            token
+        );
         Assert.Equal(ErrorCode.Unauthenticated, await PublishUntilRefusedAsync(producer));
     }
 
@@ -149,12 +237,30 @@ public sealed class RevocationTests
     public async Task A_password_that_is_changed_ends_what_it_opened_and_a_logout_what_the_login_did()
     {
         await using TestServer server = await StartAsync();
-        string admin = (await server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "admin", Password = server.AdminPassword })).Token;
-        await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>("CreateUser", new() { Name = "alice", Password = "first password" }, admin);
-        (RawClient client, FrameHeader header, _) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Plain, "alice\0first password");
+        string admin = (
+            await server.Control.CallAsync<LoginRequest, LoginResponse>(
+                "Login",
+                new() { User = "admin", Password = server.AdminPassword }
+            )
+        ).Token;
+        await server.Control.CallAsync<CreateUserRequest, CreateUserResponse>(
+            "CreateUser",
+            new() { Name = "alice", Password = "first password" },
+            admin
+        );
+        (RawClient client, FrameHeader header, _) = await RawClient.LogInAsync(
+            server.DataPort,
+            HelloFrame.Plain,
+            "alice\0first password"
+        );
         await using RawClient owned = client;
         Assert.Equal(FrameType.Welcome, header.Type);
-        string login = (await server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "alice", Password = "first password" })).Token;
+        string login = (
+            await server.Control.CallAsync<LoginRequest, LoginResponse>(
+                "Login",
+                new() { User = "alice", Password = "first password" }
+            )
+        ).Token;
         await using RawClient second = await LogInAsync(server, login);
 
         await server.Control.CallAsync<LogoutRequest, LogoutResponse>("Logout", new(), login);
@@ -163,11 +269,30 @@ public sealed class RevocationTests
         await client.ReadAsync(FrameType.Pong);
 
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "admin", Password = "another password" }, admin), StatusCode.InvalidArgument, "NotSupported");
-        await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>("SetPassword", new() { Name = "alice", Password = "second password" }, admin);
+            () =>
+                server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>(
+                    "SetPassword",
+                    new() { Name = "admin", Password = "another password" },
+                    admin
+                ),
+            StatusCode.InvalidArgument,
+            "NotSupported"
+        );
+        await server.Control.CallAsync<SetPasswordRequest, SetPasswordResponse>(
+            "SetPassword",
+            new() { Name = "alice", Password = "second password" },
+            admin
+        );
         Assert.Equal(ErrorCode.Unauthenticated, await ErrorAsync(client));
         await ControlCalls.FailsAsync(
-            () => server.Control.CallAsync<LoginRequest, LoginResponse>("Login", new() { User = "alice", Password = "first password" }), StatusCode.Unauthenticated, "Unauthenticated");
+            () =>
+                server.Control.CallAsync<LoginRequest, LoginResponse>(
+                    "Login",
+                    new() { User = "alice", Password = "first password" }
+                ),
+            StatusCode.Unauthenticated,
+            "Unauthenticated"
+        );
     }
 
     [Fact]
@@ -175,12 +300,28 @@ public sealed class RevocationTests
     {
         await using TestServer server = await StartAsync();
         Caller caller = Caller.Create(server, "alice", (Right.Consume, "orders.eu"));
-        await using var client = new LightQClient(new LightQClientOptions { DataPort = server.DataPort, ControlPort = server.ControlPort, Token = caller.Token });
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders.eu", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        await using var client = new LightQClient(
+            new LightQClientOptions
+            {
+                DataPort = server.DataPort,
+                ControlPort = server.ControlPort,
+                Token = caller.Token,
+            }
+        );
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("orders.eu", cancellationToken: Cancel)
+            .GetAsyncEnumerator(Cancel);
         Task<bool> waiting = messages.MoveNextAsync().AsTask();
-        await Eventually.TrueAsync(() => server.Broker.GetTopic("orders.eu").Partitions[0].Subscriptions.Length == 1, Limit, () => "not subscribed");
+        await Eventually.TrueAsync(
+            () => server.Broker.GetTopic("orders.eu").Partitions[0].Subscriptions.Length == 1,
+            Limit,
+            () => "not subscribed"
+        );
         server.Broker.Users.Revoke("alice", Grant.Create(Right.Consume, "orders.eu"));
-        Assert.Equal(ErrorCode.PermissionDenied, (await Assert.ThrowsAsync<LightQException>(() => waiting.WaitAsync(Limit, Cancel))).Code);
+        Assert.Equal(
+            ErrorCode.PermissionDenied,
+            (await Assert.ThrowsAsync<LightQException>(() => waiting.WaitAsync(Limit, Cancel))).Code
+        );
     }
 
     private static async Task<TestServer> StartAsync()
@@ -192,12 +333,19 @@ public sealed class RevocationTests
 
     private static async Task<RawClient> LogInAsync(TestServer server, string token)
     {
-        (RawClient client, FrameHeader header, _) = await RawClient.LogInAsync(server.DataPort, HelloFrame.Token, token);
+        (RawClient client, FrameHeader header, _) = await RawClient.LogInAsync(
+            server.DataPort,
+            HelloFrame.Token,
+            token
+        );
         Assert.Equal(FrameType.Welcome, header.Type);
         return client;
     }
 
-    /// <summary>Publishes one by one until the topic refuses; the message under way when it was closed may have been stored or not.</summary>
+    /// <summary>
+    /// Publishes one by one until the topic refuses; the message under way when it was closed may have been stored or
+    /// not.
+    /// </summary>
     private static async Task<ErrorCode> PublishUntilRefusedAsync(Producer producer)
     {
         while (true)
@@ -210,9 +358,7 @@ public sealed class RevocationTests
             {
                 return error.Code;
             }
-            catch (LightQException)
-            {
-            }
+            catch (LightQException) { }
         }
     }
 

@@ -12,17 +12,34 @@ using TopicSettings = LightQ.Broker.Topics.TopicSettings;
 
 namespace LightQ.IntegrationTests.Security;
 
-/// <summary>S2: who may do what, as a cross product of callers, topics, operations and planes, against a model that knows nothing of the broker's code.</summary>
+/// <summary>
+/// S2: who may do what, as a cross product of callers, topics, operations and planes, against a model that knows
+/// nothing of the broker's code.
+/// </summary>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "S2")]
 [Trait("Tier", "C")]
 public sealed class RightsMatrixTests
 {
-    private const string Closed = "closed", OwnUser = "own", OwnPassword = "T0p$3cr31";
+    private const string Closed = "closed",
+        OwnUser = "own",
+        OwnPassword = "T0p$3cr31";
 
     private static readonly string[] Existing = ["orders", "orders.eu", "Orders", "invoices", Closed];
     private static readonly string[] Missing = ["missing", "orders.missing", "../x"];
-    private static readonly string[] Patterns = ["orders", "orders.*", "orders*", "Orders", "invoices", Closed, "closed*", "missing", "m*", "*"];
+    private static readonly string[] Patterns =
+    [
+        "orders",
+        "orders.*",
+        "orders*",
+        "Orders",
+        "invoices",
+        Closed,
+        "closed*",
+        "missing",
+        "m*",
+        "*",
+    ];
 
     [Fact]
     [Trait("Plain", "no")]
@@ -44,15 +61,33 @@ public sealed class RightsMatrixTests
         }
         run.Figure("violations", wrong.Count);
         run.Report();
-        Assert.True(wrong.Count == 0, $"LIGHTQ_SEED={run.Seed}: {wrong.Count} wrong, among them {string.Join("\n", wrong.Take(20))}");
+        Assert.True(
+            wrong.Count == 0,
+            $"LIGHTQ_SEED={run.Seed}: {wrong.Count} wrong, among them {string.Join("\n", wrong.Take(20))}"
+        );
         Assert.True(run["allowed"] > 100 && run["denied"] > 100);
     }
 
     private static async Task<TestServer> StartAsync()
     {
-        TestServer server = await TestServer.StartAsync(o => o with { RequireAuth = true, Http = new() { MaxCallsPerSecond = 0 } });
+        TestServer server = await TestServer.StartAsync(o =>
+            o with
+            {
+                RequireAuth = true,
+                Http = new() { MaxCallsPerSecond = 0 },
+            }
+        );
         foreach (string topic in Existing)
-            await Task.Run(() => server.Broker.CreateTopic(topic, new TopicSettings { Kind = TopicKind.Durable }, topic == Closed ? TopicCredentials.Create(OwnUser, OwnPassword) : null));
+        {
+            await Task.Run(() =>
+                server.Broker.CreateTopic(
+                    topic,
+                    new TopicSettings { Kind = TopicKind.Durable },
+                    topic == Closed ? TopicCredentials.Create(OwnUser, OwnPassword) : null
+                )
+            );
+        }
+
         return server;
     }
 
@@ -62,7 +97,12 @@ public sealed class RightsMatrixTests
         [
             new("nobody", null),
             new("admin", (await LoginAsync(server, "admin", server.AdminPassword)).Token, (Right.Admin, "*")),
-            new("own user of a topic", (await LoginAsync(server, $"{Closed}/{OwnUser}", OwnPassword)).Token, (Right.Publish, Closed), (Right.Consume, Closed)),
+            new(
+                "own user of a topic",
+                (await LoginAsync(server, $"{Closed}/{OwnUser}", OwnPassword)).Token,
+                (Right.Publish, Closed),
+                (Right.Consume, Closed)
+            ),
             new("gone", Gone(server)),
             Caller.Create(server, "without"),
             Caller.Create(server, "administrator", (Right.Admin, "*")),
@@ -91,15 +131,26 @@ public sealed class RightsMatrixTests
         return gone.Token!;
     }
 
-    private static async Task TryAsync(CallerSession session, Operation operation, string[] topics, FaultRun run, List<string> wrong)
+    private static async Task TryAsync(
+        CallerSession session,
+        Operation operation,
+        string[] topics,
+        FaultRun run,
+        List<string> wrong
+    )
     {
         Caller caller = session.Caller;
         bool isKnown = caller.Rights.Count != 0 || caller.Name == "without";
         var refusals = new HashSet<string>();
         foreach (string topic in topics)
         {
-            bool exists = Existing.Contains(topic), isAllowed = isKnown && caller.May(operation.Right, topic);
-            ErrorCode? expected = !isKnown ? ErrorCode.Unauthenticated : !isAllowed ? ErrorCode.PermissionDenied : exists ? operation.OnTopic : operation.OnNothing;
+            bool exists = Existing.Contains(topic),
+                isAllowed = isKnown && caller.May(operation.Right, topic);
+            ErrorCode? expected =
+                !isKnown ? ErrorCode.Unauthenticated
+                : !isAllowed ? ErrorCode.PermissionDenied
+                : exists ? operation.OnTopic
+                : operation.OnNothing;
             if (expected is null)
                 continue;
             (ErrorCode code, string message) = await operation.TryAsync(session, topic);
@@ -122,21 +173,54 @@ public sealed class RightsMatrixTests
         if (session.Greeting.Code != ErrorCode.None)
             return;
         string[] expected = [.. Existing.Where(t => caller.May(null, t)).Order(StringComparer.Ordinal)];
-        string[] topics = [.. (await session.AskAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new())).Topics.Select(t => t.Name)];
-        string[] groups = [.. (await session.AskAsync<ListGroupsRequest, ListGroupsResponse>("ListGroups", new())).Groups.Select(g => g.Topic).Distinct()];
-        string[] stats = [.. (await session.AskAsync<ListTopicStatsRequest, ListTopicStatsResponse>("ListTopicStats", new())).Stats.Select(s => s.Topic)];
-        uint count = (await session.AskAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new())).TopicsCount;
-        using var request = new HttpRequestMessage(HttpMethod.Get, "/metrics") { Headers = { { "Authorization", "Bearer " + caller.Token } } };
-        using HttpResponseMessage page = await session.Server.Web.SendAsync(request, TestContext.Current.CancellationToken);
+        string[] topics =
+        [
+            .. (await session.AskAsync<ListTopicsRequest, ListTopicsResponse>("ListTopics", new())).Topics.Select(t =>
+                t.Name
+            ),
+        ];
+        string[] groups =
+        [
+            .. (await session.AskAsync<ListGroupsRequest, ListGroupsResponse>("ListGroups", new()))
+                .Groups.Select(g => g.Topic)
+                .Distinct(),
+        ];
+        string[] stats =
+        [
+            .. (
+                await session.AskAsync<ListTopicStatsRequest, ListTopicStatsResponse>("ListTopicStats", new())
+            ).Stats.Select(s => s.Topic),
+        ];
+        uint count = (
+            await session.AskAsync<GetBrokerStatsRequest, GetBrokerStatsResponse>("GetBrokerStats", new())
+        ).TopicsCount;
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/metrics")
+        {
+            Headers = { { "Authorization", "Bearer " + caller.Token } },
+        };
+        using HttpResponseMessage page = await session.Server.Web.SendAsync(
+            request,
+            TestContext.Current.CancellationToken
+        );
         string metrics = await page.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
-        string[] shown = [.. Existing.Where(t => metrics.Contains($"topic=\"{t}\"", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+        string[] shown =
+        [
+            .. Existing
+                .Where(t => metrics.Contains($"topic=\"{t}\"", StringComparison.Ordinal))
+                .Order(StringComparer.Ordinal),
+        ];
         run.Count("lists", 5);
         if (!topics.SequenceEqual(expected))
             wrong.Add($"{caller}: ListTopics has {string.Join(", ", topics)}, not {string.Join(", ", expected)}");
         if (!stats.SequenceEqual(expected))
             wrong.Add($"{caller}: ListTopicStats has {string.Join(", ", stats)}, not {string.Join(", ", expected)}");
         if (groups.Except(expected).Any())
-            wrong.Add($"{caller}: ListGroups has {string.Join(", ", groups)}, with rights on {string.Join(", ", expected)}");
+        {
+            wrong.Add(
+                $"{caller}: ListGroups has {string.Join(", ", groups)}, with rights on {string.Join(", ", expected)}"
+            );
+        }
+
         if (count != expected.Length)
             wrong.Add($"{caller}: GetBrokerStats counts {count} topics, not {expected.Length}");
         if (!shown.SequenceEqual(expected))

@@ -15,10 +15,17 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Security;
 
-/// <summary>After everything that has to do with passwords and tokens was done to a broker, none of them is in anything that it or the tool has shown or written for people.</summary>
+/// <summary>
+/// After everything that has to do with passwords and tokens was done to a broker, none of them is in anything that it
+/// or the tool has shown or written for people.
+/// </summary>
 public sealed partial class SecretsTests
 {
-    private const string PfxPassword = "pfx-Aeb3oolo", AlicePassword = "alice-Eiph7xee", SecondPassword = "alice-Oosh4bai", WrongPassword = "wrong-Ahgh9ohz", TopicPassword = "topic-Ieque6ri";
+    private const string PfxPassword = "pfx-Aeb3oolo",
+        AlicePassword = "alice-Eiph7xee",
+        SecondPassword = "alice-Oosh4bai",
+        WrongPassword = "wrong-Ahgh9ohz",
+        TopicPassword = "topic-Ieque6ri";
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
@@ -39,7 +46,20 @@ public sealed partial class SecretsTests
         File.WriteAllText(directory.File("ca.crt"), authority.Pem);
         string data = directory.File("data");
         (string, string)[] settings = [("LIGHTQ__Tls__PasswordFile", directory.File("pfx-password"))];
-        string[] flags = ["--data", data, "--data-port", "0", "--control-port", "0", "--web-port", "0", "--require-auth", "--tls-cert", directory.File("broker.pfx")];
+        string[] flags =
+        [
+            "--data",
+            data,
+            "--data-port",
+            "0",
+            "--control-port",
+            "0",
+            "--web-port",
+            "0",
+            "--require-auth",
+            "--tls-cert",
+            directory.File("broker.pfx"),
+        ];
 
         var secrets = new Dictionary<string, string>
         {
@@ -53,10 +73,18 @@ public sealed partial class SecretsTests
         await Task.WhenAll(
             RunAsync("--print-config", settings, ["server", "--print-config", .. flags]),
             RunAsync("--print-config in JSON", settings, ["server", "--print-config", "--output", "json", .. flags]),
-            RunAsync("a wrong PFX password", [("LIGHTQ__Tls__PasswordFile", directory.File("wrong"))], ["server", .. flags]));
+            RunAsync(
+                "a wrong PFX password",
+                [("LIGHTQ__Tls__PasswordFile", directory.File("wrong"))],
+                ["server", .. flags]
+            )
+        );
 
         // In JSON a line has its text, as the other formats do, and every value beside it.
-        using Process server = LightQTool.StartWith(settings, ["server", "--log-level", "trace", "--log-format", "json", "--output", "json", .. flags]);
+        using Process server = LightQTool.StartWith(
+            settings,
+            ["server", "--log-level", "trace", "--log-format", "json", "--output", "json", .. flags]
+        );
         Task<string> errors = server.StandardError.ReadToEndAsync(Cancelled);
         try
         {
@@ -68,7 +96,10 @@ public sealed partial class SecretsTests
         finally
         {
             server.StandardInput.Close();
-            using Process kill = Process.Start("kill", ["-TERM", server.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+            using Process kill = Process.Start(
+                "kill",
+                ["-TERM", server.Id.ToString(System.Globalization.CultureInfo.InvariantCulture)]
+            );
             await LightQTool.EndAsync(kill);
             await LightQTool.EndAsync(server);
         }
@@ -77,11 +108,20 @@ public sealed partial class SecretsTests
         Assert.StartsWith("{", log, StringComparison.Ordinal);
         Assert.Contains("alice", log, StringComparison.Ordinal); // It speaks of logins at all.
         Show("server's log", log.Replace("\\u002B", "+", StringComparison.Ordinal)); // As JSON writes it.
-        foreach (string file in Directory.GetFiles(data, "*", SearchOption.AllDirectories).Where(f => f.Contains("audit", StringComparison.Ordinal)))
+        foreach (
+            string file in Directory
+                .GetFiles(data, "*", SearchOption.AllDirectories)
+                .Where(f => f.Contains("audit", StringComparison.Ordinal))
+        )
+        {
             Show($"audit log {Path.GetFileName(file)}", File.ReadAllText(file));
+        }
 
         AddHashes(Path.Combine(data, "catalog"), secrets);
-        Assert.True(secrets.Count(s => s.Key.StartsWith("hash", StringComparison.Ordinal)) >= 3, "The hashes were not found in the catalog.");
+        Assert.True(
+            secrets.Count(s => s.Key.StartsWith("hash", StringComparison.Ordinal)) >= 3,
+            "The hashes were not found in the catalog."
+        );
         foreach ((string name, string secret) in secrets)
         {
             Assert.True(secret.Length >= 8, name);
@@ -94,12 +134,21 @@ public sealed partial class SecretsTests
         foreach (string file in Directory.GetFiles(directory.File("backup"), "*", SearchOption.AllDirectories))
         {
             string text = File.ReadAllText(file, Encoding.Latin1);
-            foreach ((string name, string secret) in secrets.Where(s => !s.Key.StartsWith("hash", StringComparison.Ordinal)))
+            foreach (
+                (string name, string secret) in secrets.Where(s => !s.Key.StartsWith("hash", StringComparison.Ordinal))
+            )
+            {
                 Assert.False(text.Contains(secret, StringComparison.Ordinal), $"The {name} is in the backup: {file}");
+            }
         }
     }
 
-    private async Task UseAsync(TemporaryDirectory directory, JsonElement ports, string adminPassword, Dictionary<string, string> secrets)
+    private async Task UseAsync(
+        TemporaryDirectory directory,
+        JsonElement ports,
+        string adminPassword,
+        Dictionary<string, string> secrets
+    )
     {
         secrets["admin's password"] = adminPassword;
         LightQClientOptions anonymous = new()
@@ -123,19 +172,79 @@ public sealed partial class SecretsTests
             Show("a token made", token.ToString());
             await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable }, Cancelled);
             await client.Topics.SetCredentialsAsync("orders", "own", TopicPassword, Cancelled);
-            Show("lists", string.Join('\n', (object[])[.. await client.Users.ListAsync(Cancelled), .. await client.Users.ListTokensAsync(null, Cancelled), await client.Topics.GetAsync("orders", Cancelled)]));
+            Show(
+                "lists",
+                string.Join(
+                    '\n',
+                    (object[])
+                        [
+                            .. await client.Users.ListAsync(Cancelled),
+                            .. await client.Users.ListTokensAsync(null, Cancelled),
+                            await client.Topics.GetAsync("orders", Cancelled),
+                        ]
+                )
+            );
         }
-        foreach (LightQClientOptions right in new[] { anonymous with { User = "alice", Password = SecondPassword }, anonymous with { Token = secrets["token"] }, anonymous with { User = "orders/own", Password = TopicPassword } })
+        foreach (
+            LightQClientOptions right in new[]
+            {
+                anonymous with
+                {
+                    User = "alice",
+                    Password = SecondPassword,
+                },
+                anonymous with
+                {
+                    Token = secrets["token"],
+                },
+                anonymous with
+                {
+                    User = "orders/own",
+                    Password = TopicPassword,
+                },
+            }
+        )
         {
             await using var client = new LightQClient(right);
             await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
             await producer.PublishAsync("x"u8, cancellationToken: Cancelled);
         }
-        foreach (LightQClientOptions wrong in new[] { anonymous with { User = "alice", Password = WrongPassword }, anonymous with { Token = WrongPassword }, anonymous with { User = "orders/own", Password = WrongPassword }, anonymous with { User = "admin", Password = WrongPassword } })
+        foreach (
+            LightQClientOptions wrong in new[]
+            {
+                anonymous with
+                {
+                    User = "alice",
+                    Password = WrongPassword,
+                },
+                anonymous with
+                {
+                    Token = WrongPassword,
+                },
+                anonymous with
+                {
+                    User = "orders/own",
+                    Password = WrongPassword,
+                },
+                anonymous with
+                {
+                    User = "admin",
+                    Password = WrongPassword,
+                },
+            }
+        )
         {
             await using var client = new LightQClient(wrong);
-            Show("a refused login of the data plane", (await Assert.ThrowsAsync<LightQException>(() => client.ConnectAsync(Cancelled))).ToString());
-            Show("a refused login of the control plane", (await Assert.ThrowsAsync<LightQException>(() => client.Topics.GetAsync("orders", Cancelled))).ToString());
+            Show(
+                "a refused login of the data plane",
+                (await Assert.ThrowsAsync<LightQException>(() => client.ConnectAsync(Cancelled))).ToString()
+            );
+            Show(
+                "a refused login of the control plane",
+                (
+                    await Assert.ThrowsAsync<LightQException>(() => client.Topics.GetAsync("orders", Cancelled))
+                ).ToString()
+            );
         }
         await UseWebAsync(directory, ports.GetProperty("web_port").GetInt32(), adminPassword, secrets);
         var job = new BackupJob(directory.File("backup"), 0, allowDamaged: false, new CommandConsole());
@@ -145,20 +254,46 @@ public sealed partial class SecretsTests
         (string, string)[] login = [("LIGHTQ_SERVER", url), ("LIGHTQ_PASSWORD", adminPassword)];
         await Task.WhenAll(
             RunAsync("token list", login, ["token", "list"]),
-            RunAsync("doctor", login, ["doctor", "--data", directory.File("data"), "--server", url, "--output", "json"]),
-            RunAsync("a wrong password", [("LIGHTQ_SERVER", url), ("LIGHTQ_PASSWORD", WrongPassword)], ["user", "list"]),
-            RunAsync("a wrong connection string", [("LIGHTQ_SERVER", $"lightq://admin:1?{WrongPassword}@127.0.0.1")], ["user", "list"]));
+            RunAsync(
+                "doctor",
+                login,
+                ["doctor", "--data", directory.File("data"), "--server", url, "--output", "json"]
+            ),
+            RunAsync(
+                "a wrong password",
+                [("LIGHTQ_SERVER", url), ("LIGHTQ_PASSWORD", WrongPassword)],
+                ["user", "list"]
+            ),
+            RunAsync(
+                "a wrong connection string",
+                [("LIGHTQ_SERVER", $"lightq://admin:1?{WrongPassword}@127.0.0.1")],
+                ["user", "list"]
+            )
+        );
     }
 
-    private async Task UseWebAsync(TemporaryDirectory directory, int port, string adminPassword, Dictionary<string, string> secrets)
+    private async Task UseWebAsync(
+        TemporaryDirectory directory,
+        int port,
+        string adminPassword,
+        Dictionary<string, string> secrets
+    )
     {
-        using var handler = new HttpClientHandler { ServerCertificateCustomValidationCallback = HttpClientHandler.DangerousAcceptAnyServerCertificateValidator };
+        using var handler = new HttpClientHandler
+        {
+            ServerCertificateCustomValidationCallback = HttpClientHandler.DangerousAcceptAnyServerCertificateValidator,
+        };
         using var web = new HttpClient(handler) { BaseAddress = new Uri($"https://127.0.0.1:{port}") };
         foreach ((string topic, string password) in new[] { ("made", adminPassword), ("refused", WrongPassword) })
         {
-            string create = $$"""{"cmd": "create_topic", "admin_user_id": "admin", "admin_password": "{{password}}", "broker_type": "file", "topic": "{{topic}}", "user_id": "own", "password": "{{TopicPassword}}"}""";
+            string create =
+                $$"""{"cmd": "create_topic", "admin_user_id": "admin", "admin_password": "{{password}}", "broker_type": "file", "topic": "{{topic}}", "user_id": "own", "password": "{{TopicPassword}}"}""";
             using var content = new StringContent(create);
-            using HttpResponseMessage answer = await web.PostAsync(new Uri("/admin", UriKind.Relative), content, Cancelled);
+            using HttpResponseMessage answer = await web.PostAsync(
+                new Uri("/admin", UriKind.Relative),
+                content,
+                Cancelled
+            );
             Show($"the answer to create_topic of {topic}", await answer.Content.ReadAsStringAsync(Cancelled));
         }
         using (var broken = new StringContent($$"""{"cmd": "join", "password": "{{TopicPassword}}", """))
@@ -166,10 +301,20 @@ public sealed partial class SecretsTests
             Show("the answer to broken JSON", await answer.Content.ReadAsStringAsync(Cancelled));
         foreach (string password in new[] { WrongPassword, adminPassword })
         {
-            web.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Basic", Convert.ToBase64String(Encoding.UTF8.GetBytes($"admin:{password}")));
+            web.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue(
+                "Basic",
+                Convert.ToBase64String(Encoding.UTF8.GetBytes($"admin:{password}"))
+            );
             secrets[$"header of {password[..5]}"] = web.DefaultRequestHeaders.Authorization.Parameter!;
             foreach (string page in new[] { "/metrics", "/healthz/live", "/healthz/ready" })
-                Show(page, await (await web.GetAsync(new Uri(page, UriKind.Relative), Cancelled)).Content.ReadAsStringAsync(Cancelled));
+            {
+                Show(
+                    page,
+                    await (await web.GetAsync(new Uri(page, UriKind.Relative), Cancelled)).Content.ReadAsStringAsync(
+                        Cancelled
+                    )
+                );
+            }
         }
         Assert.Contains(_shown, s => s.Where == "/metrics" && s.Text.Contains("lightq_", StringComparison.Ordinal));
     }
@@ -180,7 +325,8 @@ public sealed partial class SecretsTests
         using Process process = LightQTool.StartWith(environment, arguments);
         process.StandardInput.Close();
         Show($"{what}: arguments", CommandLineOf(process));
-        Task<string> output = process.StandardOutput.ReadToEndAsync(Cancelled), errors = process.StandardError.ReadToEndAsync(Cancelled);
+        Task<string> output = process.StandardOutput.ReadToEndAsync(Cancelled),
+            errors = process.StandardError.ReadToEndAsync(Cancelled);
         await LightQTool.EndAsync(process);
         Show($"{what}: output", await output);
         Show($"{what}: errors", await errors);
@@ -192,16 +338,21 @@ public sealed partial class SecretsTests
     private static string CommandLineOf(Process process)
     {
         string path = $"/proc/{process.Id}/cmdline";
-        return OperatingSystem.IsLinux() && File.Exists(path) ? File.ReadAllText(path).Replace('\0', ' ') : string.Join(' ', process.StartInfo.ArgumentList);
+        return OperatingSystem.IsLinux() && File.Exists(path)
+            ? File.ReadAllText(path).Replace('\0', ' ')
+            : string.Join(' ', process.StartInfo.ArgumentList);
     }
 
     private static string LineWith(string text, string secret) =>
-        text.Split('\n').First(l => l.Contains(secret, StringComparison.OrdinalIgnoreCase)).Replace(secret, "<HERE>", StringComparison.OrdinalIgnoreCase);
+        text.Split('\n')
+            .First(l => l.Contains(secret, StringComparison.OrdinalIgnoreCase))
+            .Replace(secret, "<HERE>", StringComparison.OrdinalIgnoreCase);
 
     /// <summary>The salts and hashes that the catalog keeps.</summary>
     private static void AddHashes(string catalog, Dictionary<string, string> secrets)
     {
-        string text = string.Concat(Directory.GetFiles(catalog).Select(f => File.ReadAllText(f, Encoding.Latin1))).Replace("\\u002B", "+", StringComparison.Ordinal);
+        string text = string.Concat(Directory.GetFiles(catalog).Select(f => File.ReadAllText(f, Encoding.Latin1)))
+            .Replace("\\u002B", "+", StringComparison.Ordinal);
         foreach (Match match in PasswordHash().Matches(text))
         {
             secrets[$"hash {secrets.Count}"] = match.Groups["hash"].Value;

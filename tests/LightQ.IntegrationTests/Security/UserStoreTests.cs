@@ -33,7 +33,10 @@ public sealed class UserStoreTests : IDisposable
         await using (LightQBroker broker = await OpenAsync())
         {
             User alice = Assert.Single(broker.Users.Table.Users.Values);
-            Assert.Equal(("alice", "$second", 1u, new Grant(Right.Publish, "orders.*")), (alice.Name, alice.Password, alice.PasswordGeneration, Assert.Single(alice.Grants)));
+            Assert.Equal(
+                ("alice", "$second", 1u, new Grant(Right.Publish, "orders.*")),
+                (alice.Name, alice.Password, alice.PasswordGeneration, Assert.Single(alice.Grants))
+            );
             Assert.Equal(["HASH-A", "HASH-D"], broker.Users.Table.Tokens.Keys.Order(StringComparer.Ordinal));
             Assert.Equal(kept, broker.Users.GetToken(kept.Id));
         }
@@ -48,13 +51,32 @@ public sealed class UserStoreTests : IDisposable
         broker.Users.Create("alice", "");
         Assert.Equal(1, changes);
         Fails(ErrorCode.UserExists, () => broker.Users.Create("alice", ""));
-        foreach (string name in new[] { "", "admin", "anonymous", "a/b", "..", "a\0b", new string('a', 201), "\u202Ex", " alice" })
+        foreach (
+            string name in new[]
+            {
+                "",
+                "admin",
+                "anonymous",
+                "a/b",
+                "..",
+                "a\0b",
+                new string('a', 201),
+                "\u202Ex",
+                " alice",
+            }
+        )
+        {
             Fails(ErrorCode.InvalidArgument, () => broker.Users.Create(name, ""));
+        }
+
         Fails(ErrorCode.UnknownUser, () => broker.Users.Delete("bob"));
         Fails(ErrorCode.UnknownUser, () => broker.Users.Grant("bob", Grant.Create(Right.Publish, "t")));
         Fails(ErrorCode.UnknownUser, () => broker.Users.AddToken("bob", "H", null, ""));
         Fails(ErrorCode.UnknownToken, () => broker.Users.RevokeToken("none"));
-        Fails(ErrorCode.InvalidArgument, () => broker.Users.AddToken("alice", "H", DateTimeOffset.UtcNow.AddSeconds(-1), ""));
+        Fails(
+            ErrorCode.InvalidArgument,
+            () => broker.Users.AddToken("alice", "H", DateTimeOffset.UtcNow.AddSeconds(-1), "")
+        );
         Fails(ErrorCode.InvalidArgument, () => broker.Users.AddToken("alice", "H", null, new string('x', 201)));
         Fails(ErrorCode.InvalidArgument, () => UserStore.CheckPassword("short"));
         Fails(ErrorCode.InvalidArgument, () => UserStore.CheckPassword(new string('x', 501)));
@@ -71,9 +93,11 @@ public sealed class UserStoreTests : IDisposable
         using (var environment = new JournalEnvironment(new JournalEnvironmentOptions()))
         using (RecordJournal journal = RecordJournal.Open(catalog, environment, _ => { }))
         {
-            journal.Append("""
+            journal.Append(
+                """
                 {"Topic":{"Name":"test","Id":"0b1c2d3e-0000-0000-0000-000000000001","Created":"2026-01-01T00:00:00+00:00","Settings":{"Kind":"Transient"},"Credentials":{"User":"test_admin","Salt":"AAAAAAAAAAAAAAAAAAAAAA==","Hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=","Iterations":210000}}}
-                """u8);
+                """u8
+            );
         }
         await using LightQBroker broker = await OpenAsync();
         TopicCredentials credentials = broker.GetTopic("test").Credentials!;
@@ -86,7 +110,9 @@ public sealed class UserStoreTests : IDisposable
 
     public void Dispose() => _directory.Dispose();
 
-    private Task<LightQBroker> OpenAsync() => LightQBroker.OpenAsync(_directory.Path, new BrokerOptions(), TimeProvider.System);
+    private Task<LightQBroker> OpenAsync() =>
+        LightQBroker.OpenAsync(_directory.Path, new BrokerOptions(), TimeProvider.System);
 
-    private static void Fails(ErrorCode code, Action act) => Assert.Equal(code, Assert.Throws<BrokerException>(act).Code);
+    private static void Fails(ErrorCode code, Action act) =>
+        Assert.Equal(code, Assert.Throws<BrokerException>(act).Code);
 }

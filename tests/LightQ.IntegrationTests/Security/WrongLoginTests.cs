@@ -9,13 +9,17 @@ using Xunit;
 namespace LightQ.IntegrationTests.Security;
 
 /// <summary>S3: wrong logins beside a healthy load.</summary>
-/// <remarks>Broker, load and guessers are processes of their own. The load is measured in peace and beside the guesses, in turn, and the medians are compared.</remarks>
+/// <remarks>
+/// Broker, load and guessers are processes of their own. The load is measured in peace and beside the guesses, in turn,
+/// and the medians are compared.
+/// </remarks>
 [Collection(FaultCollection.Name)]
 [Trait("Fault", "S3")]
 [Trait("Tier", "C")]
 public sealed class WrongLoginTests
 {
-    private const string Healthy = "healthy", Password = "correct horse battery staple";
+    private const string Healthy = "healthy",
+        Password = "correct horse battery staple";
     private const double TargetRatio = 1.5;
 
     /// <summary>How often the load is measured beside the guesses for once in peace.</summary>
@@ -23,7 +27,10 @@ public sealed class WrongLoginTests
 
     private static readonly int LeastRounds = FaultRun.Times(c: 2, n: 5);
 
-    /// <summary>How long it is measured each time: the same in peace and beside the guesses, since a p99 of longer windows has another median.</summary>
+    /// <summary>
+    /// How long it is measured each time: the same in peace and beside the guesses, since a p99 of longer windows has
+    /// another median.
+    /// </summary>
     private static readonly TimeSpan Window = TimeSpan.FromSeconds(FaultRun.Times(c: 5, n: 10));
 
     /// <summary>No processor makes 600,000 rounds of HMAC-SHA-256 in less.</summary>
@@ -44,7 +51,8 @@ public sealed class WrongLoginTests
         await broker.StartAsync();
         using var load = new HealthyLoad(broker, Healthy, await PrepareAsync(broker));
         using LoginAttack attack = await LoginAttack.PrepareAsync(broker);
-        List<Round> rounds = [await MeasureAsync(broker, load, attack)]; // The first one warms up; its guesses count, its times do not.
+        // The first one warms up; its guesses count, its times do not.
+        List<Round> rounds = [await MeasureAsync(broker, load, attack)];
         var calm = new List<double>();
         while (calm.Count < LeastRounds || rounds.Sum(r => r.Refused) < wanted)
         {
@@ -52,21 +60,31 @@ public sealed class WrongLoginTests
             rounds.Add(await MeasureAsync(broker, load, attack));
         }
 
-        double calmP99 = Median.Of(calm), attackedP99 = Median.Of(rounds.Skip(1).SelectMany(r => r.P99));
+        double calmP99 = Median.Of(calm),
+            attackedP99 = Median.Of(rounds.Skip(1).SelectMany(r => r.P99));
         int refused = rounds.Sum(r => r.Refused);
         TimeSpan cpu = rounds.Aggregate(TimeSpan.Zero, (sum, r) => sum + r.Cpu);
         run.Figure("rounds", calm.Count);
         run.Figure("wrong logins", refused);
         run.Figure("violations", rounds.Sum(r => r.Unexpected));
         run.Figure("lost", rounds.Sum(r => r.Lost));
-        run.Figure("broker's CPU while attacked, % of a processor", (long)(100 * cpu / (rounds.Count * WindowsOfAttack * Window)));
+        run.Figure(
+            "broker's CPU while attacked, % of a processor",
+            (long)(100 * cpu / (rounds.Count * WindowsOfAttack * Window))
+        );
         run.Figure("p99 us, calm", (long)calmP99);
         run.Figure("p99 us, attacked", (long)attackedP99);
         run.Report();
         Assert.Equal(0, run["violations"]);
         Assert.Equal(0, run["lost"]);
-        Assert.True(cpu > LeastHash * (refused * 2 / LoginAttack.Cycle), $"the broker used {cpu} for {refused} logins: it has not hashed passwords");
-        Assert.True(attackedP99 <= 10 * TargetRatio * calmP99, $"p99 is {attackedP99} us, and {calmP99} us in peace; target {TargetRatio} times");
+        Assert.True(
+            cpu > LeastHash * (refused * 2 / LoginAttack.Cycle),
+            $"the broker used {cpu} for {refused} logins: it has not hashed passwords"
+        );
+        Assert.True(
+            attackedP99 <= 10 * TargetRatio * calmP99,
+            $"p99 is {attackedP99} us, and {calmP99} us in peace; target {TargetRatio} times"
+        );
     }
 
     /// <summary>The load while passwords are guessed, from before it begins until it has ended.</summary>
@@ -78,7 +96,13 @@ public sealed class WrongLoginTests
         for (int i = 0; i < WindowsOfAttack; i++)
             loaded.Add(await load.RunAsync(Window));
         (int refused, int unexpected) = await attack.EndAsync();
-        return new([.. loaded.Select(l => l.LatencyUs!.P99)], loaded.Sum(l => l.Lost), refused, unexpected, ProcessFigures.Cpu(broker.ProcessId) - before);
+        return new(
+            [.. loaded.Select(l => l.LatencyUs!.P99)],
+            loaded.Sum(l => l.Lost),
+            refused,
+            unexpected,
+            ProcessFigures.Cpu(broker.ProcessId) - before
+        );
     }
 
     /// <summary>A topic, who guesses are made about, and a token for the load.</summary>

@@ -18,7 +18,13 @@ public sealed class ConsumeSpanTests
         await using var client = new LightQClient(server.ConnectionString);
         using var spans = new RecordedSpans();
         await PublishAsync(client, "one", "two", "three");
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync(
+                "orders",
+                new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit },
+                Cancelled
+            )
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Message first = messages.Current.ToOwned();
         Assert.True(first.TryGetTraceContext(out ActivityContext published));
@@ -33,7 +39,10 @@ public sealed class ConsumeSpanTests
 
         Activity[] completed = spans.Named("complete orders");
         Assert.Equal(2, completed.Length);
-        Assert.All(completed, span => Assert.Equal((ActivityKind.Client, published.SpanId), (span.Kind, span.ParentSpanId)));
+        Assert.All(
+            completed,
+            span => Assert.Equal((ActivityKind.Client, published.SpanId), (span.Kind, span.ParentSpanId))
+        );
         Assert.All(completed, span => Assert.Equal(published, Assert.Single(span.Links).Context));
         Assert.Equal(
             new SortedDictionary<string, object?>
@@ -48,13 +57,25 @@ public sealed class ConsumeSpanTests
                 ["server.address"] = "127.0.0.1",
                 ["server.port"] = server.DataPort,
             },
-            new SortedDictionary<string, object?>(completed[0].TagObjects.ToDictionary()));
-        Assert.Equal((ActivityStatusCode.Error, "Unknown"), (completed[1].Status, completed[1].GetTagItem("error.type")));
+            new SortedDictionary<string, object?>(completed[0].TagObjects.ToDictionary())
+        );
+        Assert.Equal(
+            (ActivityStatusCode.Error, "Unknown"),
+            (completed[1].Status, completed[1].GetTagItem("error.type"))
+        );
         Assert.Null(Assert.Single(spans.Named("renew orders")).GetTagItem("messaging.operation.type"));
         Assert.Equal("0/1", Assert.Single(spans.Named("abandon orders")).GetTagItem("messaging.message.id"));
         Activity dead = Assert.Single(spans.Named("dead_letter orders"));
         Assert.Equal("bill", dead.Parent?.DisplayName);
-        Assert.Equal("billing", Assert.Single(spans.Named("receive orders").SelectMany(span => span.Tags), tag => tag.Key == "messaging.consumer.group.name").Value);
+        Assert.Equal(
+            "billing",
+            Assert
+                .Single(
+                    spans.Named("receive orders").SelectMany(span => span.Tags),
+                    tag => tag.Key == "messaging.consumer.group.name"
+                )
+                .Value
+        );
     }
 
     [Fact]
@@ -65,12 +86,24 @@ public sealed class ConsumeSpanTests
         using var spans = new RecordedSpans();
         await PublishAsync(client, "one");
         await client.Topics.CreateAsync(new TopicSpec("orders.dead") { Kind = TopicKind.Durable }, Cancelled);
-        await foreach (Message message in client.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled))
+        await foreach (
+            Message message in client.ConsumeAsync(
+                "orders",
+                new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit },
+                Cancelled
+            )
+        )
         {
             await message.DeadLetterAsync("no price", Cancelled);
             break;
         }
-        await foreach (Message letter in client.ConsumeAsync("orders.dead", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled))
+        await foreach (
+            Message letter in client.ConsumeAsync(
+                "orders.dead",
+                new ConsumeOptions { Start = StartPosition.Earliest },
+                Cancelled
+            )
+        )
         {
             Assert.True(letter.TryGetTraceContext(out ActivityContext context));
             Assert.Equal(Assert.Single(spans.Named("create orders")).Context.SpanId, context.SpanId);
@@ -87,8 +120,9 @@ public sealed class ConsumeSpanTests
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         using var spans = new RecordedSpans();
-        await using IAsyncEnumerator<MessageBatch> batches =
-            client.ConsumeBatchesAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<MessageBatch> batches = client
+            .ConsumeBatchesAsync("orders", new ConsumeOptions { Start = StartPosition.Earliest }, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await batches.MoveNextAsync());
         Activity application = RecordedSpans.Application.StartActivity("loop")!;
         ValueTask<bool> next = batches.MoveNextAsync();
@@ -114,41 +148,68 @@ public sealed class ConsumeSpanTests
         using var measurements = new RecordedMeasurements();
         await PublishAsync(client, "good", "odd");
         var inHandler = new ConcurrentDictionary<string, Activity?>();
-        await using LightQProcessor processor = client.CreateProcessor("orders/0", "billing", new() { Start = StartPosition.Earliest });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "orders/0",
+            "billing",
+            new() { Start = StartPosition.Earliest }
+        );
         processor.ProcessErrorAsync += _ => Task.CompletedTask;
         processor.ProcessMessageAsync += args =>
         {
             string text = args.Message.GetText();
-            return inHandler.TryAdd(text, Activity.Current) && text == "odd" ? throw new FormatException("no price") : Task.CompletedTask;
+            return inHandler.TryAdd(text, Activity.Current) && text == "odd"
+                ? throw new FormatException("no price")
+                : Task.CompletedTask;
         };
         using (RecordedSpans.Application.StartActivity("start"))
             await processor.StartAsync(Cancelled);
-        await Eventually.TrueAsync(() => spans.Named("complete orders").Length == 2, TimeSpan.FromSeconds(30), () => $"{spans.Named("complete orders").Length} messages were completed");
+        await Eventually.TrueAsync(
+            () => spans.Named("complete orders").Length == 2,
+            TimeSpan.FromSeconds(30),
+            () => $"{spans.Named("complete orders").Length} messages were completed"
+        );
         await processor.StopAsync(Cancelled);
 
-        Activity[] created = spans.Named("create orders"), processed = spans.Named("process orders");
+        Activity[] created = spans.Named("create orders"),
+            processed = spans.Named("process orders");
         Assert.Equal(3, processed.Length);
-        Assert.All(created, create =>
-        {
-            Activity handled = processed.First(span => span.TraceId == create.TraceId);
-            Assert.Equal((ActivityKind.Consumer, create.SpanId), (handled.Kind, handled.ParentSpanId));
-            Assert.Equal(create.SpanId, Assert.Single(handled.Links).Context.SpanId);
-            Assert.Contains(handled, inHandler.Values);
-            Assert.Single(spans.Named("complete orders"), span => span.TraceId == create.TraceId);
-        });
+        Assert.All(
+            created,
+            create =>
+            {
+                Activity handled = processed.First(span => span.TraceId == create.TraceId);
+                Assert.Equal((ActivityKind.Consumer, create.SpanId), (handled.Kind, handled.ParentSpanId));
+                Assert.Equal(create.SpanId, Assert.Single(handled.Links).Context.SpanId);
+                Assert.Contains(handled, inHandler.Values);
+                Assert.Single(spans.Named("complete orders"), span => span.TraceId == create.TraceId);
+            }
+        );
         Activity failed = Assert.Single(processed, span => span.Status == ActivityStatusCode.Error);
-        Assert.Equal(("System.FormatException", "0/1"), (failed.GetTagItem("error.type"), failed.GetTagItem("messaging.message.id")));
+        Assert.Equal(
+            ("System.FormatException", "0/1"),
+            (failed.GetTagItem("error.type"), failed.GetTagItem("messaging.message.id"))
+        );
         Assert.Equal(failed.TraceId, Assert.Single(spans.Named("abandon orders")).TraceId);
         var durations = measurements.Of("messaging.process.duration", "process");
         Assert.Equal(3, durations.Length);
         Assert.Single(durations, m => Equals(m.Attributes.GetValueOrDefault("error.type"), "System.FormatException"));
-        Assert.All(durations, m => Assert.Equal(("process", "billing"), (m.Attributes["messaging.operation.type"], m.Attributes["messaging.consumer.group.name"])));
+        Assert.All(
+            durations,
+            m =>
+                Assert.Equal(
+                    ("process", "billing"),
+                    (m.Attributes["messaging.operation.type"], m.Attributes["messaging.consumer.group.name"])
+                )
+        );
         Assert.All(spans.Named("receive orders"), span => Assert.Equal(default, span.ParentSpanId));
     }
 
     private static async Task PublishAsync(LightQClient client, params string[] bodies)
     {
-        await client.Topics.EnsureAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero }, Cancelled);
+        await client.Topics.EnsureAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero },
+            Cancelled
+        );
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled);
         using BatchBuilder batch = producer.CreateBatch();
         foreach (string body in bodies)

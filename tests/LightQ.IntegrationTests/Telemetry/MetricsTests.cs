@@ -17,11 +17,14 @@ public sealed class MetricsTests
         const int Messages = 1000;
         await using TestServer server = await TestServer.StartAsync();
         await using var client = new LightQClient(server.ConnectionString);
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 }, Cancelled);
+        await client.Topics.CreateAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, Partitions = 2 },
+            Cancelled
+        );
         using var measurements = new RecordedMeasurements();
         await using (Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Cancelled))
         {
-            for (int i = 0; i < Messages;)
+            for (int i = 0; i < Messages; )
             {
                 if (producer.TryPublish("x"u8, $"{i}"))
                     i++;
@@ -34,7 +37,13 @@ public sealed class MetricsTests
             await producer.PublishAsync(batch, Cancelled);
         }
         int received = 0;
-        await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled))
+        await foreach (
+            MessageBatch batch in client.ConsumeBatchesAsync(
+                "orders",
+                new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit },
+                Cancelled
+            )
+        )
         {
             await batch.CompleteAsync(Cancelled);
             if ((received += batch.Count) == Messages + 1)
@@ -51,7 +60,10 @@ public sealed class MetricsTests
         Assert.Equal(Messages + 1, consumed.Sum(m => m.Value));
         Assert.Equal(consumed.Length, settled.Length);
         Assert.All(durations.Concat(settled), m => Assert.InRange(m.Value, double.Epsilon, 60));
-        Assert.Equal(["0", "1"], sent.Select(m => m.Attributes["messaging.destination.partition.id"]).Distinct().Order());
+        Assert.Equal(
+            ["0", "1"],
+            sent.Select(m => m.Attributes["messaging.destination.partition.id"]).Distinct().Order()
+        );
         Assert.Equal(
             new SortedDictionary<string, object?>
             {
@@ -63,11 +75,28 @@ public sealed class MetricsTests
                 ["server.address"] = "127.0.0.1",
                 ["server.port"] = server.DataPort,
             },
-            new SortedDictionary<string, object?>(sent[^1].Attributes));
-        Assert.All(consumed.Concat(settled), m => Assert.Equal("billing", m.Attributes["messaging.consumer.group.name"]));
-        Assert.Equal(("{message}", "{message}"), (measurements.Instrument("messaging.client.sent.messages").Unit, measurements.Instrument("messaging.client.consumed.messages").Unit));
+            new SortedDictionary<string, object?>(sent[^1].Attributes)
+        );
+        Assert.All(
+            consumed.Concat(settled),
+            m => Assert.Equal("billing", m.Attributes["messaging.consumer.group.name"])
+        );
+        Assert.Equal(
+            ("{message}", "{message}"),
+            (
+                measurements.Instrument("messaging.client.sent.messages").Unit,
+                measurements.Instrument("messaging.client.consumed.messages").Unit
+            )
+        );
         var duration = Assert.IsType<Histogram<double>>(measurements.Instrument("messaging.client.operation.duration"));
-        Assert.Equal(("s", 0.005, 10), (duration.Unit, duration.Advice?.HistogramBucketBoundaries?[0], duration.Advice?.HistogramBucketBoundaries?[^1]));
+        Assert.Equal(
+            ("s", 0.005, 10),
+            (
+                duration.Unit,
+                duration.Advice?.HistogramBucketBoundaries?[0],
+                duration.Advice?.HistogramBucketBoundaries?[^1]
+            )
+        );
     }
 
     [Fact]
@@ -80,12 +109,23 @@ public sealed class MetricsTests
         using var measurements = new RecordedMeasurements();
         using var spans = new RecordedSpans();
         LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
-            await producer.PublishAsync("x"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromMinutes(1) }, cancellationToken: Cancelled));
+            await producer.PublishAsync(
+                "x"u8.ToArray(),
+                new PublishOptions { Delay = TimeSpan.FromMinutes(1) },
+                cancellationToken: Cancelled
+            )
+        );
         Assert.Equal(ErrorCode.NotSupported, refused.Code);
-        await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync("y"u8.ToArray(), cancellationToken: Cancelled));
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await producer.PublishAsync("z"u8.ToArray(), cancellationToken: new CancellationToken(canceled: true)));
+        await Assert.ThrowsAsync<LightQException>(async () =>
+            await producer.PublishAsync("y"u8.ToArray(), cancellationToken: Cancelled)
+        );
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(async () =>
+            await producer.PublishAsync("z"u8.ToArray(), cancellationToken: new CancellationToken(canceled: true))
+        );
 
-        (double value, Dictionary<string, object?> attributes) = Assert.Single(measurements.Of("messaging.client.sent.messages", "send"));
+        (double value, Dictionary<string, object?> attributes) = Assert.Single(
+            measurements.Of("messaging.client.sent.messages", "send")
+        );
         Assert.Equal((1, "NotSupported"), (value, attributes["error.type"]));
         (_, attributes) = Assert.Single(measurements.Of("messaging.client.operation.duration", "send"));
         Assert.Equal("NotSupported", attributes["error.type"]);

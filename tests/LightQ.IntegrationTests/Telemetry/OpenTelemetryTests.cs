@@ -36,7 +36,13 @@ public sealed class OpenTelemetryTests
             using Activity? order = RecordedSpans.Application.StartActivity("order");
             await producer.PublishAsync("one"u8, cancellationToken: Cancelled);
         }
-        await foreach (Message message in consumer.ConsumeAsync("orders", new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit }, Cancelled))
+        await foreach (
+            Message message in consumer.ConsumeAsync(
+                "orders",
+                new ConsumeOptions { Group = "billing", SettleMode = SettleMode.Explicit },
+                Cancelled
+            )
+        )
         {
             Assert.True(message.TryGetTraceContext(out ActivityContext context));
             using (RecordedSpans.Application.StartActivity("bill", ActivityKind.Consumer, context))
@@ -51,15 +57,26 @@ public sealed class OpenTelemetryTests
         Activity receive = Assert.Single(traces.Kept, span => span.DisplayName == "receive orders");
         Assert.Equal(trace[0].SpanId, Assert.Single(receive.Links).Context.SpanId);
         Assert.Equal(
-            ["messaging.client.consumed.messages", "messaging.client.operation.duration", "messaging.client.sent.messages"],
-            metrics.Kept.Select(metric => metric.Name).Order());
+            [
+                "messaging.client.consumed.messages",
+                "messaging.client.operation.duration",
+                "messaging.client.sent.messages",
+            ],
+            metrics.Kept.Select(metric => metric.Name).Order()
+        );
         foreach (Metric counter in metrics.Kept.Where(metric => metric.MetricType == MetricType.LongSum))
         {
             foreach (ref readonly MetricPoint point in counter.GetMetricPoints())
                 Assert.Equal(1, point.GetSumLong());
         }
-        foreach (ref readonly MetricPoint point in metrics.Kept.Single(metric => metric.MetricType == MetricType.Histogram).GetMetricPoints())
+        foreach (
+            ref readonly MetricPoint point in metrics
+                .Kept.Single(metric => metric.MetricType == MetricType.Histogram)
+                .GetMetricPoints()
+        )
+        {
             Assert.Equal(1, point.GetHistogramCount());
+        }
     }
 
     /// <summary>Keeps what it is given.</summary>

@@ -25,8 +25,12 @@ public sealed class OtlpExportTests
         await using OtlpReceiver receiver = await OtlpReceiver.StartAsync();
         await using TestServer other = await TestServer.StartAsync(); // Its figures and spans are nobody's.
         int port;
-        await using (TestServer server = await StartAsync(protocol == OtlpProtocol.Grpc ? receiver.Grpc
-            : receiver.Http, protocol))
+        await using (
+            TestServer server = await StartAsync(
+                protocol == OtlpProtocol.Grpc ? receiver.Grpc : receiver.Http,
+                protocol
+            )
+        )
         {
             port = server.DataPort;
             await using var client = new LightQClient(server.ConnectionString);
@@ -42,31 +46,47 @@ public sealed class OtlpExportTests
         } // A stop sends what is left.
 
         OtlpPoint received = Assert.Single(receiver.Points, p => p.Name == "lightq.topic.messages.received");
-        Assert.Equal((3, true, true, "{message}"),
-            (received.Value, received.IsSum, received.IsMonotonic, received.Unit));
+        Assert.Equal(
+            (3, true, true, "{message}"),
+            (received.Value, received.IsSum, received.IsMonotonic, received.Unit)
+        );
         Assert.Equal(new Dictionary<string, object> { ["topic"] = "orders" }, received.Tags);
         Assert.Equal("Messages appended.", received.Description);
         Assert.Equal(("LightQ.Server", (long)port), (received.Scope.Name, received.Scope.Attributes["server.port"]));
-        Assert.Equal(("lightq", received.Scope.Version),
-            (received.Resource["service.name"], received.Resource["service.version"]));
-        Assert.Equal($"{Environment.MachineName}:{port.ToString(CultureInfo.InvariantCulture)}",
-            received.Resource["service.instance.id"]);
+        Assert.Equal(
+            ("lightq", received.Scope.Version),
+            (received.Resource["service.name"], received.Resource["service.version"])
+        );
+        Assert.Equal(
+            $"{Environment.MachineName}:{port.ToString(CultureInfo.InvariantCulture)}",
+            received.Resource["service.instance.id"]
+        );
         OtlpPoint topics = Assert.Single(receiver.Points, p => p.Name == "lightq.topics");
         Assert.Equal((1, true, false), (topics.Value, topics.IsSum, topics.IsMonotonic));
         Assert.False(Assert.Single(receiver.Points, p => p.Name == "lightq.ready").IsSum);
-        Assert.Contains(receiver.Points, p =>
-            p.Scope.Name == "System.Runtime" && p.Name == "dotnet.process.memory.working_set");
+        Assert.Contains(
+            receiver.Points,
+            p => p.Scope.Name == "System.Runtime" && p.Name == "dotnet.process.memory.working_set"
+        );
 
         Assert.All(receiver.Spans, span => Assert.Equal(("LightQ.Server", 2ul), (span.Scope.Name, span.Kind)));
         OtlpSpan create = Assert.Single(receiver.Spans, s => s.Name == "lightq.control.v1.Topics/CreateTopic");
-        Assert.Equal(("grpc", "lightq.control.v1.Topics", "CreateTopic", 0L),
-            (create.Attributes["rpc.system"], create.Attributes["rpc.service"], create.Attributes["rpc.method"],
-            create.Attributes["rpc.grpc.status_code"]));
+        Assert.Equal(
+            ("grpc", "lightq.control.v1.Topics", "CreateTopic", 0L),
+            (
+                create.Attributes["rpc.system"],
+                create.Attributes["rpc.service"],
+                create.Attributes["rpc.method"],
+                create.Attributes["rpc.grpc.status_code"]
+            )
+        );
         Assert.Equal(received.Resource, create.Resource);
         OtlpSpan missing = Assert.Single(receiver.Spans, s => s.Name == "lightq.control.v1.Topics/GetTopic");
         // A mistake of the caller is no fault.
-        Assert.Equal((5L, nameof(ErrorCode.UnknownTopic), 0ul),
-            (missing.Attributes["rpc.grpc.status_code"], missing.Attributes["error.type"], missing.Status));
+        Assert.Equal(
+            (5L, nameof(ErrorCode.UnknownTopic), 0ul),
+            (missing.Attributes["rpc.grpc.status_code"], missing.Attributes["error.type"], missing.Status)
+        );
         Assert.All(receiver.Keys, key => Assert.Equal("hush", key));
     }
 
@@ -82,12 +102,18 @@ public sealed class OtlpExportTests
             await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
         }
         Assert.NotEmpty(receiver.Keys);
-        string[] lines = [.. server.Log.Lines.Select(l => l.Message)
-            .Where(m => m.StartsWith("OTLP", StringComparison.Ordinal))];
-        Assert.Single(lines, l =>
-            l.StartsWith($"OTLP: metrics cannot be sent to {receiver.Http}", StringComparison.Ordinal));
-        Assert.Single(lines, l =>
-            l.StartsWith($"OTLP: spans cannot be sent to {receiver.Http}", StringComparison.Ordinal));
+        string[] lines =
+        [
+            .. server.Log.Lines.Select(l => l.Message).Where(m => m.StartsWith("OTLP", StringComparison.Ordinal)),
+        ];
+        Assert.Single(
+            lines,
+            l => l.StartsWith($"OTLP: metrics cannot be sent to {receiver.Http}", StringComparison.Ordinal)
+        );
+        Assert.Single(
+            lines,
+            l => l.StartsWith($"OTLP: spans cannot be sent to {receiver.Http}", StringComparison.Ordinal)
+        );
         Assert.Empty(server.Log.Errors);
         Assert.DoesNotContain(server.Log.Lines, l => l.Message.Contains("hush", StringComparison.Ordinal));
     }
@@ -102,8 +128,10 @@ public sealed class OtlpExportTests
         TestServer server = await StartAsync(protocol == OtlpProtocol.Grpc ? receiver.Grpc : receiver.Http, protocol);
         await server.DisposeAsync().AsTask().WaitAsync(Patience, Cancelled);
         Assert.Contains(server.Log.Lines, l => l.Message.StartsWith("Stopped", StringComparison.Ordinal));
-        Assert.Contains(server.Log.Lines, l =>
-            l.Message.StartsWith("OTLP: metrics cannot be sent", StringComparison.Ordinal));
+        Assert.Contains(
+            server.Log.Lines,
+            l => l.Message.StartsWith("OTLP: metrics cannot be sent", StringComparison.Ordinal)
+        );
     }
 
     [Fact]
@@ -116,21 +144,32 @@ public sealed class OtlpExportTests
             Variables =
             [
                 ("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.Http.ToString()),
-                    ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"), ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hush"),
-                ("OTEL_SERVICE_NAME", "shop-queue"), ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test"),
-                    ("OTEL_METRIC_EXPORT_INTERVAL", "200"), ("OTEL_BSP_SCHEDULE_DELAY", "200"),
+                ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+                ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hush"),
+                ("OTEL_SERVICE_NAME", "shop-queue"),
+                ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test"),
+                ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
+                ("OTEL_BSP_SCHEDULE_DELAY", "200"),
             ],
         };
         await broker.StartAsync();
         await using LightQClient client = broker.Connect();
         await client.Topics.CreateAsync(new TopicSpec("orders"), Cancelled);
-        await Eventually.TrueAsync(() =>
-            receiver.Points.Any(p => p is { Name: "lightq.topics", Value: 1 })
-            && receiver.Spans.Any(s => s.Name.EndsWith("/CreateTopic", StringComparison.Ordinal)), Patience, () =>
-            broker.Log);
-        Assert.All(receiver.Points, p =>
-            Assert.Equal(("shop-queue", "test"),
-            (p.Resource["service.name"], p.Resource["deployment.environment.name"])));
+        await Eventually.TrueAsync(
+            () =>
+                receiver.Points.Any(p => p is { Name: "lightq.topics", Value: 1 })
+                && receiver.Spans.Any(s => s.Name.EndsWith("/CreateTopic", StringComparison.Ordinal)),
+            Patience,
+            () => broker.Log
+        );
+        Assert.All(
+            receiver.Points,
+            p =>
+                Assert.Equal(
+                    ("shop-queue", "test"),
+                    (p.Resource["service.name"], p.Resource["deployment.environment.name"])
+                )
+        );
         Assert.All(receiver.Keys, key => Assert.Equal("hush", key));
         if (OperatingSystem.IsLinux() && !LightQTool.IsNative)
             Assert.Contains("OpenTelemetry.dll", Maps(broker), StringComparison.Ordinal);
@@ -155,5 +194,14 @@ public sealed class OtlpExportTests
 
     private static Task<TestServer> StartAsync(Uri endpoint, OtlpProtocol protocol) =>
         TestServer.StartAsync(o =>
-            o with { Otlp = new OtlpOptions { Endpoint = endpoint, Protocol = protocol, Headers = "api-key=hush" } });
+            o with
+            {
+                Otlp = new OtlpOptions
+                {
+                    Endpoint = endpoint,
+                    Protocol = protocol,
+                    Headers = "api-key=hush",
+                },
+            }
+        );
 }

@@ -13,13 +13,28 @@ namespace LightQ.IntegrationTests.Telemetry;
 /// <param name="Tags">The measurement's tags.</param>
 /// <param name="Value">The value.</param>
 internal sealed record OtlpPoint(
-    IReadOnlyDictionary<string, object> Resource, OtlpScope Scope, string Name, string Unit, string Description,
-        bool IsSum, bool IsMonotonic, IReadOnlyDictionary<string, object> Tags, double Value);
+    IReadOnlyDictionary<string, object> Resource,
+    OtlpScope Scope,
+    string Name,
+    string Unit,
+    string Description,
+    bool IsSum,
+    bool IsMonotonic,
+    IReadOnlyDictionary<string, object> Tags,
+    double Value
+);
 
 /// <summary>A span as it travels.</summary>
 internal sealed record OtlpSpan(
-    IReadOnlyDictionary<string, object> Resource, OtlpScope Scope, string Name, ulong Kind, string TraceId,
-        string ParentId, IReadOnlyDictionary<string, object> Attributes, ulong Status);
+    IReadOnlyDictionary<string, object> Resource,
+    OtlpScope Scope,
+    string Name,
+    ulong Kind,
+    string TraceId,
+    string ParentId,
+    IReadOnlyDictionary<string, object> Attributes,
+    ulong Status
+);
 
 /// <summary>Which meter or source something is from.</summary>
 internal sealed record OtlpScope(string Name, string Version, IReadOnlyDictionary<string, object> Attributes);
@@ -39,9 +54,16 @@ internal static class OtlpMessages
         where data is not null
         from point in data.Messages(1)
         select new OtlpPoint(
-            resource, scope, metric.Text(1), metric.Text(3), metric.Text(2), sum is not null, data.Number(3) != 0,
-                Attributes(point, 7),
-            point.Has(4) ? BitConverter.UInt64BitsToDouble(point.Number(4)) : (long)point.Number(6));
+            resource,
+            scope,
+            metric.Text(1),
+            metric.Text(3),
+            metric.Text(2),
+            sum is not null,
+            data.Number(3) != 0,
+            Attributes(point, 7),
+            point.Has(4) ? BitConverter.UInt64BitsToDouble(point.Number(4)) : (long)point.Number(6)
+        );
 
     /// <summary>The spans of a request to export traces.</summary>
     public static IEnumerable<OtlpSpan> Spans(ByteString request) =>
@@ -51,8 +73,15 @@ internal static class OtlpMessages
         let scope = Scope(ofScope.Message(1))
         from span in ofScope.Messages(2)
         select new OtlpSpan(
-            resource, scope, span.Text(5), span.Number(6), span.Hexadecimal(1), span.Hexadecimal(4),
-                Attributes(span, 9), span.Messages(15).Select(s => s.Number(3)).SingleOrDefault());
+            resource,
+            scope,
+            span.Text(5),
+            span.Number(6),
+            span.Hexadecimal(1),
+            span.Hexadecimal(4),
+            Attributes(span, 9),
+            span.Messages(15).Select(s => s.Number(3)).SingleOrDefault()
+        );
 
     private static OtlpScope Scope(Fields scope) => new(scope.Text(1), scope.Text(2), Attributes(scope, 3));
 
@@ -60,8 +89,11 @@ internal static class OtlpMessages
         message.Messages(field).ToDictionary(pair => pair.Text(1), pair => Value(pair.Message(2)));
 
     private static object Value(Fields value) =>
-        value.Has(1) ? value.Text(1) : value.Has(2) ? value.Number(2) != 0 : value.Has(3) ? (long)value.Number(3)
-            : value.Has(4) ? BitConverter.UInt64BitsToDouble(value.Number(4)) : "";
+        value.Has(1) ? value.Text(1)
+        : value.Has(2) ? value.Number(2) != 0
+        : value.Has(3) ? (long)value.Number(3)
+        : value.Has(4) ? BitConverter.UInt64BitsToDouble(value.Number(4))
+        : "";
 
     /// <summary>A message's fields by number.</summary>
     private sealed class Fields
@@ -75,14 +107,16 @@ internal static class OtlpMessages
             for (uint tag = input.ReadTag(); tag != 0; tag = input.ReadTag())
             {
                 int number = WireFormat.GetTagFieldNumber(tag);
-                fields._all.Add(WireFormat.GetTagWireType(tag) switch
-                {
-                    WireFormat.WireType.Varint => (number, input.ReadUInt64(), null),
-                    WireFormat.WireType.Fixed64 => (number, input.ReadFixed64(), null),
-                    WireFormat.WireType.Fixed32 => (number, input.ReadFixed32(), null),
-                    WireFormat.WireType.LengthDelimited => (number, 0, input.ReadBytes()),
-                    var other => throw new InvalidDataException($"Field {number} has the wire type {other}."),
-                });
+                fields._all.Add(
+                    WireFormat.GetTagWireType(tag) switch
+                    {
+                        WireFormat.WireType.Varint => (number, input.ReadUInt64(), null),
+                        WireFormat.WireType.Fixed64 => (number, input.ReadFixed64(), null),
+                        WireFormat.WireType.Fixed32 => (number, input.ReadFixed32(), null),
+                        WireFormat.WireType.LengthDelimited => (number, 0, input.ReadBytes()),
+                        var other => throw new InvalidDataException($"Field {number} has the wire type {other}."),
+                    }
+                );
             }
             return fields;
         }

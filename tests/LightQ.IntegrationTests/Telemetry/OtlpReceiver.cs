@@ -47,19 +47,25 @@ internal sealed class OtlpReceiver : IAsyncDisposable
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Services.AddRoutingCore();
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
-        {
-            kestrel.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http2);
-            kestrel.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http1);
-        });
+        builder
+            .WebHost.UseKestrelCore()
+            .ConfigureKestrel(kestrel =>
+            {
+                kestrel.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http2);
+                kestrel.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http1);
+            });
         WebApplication app = builder.Build();
         var receiver = new OtlpReceiver(app);
         app.MapPost("/v1/metrics", http => receiver.TakeAsync(http, receiver.KeepMetrics, prefix: 0));
         app.MapPost("/v1/traces", http => receiver.TakeAsync(http, receiver.KeepSpans, prefix: 0));
-        app.MapPost("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export", http =>
-            receiver.TakeAsync(http, receiver.KeepMetrics, prefix: 5));
-        app.MapPost("/opentelemetry.proto.collector.trace.v1.TraceService/Export", http =>
-            receiver.TakeAsync(http, receiver.KeepSpans, prefix: 5));
+        app.MapPost(
+            "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+            http => receiver.TakeAsync(http, receiver.KeepMetrics, prefix: 5)
+        );
+        app.MapPost(
+            "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+            http => receiver.TakeAsync(http, receiver.KeepSpans, prefix: 5)
+        );
         await app.StartAsync(TestContext.Current.CancellationToken);
         return receiver;
     }
@@ -89,8 +95,13 @@ internal sealed class OtlpReceiver : IAsyncDisposable
         await http.Request.Body.CopyToAsync(body, http.RequestAborted);
         ReadOnlyMemory<byte> bytes = body.ToArray();
         if (prefix != 0) // gRPC: whether it is compressed, and its length.
-            Assert.Equal((0, (uint)(bytes.Length - prefix)),
-                (bytes.Span[0], BinaryPrimitives.ReadUInt32BigEndian(bytes.Span[1..])));
+        {
+            Assert.Equal(
+                (0, (uint)(bytes.Length - prefix)),
+                (bytes.Span[0], BinaryPrimitives.ReadUInt32BigEndian(bytes.Span[1..]))
+            );
+        }
+
         if (Status is not { } status)
         {
             await Task.Delay(Timeout.Infinite, _end.Token).ContinueWith(_ => { }, TaskScheduler.Default);

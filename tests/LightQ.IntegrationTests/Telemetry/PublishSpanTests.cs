@@ -27,7 +27,12 @@ public sealed class PublishSpanTests
         using (application = RecordedSpans.Application.StartActivity("order")!)
         {
             application.TraceStateString = "vendor=7";
-            ack = await producer.PublishAsync(new byte[1000].AsSpan(), "42", new MessageHeaders { { "h", "v" } }, Cancelled);
+            ack = await producer.PublishAsync(
+                new byte[1000].AsSpan(),
+                "42",
+                new MessageHeaders { { "h", "v" } },
+                Cancelled
+            );
             Assert.Same(application, Activity.Current);
         }
 
@@ -46,13 +51,19 @@ public sealed class PublishSpanTests
                 ["server.address"] = "127.0.0.1",
                 ["server.port"] = server.DataPort,
             },
-            new SortedDictionary<string, object?>(send.TagObjects.ToDictionary()));
+            new SortedDictionary<string, object?>(send.TagObjects.ToDictionary())
+        );
 
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", FromTheStart, Cancelled).GetAsyncEnumerator(Cancelled);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("orders", FromTheStart, Cancelled)
+            .GetAsyncEnumerator(Cancelled);
         Assert.True(await messages.MoveNextAsync());
         Message message = messages.Current;
         Assert.True(message.TryGetTraceContext(out ActivityContext context));
-        Assert.Equal(new ActivityContext(send.TraceId, send.SpanId, ActivityTraceFlags.Recorded, "vendor=7", isRemote: true), context);
+        Assert.Equal(
+            new ActivityContext(send.TraceId, send.SpanId, ActivityTraceFlags.Recorded, "vendor=7", isRemote: true),
+            context
+        );
         Assert.True(message.TryGetHeader("traceparent", out ReadOnlySpan<byte> parent));
         Assert.Equal(send.Id, Encoding.ASCII.GetString(parent));
         Assert.True(message.TryGetHeader("h", out ReadOnlySpan<byte> own));
@@ -80,11 +91,15 @@ public sealed class PublishSpanTests
         }
         await producer.FlushAsync(Cancelled);
 
-        Activity[] created = spans.Named("create orders"), sent = spans.Named("send orders");
+        Activity[] created = spans.Named("create orders"),
+            sent = spans.Named("send orders");
         Assert.Equal([ActivityKind.Producer], created.Select(span => span.Kind).Distinct());
         Assert.Equal([ActivityKind.Client, ActivityKind.Client], sent.Select(span => span.Kind));
         Assert.Equal([2, 1], sent.Select(span => span.GetTagItem("messaging.batch.message_count")));
-        Assert.Equal(created.Select(span => span.Context), sent.SelectMany(span => span.Links).Select(link => link.Context));
+        Assert.Equal(
+            created.Select(span => span.Context),
+            sent.SelectMany(span => span.Links).Select(link => link.Context)
+        );
 
         var carried = new List<ActivitySpanId>();
         await foreach (MessageBatch batch in client.ConsumeBatchesAsync("orders", FromTheStart, Cancelled))
@@ -98,7 +113,10 @@ public sealed class PublishSpanTests
                 break;
         }
         Assert.Equal(created.Select(span => span.SpanId), carried);
-        Assert.Equal(carried, spans.Named("receive orders").SelectMany(span => span.Links).Select(link => link.Context.SpanId));
+        Assert.Equal(
+            carried,
+            spans.Named("receive orders").SelectMany(span => span.Links).Select(link => link.Context.SpanId)
+        );
     }
 
     [Fact]
@@ -140,7 +158,11 @@ public sealed class PublishSpanTests
         await using var client = new LightQClient(server.ConnectionString);
         await using Producer producer = await OpenAsync(client);
         using var spans = new RecordedSpans();
-        await producer.PublishAsync("x"u8, headers: new MessageHeaders { { "traceparent", Own } }, cancellationToken: Cancelled);
+        await producer.PublishAsync(
+            "x"u8,
+            headers: new MessageHeaders { { "traceparent", Own } },
+            cancellationToken: Cancelled
+        );
         using BatchBuilder batch = producer.CreateBatch();
         Assert.True(batch.TryAdd("y"u8, default, new MessageHeaders { { "traceparent", Own } }));
         await producer.PublishAsync(batch, Cancelled);
@@ -163,7 +185,9 @@ public sealed class PublishSpanTests
         using var spans = new RecordedSpans();
         await producer.PublishAsync(new byte[largest].AsSpan(), cancellationToken: Cancelled);
         await producer.PublishAsync(new byte[largest - 59].AsSpan(), cancellationToken: Cancelled);
-        LightQException refused = await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync(new byte[largest + 1].AsSpan(), cancellationToken: Cancelled));
+        LightQException refused = await Assert.ThrowsAsync<LightQException>(async () =>
+            await producer.PublishAsync(new byte[largest + 1].AsSpan(), cancellationToken: Cancelled)
+        );
 
         Assert.Equal(ErrorCode.MessageTooLarge, refused.Code);
         Activity failed = Assert.Single(spans.Named("send orders"), span => span.Status == ActivityStatusCode.Error);
@@ -215,7 +239,8 @@ public sealed class PublishSpanTests
     /// <summary>The longest body that a producer takes.</summary>
     private static async Task<int> LargestAsync(Producer producer)
     {
-        int fits = 0, tooLarge = 64 * 1024 * 1024;
+        int fits = 0,
+            tooLarge = 64 * 1024 * 1024;
         while (tooLarge - fits > 1)
         {
             int middle = (fits + tooLarge) / 2;

@@ -21,16 +21,20 @@ internal sealed class RecordedSpans : IDisposable
     {
         _listener = new ActivityListener
         {
-            ShouldListenTo = source => source.Name is LightQTelemetry.ActivitySourceName or ApplicationName, // By name: it is asked while the source is being made.
+            // By name: it is asked while the source is being made.
+            ShouldListenTo = source => source.Name is LightQTelemetry.ActivitySourceName or ApplicationName,
             Sample = (ref ActivityCreationOptions<ActivityContext> options) =>
-                samples is null || samples(options.Name) ? ActivitySamplingResult.AllDataAndRecorded : ActivitySamplingResult.None,
+                samples is null || samples(options.Name)
+                    ? ActivitySamplingResult.AllDataAndRecorded
+                    : ActivitySamplingResult.None,
             ActivityStopped = _ended.Enqueue,
         };
         ActivitySource.AddActivityListener(_listener);
     }
 
     /// <summary>What an exporter would get of the client's.</summary>
-    public IEnumerable<Activity> Exported => _ended.Where(span => span.Recorded && span.Source.Name == LightQTelemetry.ActivitySourceName);
+    public IEnumerable<Activity> Exported =>
+        _ended.Where(span => span.Recorded && span.Source.Name == LightQTelemetry.ActivitySourceName);
 
     public Activity[] Named(string name) => [.. Exported.Where(span => span.DisplayName == name)];
 

@@ -34,17 +34,28 @@ public sealed class ServerMeterTests
         Dictionary<string, double> measured = Collect(server.DataPort);
         OpenMetricsPage page = OpenMetricsPage.Parse(await OpenMetricsPage.AskAsync(server.Web));
 
-        Assert.Equal(Figures.OfBroker.Where(f => !f.Name.Contains("tls", StringComparison.Ordinal))
-            .Select(f => f.Family).Except(["lightq_topic_retention_messages"]).Order(),
-            page.Families.Keys.Where(f => f.StartsWith("lightq_", StringComparison.Ordinal)).Order());
-        Assert.Equal(page.Samples.Keys.Where(k => k.StartsWith("lightq_", StringComparison.Ordinal))
-            .Order(StringComparer.Ordinal), measured.Keys.Order(StringComparer.Ordinal));
+        Assert.Equal(
+            Figures
+                .OfBroker.Where(f => !f.Name.Contains("tls", StringComparison.Ordinal))
+                .Select(f => f.Family)
+                .Except(["lightq_topic_retention_messages"])
+                .Order(),
+            page.Families.Keys.Where(f => f.StartsWith("lightq_", StringComparison.Ordinal)).Order()
+        );
+        Assert.Equal(
+            page.Samples.Keys.Where(k => k.StartsWith("lightq_", StringComparison.Ordinal))
+                .Order(StringComparer.Ordinal),
+            measured.Keys.Order(StringComparer.Ordinal)
+        );
         // What goes on by itself meanwhile is another each time.
-        Assert.All(measured.Where(m =>
-            !m.Key.Contains("oldest", StringComparison.Ordinal)
-            && !m.Key.Contains("disk_free", StringComparison.Ordinal)
-            && !m.Key.Contains("scrub", StringComparison.Ordinal)),
-            m => Assert.Equal((m.Key, page.Samples[m.Key]), (m.Key, m.Value)));
+        Assert.All(
+            measured.Where(m =>
+                !m.Key.Contains("oldest", StringComparison.Ordinal)
+                && !m.Key.Contains("disk_free", StringComparison.Ordinal)
+                && !m.Key.Contains("scrub", StringComparison.Ordinal)
+            ),
+            m => Assert.Equal((m.Key, page.Samples[m.Key]), (m.Key, m.Value))
+        );
         Assert.Equal(1, measured["lightq_topic_messages_received_total{topic=\"orders\"}"]);
     }
 
@@ -79,27 +90,37 @@ public sealed class ServerMeterTests
         };
         ActivitySource.AddActivityListener(listener);
         await using TestServer server = await TestServer.StartAsync();
-        var caller = new ActivityContext(ActivityTraceId.CreateRandom(), ActivitySpanId.CreateRandom(),
-            ActivityTraceFlags.Recorded);
-        using var http = new HttpClient
-        {
-            BaseAddress = new Uri($"http://127.0.0.1:{server.ControlPort}"),
-        };
+        var caller = new ActivityContext(
+            ActivityTraceId.CreateRandom(),
+            ActivitySpanId.CreateRandom(),
+            ActivityTraceFlags.Recorded
+        );
+        using var http = new HttpClient { BaseAddress = new Uri($"http://127.0.0.1:{server.ControlPort}") };
         Activity listed = await SpanOf(http, ended, "/lightq.control.v1.Topics/ListTopics", caller);
-        Assert.Equal((caller.TraceId, caller.SpanId, true),
-            (listed.TraceId, listed.ParentSpanId, listed.HasRemoteParent));
-        Assert.Equal(("lightq.control.v1.Topics/ListTopics", ActivityKind.Server, ActivityStatusCode.Unset),
-            (listed.DisplayName, listed.Kind, listed.Status));
+        Assert.Equal(
+            (caller.TraceId, caller.SpanId, true),
+            (listed.TraceId, listed.ParentSpanId, listed.HasRemoteParent)
+        );
+        Assert.Equal(
+            ("lightq.control.v1.Topics/ListTopics", ActivityKind.Server, ActivityStatusCode.Unset),
+            (listed.DisplayName, listed.Kind, listed.Status)
+        );
         Assert.Equal(0, listed.GetTagItem("rpc.grpc.status_code"));
         Activity unknown = await SpanOf(http, ended, "/made.up.Secret/Name", caller);
-        Assert.Equal(("_OTHER", "_OTHER", ActivityStatusCode.Error),
-            (unknown.DisplayName, unknown.GetTagItem("rpc.method"), unknown.Status));
+        Assert.Equal(
+            ("_OTHER", "_OTHER", ActivityStatusCode.Error),
+            (unknown.DisplayName, unknown.GetTagItem("rpc.method"), unknown.Status)
+        );
         Assert.Equal(12, unknown.GetTagItem("rpc.grpc.status_code"));
         Assert.DoesNotContain(unknown.TagObjects, tag => $"{tag.Value}".Contains("Secret", StringComparison.Ordinal));
     }
 
-    private static async Task<Activity> SpanOf(HttpClient http, ConcurrentQueue<Activity> ended, string path,
-        ActivityContext caller)
+    private static async Task<Activity> SpanOf(
+        HttpClient http,
+        ConcurrentQueue<Activity> ended,
+        string path,
+        ActivityContext caller
+    )
     {
         using var request = new HttpRequestMessage(HttpMethod.Post, path)
         {
@@ -131,19 +152,29 @@ public sealed class ServerMeterTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument.Meter.Name == LightQServerTelemetry.MeterName
-                    && instrument.Meter.Tags!.Single() is { Key: "server.port", Value: int of } && of == port)
+                if (
+                    instrument.Meter.Name == LightQServerTelemetry.MeterName
+                    && instrument.Meter.Tags!.Single() is { Key: "server.port", Value: int of }
+                    && of == port
+                )
+                {
                     self.EnableMeasurementEvents(instrument);
+                }
             },
         };
-        listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) =>
-        {
-            Figure figure = Figures.OfBroker.Single(f => f.Name == instrument.Name);
-            Assert.Equal((figure.Unit, figure.Help), (instrument.Unit ?? "", instrument.Description));
-            string labels = string.Join(',', tags.ToArray().Select(tag => $"{tag.Key}=\"{tag.Value}\""));
-            found[figure.Family + (figure.Kind == FigureKind.Counter ? "_total" : "") + (labels.Length == 0 ? ""
-                : $"{{{labels}}}")] = value;
-        });
+        listener.SetMeasurementEventCallback<double>(
+            (instrument, value, tags, _) =>
+            {
+                Figure figure = Figures.OfBroker.Single(f => f.Name == instrument.Name);
+                Assert.Equal((figure.Unit, figure.Help), (instrument.Unit ?? "", instrument.Description));
+                string labels = string.Join(',', tags.ToArray().Select(tag => $"{tag.Key}=\"{tag.Value}\""));
+                found[
+                    figure.Family
+                        + (figure.Kind == FigureKind.Counter ? "_total" : "")
+                        + (labels.Length == 0 ? "" : $"{{{labels}}}")
+                ] = value;
+            }
+        );
         listener.Start();
         return listener;
     }

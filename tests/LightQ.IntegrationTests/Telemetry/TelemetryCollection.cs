@@ -2,7 +2,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Telemetry;
 
-/// <summary>Listeners are the process's: what other tests publish meanwhile would be observed, too, and carry trace contexts.</summary>
+/// <summary>
+/// Listeners are the process's: what other tests publish meanwhile would be observed, too, and carry trace contexts.
+/// </summary>
 [CollectionDefinition(Name, DisableParallelization = true)]
 public sealed class TelemetryCollection
 {

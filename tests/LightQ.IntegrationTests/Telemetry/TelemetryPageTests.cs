@@ -15,7 +15,12 @@ public sealed class TelemetryPageTests
     [Fact]
     public void The_page_names_every_attribute()
     {
-        string[] attributes = [.. typeof(Attributes).GetFields(BindingFlags.Public | BindingFlags.Static).Select(field => (string)field.GetRawConstantValue()!)];
+        string[] attributes =
+        [
+            .. typeof(Attributes)
+                .GetFields(BindingFlags.Public | BindingFlags.Static)
+                .Select(field => (string)field.GetRawConstantValue()!),
+        ];
         Assert.Contains("messaging.system", attributes);
         Assert.All(attributes, attribute => Assert.Contains($"`{attribute}`", Page, StringComparison.Ordinal));
     }
@@ -23,20 +28,40 @@ public sealed class TelemetryPageTests
     [Fact]
     public void The_page_names_every_instrument_with_its_unit()
     {
-        System.Diagnostics.Metrics.Instrument[] instruments = [Instruments.SentMessages, Instruments.ConsumedMessages, Instruments.OperationDuration, Instruments.ProcessDuration];
-        Assert.All(instruments, instrument =>
-        {
-            string kind = instrument.GetType().Name.StartsWith("Counter", StringComparison.Ordinal) ? "counter" : "histogram";
-            Assert.Contains($"| `{instrument.Name}` | {kind} | `{instrument.Unit}` |", Page, StringComparison.Ordinal);
-            Assert.Equal(LightQTelemetry.MeterName, instrument.Meter.Name);
-        });
+        System.Diagnostics.Metrics.Instrument[] instruments =
+        [
+            Instruments.SentMessages,
+            Instruments.ConsumedMessages,
+            Instruments.OperationDuration,
+            Instruments.ProcessDuration,
+        ];
+        Assert.All(
+            instruments,
+            instrument =>
+            {
+                string kind = instrument.GetType().Name.StartsWith("Counter", StringComparison.Ordinal)
+                    ? "counter"
+                    : "histogram";
+                Assert.Contains(
+                    $"| `{instrument.Name}` | {kind} | `{instrument.Unit}` |",
+                    Page,
+                    StringComparison.Ordinal
+                );
+                Assert.Equal(LightQTelemetry.MeterName, instrument.Meter.Name);
+            }
+        );
     }
 
     [Fact]
     public void The_page_lists_every_figure_of_the_broker()
     {
-        string[] rows = [.. Page.Split('\n')
-            .Where(line => line.StartsWith("| `lightq.", StringComparison.Ordinal) && line.Count(c => c == '|') == 5)];
+        string[] rows =
+        [
+            .. Page.Split('\n')
+                .Where(line =>
+                    line.StartsWith("| `lightq.", StringComparison.Ordinal) && line.Count(c => c == '|') == 5
+                ),
+        ];
         Assert.Equal(Figures.OfBroker.Select(RowOf), rows);
     }
 

@@ -20,13 +20,20 @@ public sealed class LightQTestBrokerTests
         await using Producer producer = await client.CreateProducerAsync("reminders", cancellationToken: Stop);
         await using MessageConsumer consumer = client.CreateConsumer("reminders", Worker);
         Assert.Empty(await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(50), cancellationToken: Stop));
-        await producer.PublishAsync("tomorrow"u8.ToArray(), new PublishOptions { Delay = TimeSpan.FromDays(1) }, cancellationToken: Stop);
+        await producer.PublishAsync(
+            "tomorrow"u8.ToArray(),
+            new PublishOptions { Delay = TimeSpan.FromDays(1) },
+            cancellationToken: Stop
+        );
         int connections = broker.Server.ConnectionCount;
         Assert.Empty(await consumer.FetchAsync(1, TimeSpan.FromMilliseconds(50), cancellationToken: Stop));
 
         broker.Time.Advance(TimeSpan.FromDays(1));
 
-        Assert.Equal("tomorrow", Assert.Single(await consumer.FetchAsync(1, Patience, cancellationToken: Stop)).GetText());
+        Assert.Equal(
+            "tomorrow",
+            Assert.Single(await consumer.FetchAsync(1, Patience, cancellationToken: Stop)).GetText()
+        );
         Assert.Equal(connections, broker.Server.ConnectionCount);
     }
 
@@ -45,8 +52,14 @@ public sealed class LightQTestBrokerTests
 
         Assert.Equal((true, address), (wasBetween, broker.ConnectionString));
         await producer.PublishAsync("after"u8, cancellationToken: Stop);
-        await using MessageConsumer consumer = client.CreateConsumer("orders", new() { Start = StartPosition.Earliest });
-        Assert.Equal(["before", "after"], (await consumer.FetchAsync(2, Patience, Patience, Stop)).Select(m => m.GetText()));
+        await using MessageConsumer consumer = client.CreateConsumer(
+            "orders",
+            new() { Start = StartPosition.Earliest }
+        );
+        Assert.Equal(
+            ["before", "after"],
+            (await consumer.FetchAsync(2, Patience, Patience, Stop)).Select(m => m.GetText())
+        );
     }
 
     [Fact]
@@ -54,7 +67,10 @@ public sealed class LightQTestBrokerTests
     {
         await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Stop);
         await using LightQClient client = broker.CreateClient();
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero }, Stop);
+        await client.Topics.CreateAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero },
+            Stop
+        );
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Stop);
         await producer.PublishAsync("job"u8, cancellationToken: Stop);
         await using MessageConsumer consumer = client.CreateConsumer("orders", Worker);
@@ -71,17 +87,26 @@ public sealed class LightQTestBrokerTests
         const int Jobs = 10;
         await using LightQTestBroker broker = await LightQTestBroker.StartAsync(cancellationToken: Stop);
         await using LightQClient client = broker.CreateClient();
-        await client.Topics.CreateAsync(new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero }, Stop);
+        await client.Topics.CreateAsync(
+            new TopicSpec("orders") { Kind = TopicKind.Durable, RetryDelay = TimeSpan.Zero },
+            Stop
+        );
         await using Producer producer = await client.CreateProducerAsync("orders", cancellationToken: Stop);
         for (int i = 0; i < Jobs; i++)
             await producer.PublishAsync("job"u8, cancellationToken: Stop);
-        await using IAsyncEnumerator<Message> messages = client.ConsumeAsync("orders", Worker, Stop).GetAsyncEnumerator(Stop);
+        await using IAsyncEnumerator<Message> messages = client
+            .ConsumeAsync("orders", Worker, Stop)
+            .GetAsyncEnumerator(Stop);
         Assert.True(await messages.MoveNextAsync());
         Message first = messages.Current;
         Assert.Equal(1, first.DeliveryCount);
 
         broker.DropConnections();
-        await Eventually.TrueAsync(() => first.DeliveryEnded.IsCancellationRequested, Patience, () => "the consumer has not noticed that its connection is cut");
+        await Eventually.TrueAsync(
+            () => first.DeliveryEnded.IsCancellationRequested,
+            Patience,
+            () => "the consumer has not noticed that its connection is cut"
+        );
 
         var again = new List<int>();
         while (again.Count < Jobs && await messages.MoveNextAsync())
@@ -97,7 +122,10 @@ public sealed class LightQTestBrokerTests
     {
         using var directory = new TemporaryDirectory();
         LightQTestBroker own = await LightQTestBroker.StartAsync(cancellationToken: Stop);
-        LightQTestBroker given = await LightQTestBroker.StartAsync(o => o with { DataDirectory = directory.Path }, cancellationToken: Stop);
+        LightQTestBroker given = await LightQTestBroker.StartAsync(
+            o => o with { DataDirectory = directory.Path },
+            cancellationToken: Stop
+        );
         await own.DisposeAsync();
         await given.DisposeAsync();
         Assert.False(Directory.Exists(own.Server.DataDirectory));
@@ -106,5 +134,7 @@ public sealed class LightQTestBrokerTests
 
     [Fact]
     public async Task Another_clock_is_refused() =>
-        await Assert.ThrowsAsync<ArgumentException>(() => LightQTestBroker.StartAsync(o => o with { TimeProvider = TimeProvider.System }, cancellationToken: Stop));
+        await Assert.ThrowsAsync<ArgumentException>(() =>
+            LightQTestBroker.StartAsync(o => o with { TimeProvider = TimeProvider.System }, cancellationToken: Stop)
+        );
 }

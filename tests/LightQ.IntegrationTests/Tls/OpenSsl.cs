@@ -14,7 +14,9 @@ internal static class OpenSsl
     {
         try
         {
-            using Process process = Process.Start(new ProcessStartInfo("openssl", ["version"]) { RedirectStandardOutput = true })!;
+            using Process process = Process.Start(
+                new ProcessStartInfo("openssl", ["version"]) { RedirectStandardOutput = true }
+            )!;
             process.WaitForExit();
         }
         catch (System.ComponentModel.Win32Exception)
@@ -27,7 +29,16 @@ internal static class OpenSsl
     /// <returns>The exit code, and all that it said.</returns>
     public static async Task<(int Code, string Said)> ConnectAsync(int port, params string[] options)
     {
-        var start = new ProcessStartInfo("openssl", ["s_client", "-connect", string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}"), "-brief", .. options])
+        var start = new ProcessStartInfo(
+            "openssl",
+            [
+                "s_client",
+                "-connect",
+                string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}"),
+                "-brief",
+                .. options,
+            ]
+        )
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
@@ -39,7 +50,8 @@ internal static class OpenSsl
         patience.CancelAfter(Patience);
         try
         {
-            Task<string> output = process.StandardOutput.ReadToEndAsync(patience.Token), errors = process.StandardError.ReadToEndAsync(patience.Token);
+            Task<string> output = process.StandardOutput.ReadToEndAsync(patience.Token),
+                errors = process.StandardError.ReadToEndAsync(patience.Token);
             await process.WaitForExitAsync(patience.Token);
             return (process.ExitCode, await output + await errors);
         }

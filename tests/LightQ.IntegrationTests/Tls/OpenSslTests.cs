@@ -20,11 +20,19 @@ public sealed class OpenSslTests
         int refused = 0;
         foreach (int port in (int[])[server.DataPort, server.ControlPort, server.WebPort])
         {
-            foreach ((string flag, string version) in ((string, string)[])[("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")])
+            foreach (
+                (string flag, string version) in ((string, string)[])[("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")]
+            )
+            {
                 await WorksAsync(run, port, version, [flag, .. trust]);
+            }
+
             foreach (string flag in (string[])["-tls1", "-tls1_1"])
             {
-                (int code, string said) = await OpenSsl.ConnectAsync(port, [flag, "-cipher", "DEFAULT@SECLEVEL=0", .. trust]);
+                (int code, string said) = await OpenSsl.ConnectAsync(
+                    port,
+                    [flag, "-cipher", "DEFAULT@SECLEVEL=0", .. trust]
+                );
                 Assert.True(code != 0, $"{flag} on port {port}: {said}");
                 Assert.DoesNotContain("CONNECTION ESTABLISHED", said, StringComparison.Ordinal);
                 run.Count("refused");
@@ -32,9 +40,13 @@ public sealed class OpenSslTests
             }
         }
         await Eventually.TrueAsync(
-            () => server.Log.Lines.Count(l => l.Message.Contains("speaks no version of TLS from 1.2 on", StringComparison.Ordinal)) == refused,
+            () =>
+                server.Log.Lines.Count(l =>
+                    l.Message.Contains("speaks no version of TLS from 1.2 on", StringComparison.Ordinal)
+                ) == refused,
             Patience,
-            () => string.Join('\n', server.Log.Lines.Select(l => l.Message)));
+            () => string.Join('\n', server.Log.Lines.Select(l => l.Message))
+        );
         Assert.Empty(server.Log.Errors);
         run.Report();
     }
@@ -46,14 +58,36 @@ public sealed class OpenSslTests
         using var files = new TlsFiles();
         using var other = new TestAuthority("Someone else");
         await using TestServer server = await files.StartServerAsync();
-        (int code, string said) = await OpenSsl.ConnectAsync(server.DataPort, "-CAfile", files.Write("other.crt", other.Pem), "-verify_return_error");
-        Assert.True(code != 0 && said.Contains("unable to get local issuer certificate", StringComparison.Ordinal), said);
-        (code, said) = await OpenSsl.ConnectAsync(server.DataPort, "-CAfile", files.CaFile, "-verify_return_error", "-verify_hostname", "elsewhere.example");
+        (int code, string said) = await OpenSsl.ConnectAsync(
+            server.DataPort,
+            "-CAfile",
+            files.Write("other.crt", other.Pem),
+            "-verify_return_error"
+        );
+        Assert.True(
+            code != 0 && said.Contains("unable to get local issuer certificate", StringComparison.Ordinal),
+            said
+        );
+        (code, said) = await OpenSsl.ConnectAsync(
+            server.DataPort,
+            "-CAfile",
+            files.CaFile,
+            "-verify_return_error",
+            "-verify_hostname",
+            "elsewhere.example"
+        );
         Assert.True(code != 0 && said.Contains("hostname mismatch", StringComparison.OrdinalIgnoreCase), said);
         await Eventually.TrueAsync(
-            () => server.Log.Lines.Any(l => l.Message.Contains("does not trust the authority of this broker's certificate", StringComparison.Ordinal)),
+            () =>
+                server.Log.Lines.Any(l =>
+                    l.Message.Contains(
+                        "does not trust the authority of this broker's certificate",
+                        StringComparison.Ordinal
+                    )
+                ),
             Patience,
-            () => string.Join('\n', server.Log.Lines.Select(l => l.Message)));
+            () => string.Join('\n', server.Log.Lines.Select(l => l.Message))
+        );
     }
 
     [Fact]
@@ -61,15 +95,27 @@ public sealed class OpenSslTests
     {
         OpenSsl.Require();
         using var files = new TlsFiles();
-        await using TestServer server = await files.StartServerAsync(o => o with { Tls = files.Options with { ClientCaFile = files.CaFile } });
+        await using TestServer server = await files.StartServerAsync(o =>
+            o with
+            {
+                Tls = files.Options with { ClientCaFile = files.CaFile },
+            }
+        );
         (_, string said) = await OpenSsl.ConnectAsync(server.DataPort, "-CAfile", files.CaFile, "-ign_eof");
-        Assert.Contains("this broker requires a client certificate, and none was shown", said, StringComparison.Ordinal);
+        Assert.Contains(
+            "this broker requires a client certificate, and none was shown",
+            said,
+            StringComparison.Ordinal
+        );
     }
 
     private static async Task WorksAsync(FaultRun run, int port, string version, string[] options)
     {
         (int code, string said) = await OpenSsl.ConnectAsync(port, options);
-        Assert.True(code == 0 && said.Contains($"Protocol version: {version}", StringComparison.Ordinal), $"{version} on port {port}: {said}");
+        Assert.True(
+            code == 0 && said.Contains($"Protocol version: {version}", StringComparison.Ordinal),
+            $"{version} on port {port}: {said}"
+        );
         run.Count("accepted");
     }
 }

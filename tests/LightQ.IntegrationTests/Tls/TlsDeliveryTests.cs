@@ -19,9 +19,12 @@ public sealed class TlsDeliveryTests
         await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, cancellation);
         await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: cancellation);
 
-        // Around what a TLS record holds (16 KiB), what a block of the broker holds (256 KiB), and what it encrypts at a time (128 KiB).
+        // Around what a TLS record holds (16 KiB), what a block of the broker holds (256 KiB), and what it encrypts at
+        // a time (128 KiB).
         int[] sizes = [0, 1, 100, 16_000, 16_384, 16_385, 65_536, 131_072, 140_000, 262_144, 300_000, 1_000_000, 7];
-        await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }, cancellation).GetAsyncEnumerator(cancellation);
+        await using IAsyncEnumerator<Message> received = client
+            .ConsumeAsync("t", new() { Start = StartPosition.Earliest }, cancellation)
+            .GetAsyncEnumerator(cancellation);
         foreach (int size in sizes)
         {
             byte[] body = new byte[size];
@@ -44,7 +47,9 @@ public sealed class TlsDeliveryTests
         {
             await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, cancellation);
             await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: cancellation);
-            await using IAsyncEnumerator<Message> received = client.ConsumeAsync("t", new() { Start = StartPosition.Earliest }, cancellation).GetAsyncEnumerator(cancellation);
+            await using IAsyncEnumerator<Message> received = client
+                .ConsumeAsync("t", new() { Start = StartPosition.Earliest }, cancellation)
+                .GetAsyncEnumerator(cancellation);
             Task publishing = Task.Run(
                 async () =>
                 {
@@ -55,11 +60,15 @@ public sealed class TlsDeliveryTests
                     }
                     await producer.FlushAsync(cancellation);
                 },
-                cancellation);
+                cancellation
+            );
             for (int i = 0; i < Count; i++)
             {
                 Assert.True(await received.MoveNextAsync().AsTask().WaitAsync(Patience, cancellation));
-                Assert.Equal((i, 4 + (i % 700)), (BitConverter.ToInt32(received.Current.Body.Span), received.Current.Body.Length));
+                Assert.Equal(
+                    (i, 4 + (i % 700)),
+                    (BitConverter.ToInt32(received.Current.Body.Span), received.Current.Body.Length)
+                );
             }
             await publishing;
         }
@@ -73,17 +82,35 @@ public sealed class TlsDeliveryTests
     {
         await using TestServer server = await TestServer.StartAsync(o => o with { Tls = new() { SelfSigned = true } });
         string file = Path.Combine(server.Directory, "tls-self-signed.crt");
-        Assert.EndsWith($"&tls=true&ca={Uri.EscapeDataString(file)}", server.ConnectionString, StringComparison.Ordinal);
+        Assert.EndsWith(
+            $"&tls=true&ca={Uri.EscapeDataString(file)}",
+            server.ConnectionString,
+            StringComparison.Ordinal
+        );
         if (!OperatingSystem.IsWindows())
-            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Combine(server.Directory, "tls-self-signed.key")));
+        {
+            Assert.Equal(
+                UnixFileMode.UserRead | UnixFileMode.UserWrite,
+                File.GetUnixFileMode(Path.Combine(server.Directory, "tls-self-signed.key"))
+            );
+        }
+
         string made = await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken);
         await server.RestartAsync();
         Assert.Equal(made, await File.ReadAllTextAsync(file, TestContext.Current.CancellationToken));
         foreach (string host in (string[])["127.0.0.1", "localhost"])
         {
-            await using var client = new LightQClient(LightQClientOptions.Parse(server.ConnectionString) with { Host = host });
+            await using var client = new LightQClient(
+                LightQClientOptions.Parse(server.ConnectionString) with
+                {
+                    Host = host,
+                }
+            );
             await client.ConnectAsync(TestContext.Current.CancellationToken);
-            await client.Topics.CreateAsync(new TopicSpec(host) { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
+            await client.Topics.CreateAsync(
+                new TopicSpec(host) { Kind = TopicKind.Transient },
+                TestContext.Current.CancellationToken
+            );
         }
     }
 
@@ -97,6 +124,10 @@ public sealed class TlsDeliveryTests
         client.GoingAway += (_, e) => going.TrySetResult(e.Message);
         await client.ConnectAsync(TestContext.Current.CancellationToken);
         await server.Server.StopAsync();
-        Assert.Contains("stopping", await going.Task.WaitAsync(Patience, TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "stopping",
+            await going.Task.WaitAsync(Patience, TestContext.Current.CancellationToken),
+            StringComparison.Ordinal
+        );
     }
 }

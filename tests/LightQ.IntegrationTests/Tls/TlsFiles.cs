@@ -33,15 +33,16 @@ internal sealed class TlsFiles : IDisposable
         TestServer.StartAsync(o => configure is null ? o with { Tls = Options } : configure(o with { Tls = Options }));
 
     /// <summary>What a client of that server needs.</summary>
-    public LightQClientOptions ClientOptions(TestServer server) => new()
-    {
-        Host = "127.0.0.1",
-        DataPort = server.DataPort,
-        ControlPort = server.ControlPort,
-        Tls = true,
-        CertificateAuthorityFile = CaFile,
-        ReconnectDelay = TimeSpan.FromMilliseconds(10),
-    };
+    public LightQClientOptions ClientOptions(TestServer server) =>
+        new()
+        {
+            Host = "127.0.0.1",
+            DataPort = server.DataPort,
+            ControlPort = server.ControlPort,
+            Tls = true,
+            CertificateAuthorityFile = CaFile,
+            ReconnectDelay = TimeSpan.FromMilliseconds(10),
+        };
 
     /// <summary>The same with a certificate of the client's own.</summary>
     public LightQClientOptions ClientOptions(TestServer server, TestCertificate own)

@@ -7,7 +7,9 @@ using Xunit;
 
 namespace LightQ.IntegrationTests.Tls;
 
-/// <summary>S4: each way in which TLS fails is one clear line on both sides, on the data plane and on the control plane.</summary>
+/// <summary>
+/// S4: each way in which TLS fails is one clear line on both sides, on the data plane and on the control plane.
+/// </summary>
 [Trait("Fault", "S4")]
 public sealed class TlsRefusalTests
 {
@@ -23,23 +25,51 @@ public sealed class TlsRefusalTests
         string ca = files.Write("other.crt", other.Pem);
         await using TestServer server = await files.StartServerAsync();
         await RefusedAsync(
-            files.ClientOptions(server) with { CertificateAuthorityFile = ca, ReceiveMode = mode },
-            $"does not come from an authority in '{ca}'; it was issued by CN=Test authority");
-        await RefusedAsync(files.ClientOptions(server) with { CertificateAuthorityFile = null, ReceiveMode = mode }, "does not come from an authority that this machine trusts");
+            files.ClientOptions(server) with
+            {
+                CertificateAuthorityFile = ca,
+                ReceiveMode = mode,
+            },
+            $"does not come from an authority in '{ca}'; it was issued by CN=Test authority"
+        );
+        await RefusedAsync(
+            files.ClientOptions(server) with
+            {
+                CertificateAuthorityFile = null,
+                ReceiveMode = mode,
+            },
+            "does not come from an authority that this machine trusts"
+        );
     }
 
     [Fact]
     public async Task A_limit_on_connections_is_no_fault_of_TLS_and_passes()
     {
         using var files = new TlsFiles();
-        await using TestServer server = await files.StartServerAsync(o => o with { DataPlane = new() { MaxConnections = 1 } });
+        await using TestServer server = await files.StartServerAsync(o =>
+            o with
+            {
+                DataPlane = new() { MaxConnections = 1 },
+            }
+        );
         var first = new LightQClient(files.ClientOptions(server));
         await first.ConnectAsync(TestContext.Current.CancellationToken);
         await using var refused = new LightQClient(files.ClientOptions(server));
-        Assert.Equal(ErrorCode.Unavailable, (await Assert.ThrowsAsync<LightQException>(() => refused.ConnectAsync(TestContext.Current.CancellationToken))).Code);
+        Assert.Equal(
+            ErrorCode.Unavailable,
+            (
+                await Assert.ThrowsAsync<LightQException>(() =>
+                    refused.ConnectAsync(TestContext.Current.CancellationToken)
+                )
+            ).Code
+        );
         await using var waiting = new LightQClient(files.ClientOptions(server) with { WaitForBroker = true });
         Task connecting = waiting.ConnectAsync(TestContext.Current.CancellationToken);
-        await Eventually.TrueAsync(() => server.Server.Limits.Refusals["DataPlane:MaxConnections"] >= 3, Patience, () => "it does not try again");
+        await Eventually.TrueAsync(
+            () => server.Server.Limits.Refusals["DataPlane:MaxConnections"] >= 3,
+            Patience,
+            () => "it does not try again"
+        );
 
         await first.DisposeAsync();
 
@@ -54,14 +84,27 @@ public sealed class TlsRefusalTests
         using var files = new TlsFiles();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        var options = new LightQClientOptions { Host = "127.0.0.1", DataPort = ((IPEndPoint)listener.LocalEndpoint).Port, Tls = true, CertificateAuthorityFile = files.CaFile, ReceiveMode = mode };
+        var options = new LightQClientOptions
+        {
+            Host = "127.0.0.1",
+            DataPort = ((IPEndPoint)listener.LocalEndpoint).Port,
+            Tls = true,
+            CertificateAuthorityFile = files.CaFile,
+            ReceiveMode = mode,
+        };
         await using var client = new LightQClient(options);
         Task connecting = client.ConnectAsync(TestContext.Current.CancellationToken);
         using (Socket accepted = await listener.AcceptSocketAsync(TestContext.Current.CancellationToken))
             accepted.LingerState = new LingerOption(enable: true, seconds: 0);
-        LightQException error = await Assert.ThrowsAsync<LightQException>(() => connecting.WaitAsync(Patience, TestContext.Current.CancellationToken));
+        LightQException error = await Assert.ThrowsAsync<LightQException>(() =>
+            connecting.WaitAsync(Patience, TestContext.Current.CancellationToken)
+        );
         Assert.Equal(ErrorCode.Unavailable, error.Code);
-        Assert.Contains("closed the connection before the TLS handshake was done: it stops, or has met a limit on connections", error.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "closed the connection before the TLS handshake was done: it stops, or has met a limit on connections",
+            error.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -100,15 +143,29 @@ public sealed class TlsRefusalTests
         {
             CancellationToken cancellation = TestContext.Current.CancellationToken;
             LightQException error = await Assert.ThrowsAsync<LightQException>(() => client.ConnectAsync(cancellation));
-            Assert.Equal((ErrorCode.TlsFailed, "This port speaks TLS, and the client does not: connect with ?tls=true."), (error.Code, error.Message));
+            Assert.Equal(
+                (ErrorCode.TlsFailed, "This port speaks TLS, and the client does not: connect with ?tls=true."),
+                (error.Code, error.Message)
+            );
             error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.GetAsync("t", cancellation));
             Assert.Equal(ErrorCode.Unavailable, error.Code); // It may as well be some other server.
-            Assert.Contains("is TLS on at both ends or at neither (tls=true)?", error.Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "is TLS on at both ends or at neither (tls=true)?",
+                error.Message,
+                StringComparison.Ordinal
+            );
         }
         await LoggedAsync(server, "spoke in the clear on a port that speaks TLS", 2);
-        using HttpResponseMessage web = await server.Web.GetAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken);
+        using HttpResponseMessage web = await server.Web.GetAsync(
+            new Uri("/healthz/live", UriKind.Relative),
+            TestContext.Current.CancellationToken
+        );
         Assert.Equal(400, (int)web.StatusCode);
-        Assert.Contains("https", await web.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "https",
+            await web.Content.ReadAsStringAsync(TestContext.Current.CancellationToken),
+            StringComparison.Ordinal
+        );
         await LoggedAsync(server, "spoke in the clear on a port that speaks TLS", 3);
     }
 
@@ -128,8 +185,17 @@ public sealed class TlsRefusalTests
         await using TestServer server = await files.StartServerAsync();
         LightQClientOptions web = files.ClientOptions(server) with { ControlPort = server.WebPort };
         await using var client = new LightQClient(web);
-        LightQException error = await Assert.ThrowsAsync<LightQException>(() => client.Topics.GetAsync("t", TestContext.Current.CancellationToken));
-        Assert.Equal((ErrorCode.TlsFailed, $"What answers at {web} does not speak HTTP/2 as gRPC needs it: is control=PORT the broker's control port?"), (error.Code, error.Message));
+        LightQException error = await Assert.ThrowsAsync<LightQException>(() =>
+            client.Topics.GetAsync("t", TestContext.Current.CancellationToken)
+        );
+        Assert.Equal(
+            (
+                ErrorCode.TlsFailed,
+                $"What answers at {web} does not speak HTTP/2 as gRPC needs it: is control=PORT the broker's control "
+                    + $"port?"
+            ),
+            (error.Code, error.Message)
+        );
     }
 
     [Theory]
@@ -147,12 +213,21 @@ public sealed class TlsRefusalTests
     [InlineData(false, -1, 1, "is not from an authority that this broker trusts")]
     [InlineData(true, -3, -1, "has expired or is not valid yet")]
     [InlineData(true, 1, 3, "has expired or is not valid yet")]
-    public async Task A_client_certificate_that_is_not_valid_is_refused(bool ofTheAuthority, int firstDay, int lastDay, string reason)
+    public async Task A_client_certificate_that_is_not_valid_is_refused(
+        bool ofTheAuthority,
+        int firstDay,
+        int lastDay,
+        string reason
+    )
     {
         using var files = new TlsFiles();
         using var other = new TestAuthority("Someone else");
         await using TestServer server = await RequireAsync(files);
-        using TestCertificate own = (ofTheAuthority ? files.Authority : other).IssueClient("intruder", firstDay: firstDay, lastDay: lastDay);
+        using TestCertificate own = (ofTheAuthority ? files.Authority : other).IssueClient(
+            "intruder",
+            firstDay: firstDay,
+            lastDay: lastDay
+        );
         await RefusedAsync(files.ClientOptions(server, own), "client certificate");
         await LoggedAsync(server, $"the client certificate CN=intruder, O=Test {reason}", 2);
     }
@@ -164,7 +239,10 @@ public sealed class TlsRefusalTests
         await using TestServer server = await RequireAsync(files);
         using TestCertificate own = files.Authority.IssueClient("orders");
         await using var client = new LightQClient(files.ClientOptions(server, own));
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Transient },
+            TestContext.Current.CancellationToken
+        );
         await client.ConnectAsync(TestContext.Current.CancellationToken);
     }
 
@@ -172,18 +250,64 @@ public sealed class TlsRefusalTests
     public async Task Files_of_a_client_that_cannot_be_used_are_named_before_it_connects()
     {
         using var files = new TlsFiles();
-        using TestCertificate one = files.Authority.IssueClient("one"), other = files.Authority.IssueClient("other");
-        string own = files.Write("one.crt", one.Pem), key = files.Write("other.key", other.KeyPem), secret = files.Write("secret.key", one.EncryptedKeyPem("p")), text = files.Write("text", "hello");
+        using TestCertificate one = files.Authority.IssueClient("one"),
+            other = files.Authority.IssueClient("other");
+        string own = files.Write("one.crt", one.Pem),
+            key = files.Write("other.key", other.KeyPem),
+            secret = files.Write("secret.key", one.EncryptedKeyPem("p")),
+            text = files.Write("text", "hello");
         var options = new LightQClientOptions { Tls = true };
         (LightQClientOptions Options, string Words)[] cases =
         [
-            (options with { CertificateAuthorityFile = "/missing/ca.crt" }, "ca: the file '/missing/ca.crt' does not exist."),
+            (
+                options with
+                {
+                    CertificateAuthorityFile = "/missing/ca.crt",
+                },
+                "ca: the file '/missing/ca.crt' does not exist."
+            ),
             (options with { CertificateAuthorityFile = text }, $"ca: the file '{text}' holds no certificate in PEM."),
-            (options with { ClientCertificateFile = own }, $"key: the file '{own}' holds no private key in PEM: name the file that does with key=FILE."),
-            (options with { ClientCertificateFile = own, ClientKeyFile = text }, $"key: the file '{text}' holds no private key in PEM."),
-            (options with { ClientCertificateFile = own, ClientKeyFile = key }, $"key: the file '{key}' holds a private key that is damaged, or does not go with the certificate in '{own}'."),
-            (options with { ClientCertificateFile = own, ClientKeyFile = secret }, $"key: the file '{secret}' holds a private key with a password, which clients do not take: 'openssl pkey' writes it without."),
-            (options with { ClientCertificateFile = own, ClientKeyFile = "/missing/key" }, "key: the file '/missing/key' cannot be read."),
+            (
+                options with
+                {
+                    ClientCertificateFile = own,
+                },
+                $"key: the file '{own}' holds no private key in PEM: name the file that does with key=FILE."
+            ),
+            (
+                options with
+                {
+                    ClientCertificateFile = own,
+                    ClientKeyFile = text,
+                },
+                $"key: the file '{text}' holds no private key in PEM."
+            ),
+            (
+                options with
+                {
+                    ClientCertificateFile = own,
+                    ClientKeyFile = key,
+                },
+                $"key: the file '{key}' holds a private key that is damaged, or does not go with the certificate in "
+                    + $"'{own}'."
+            ),
+            (
+                options with
+                {
+                    ClientCertificateFile = own,
+                    ClientKeyFile = secret,
+                },
+                $"key: the file '{secret}' holds a private key with a password, which clients do not take: 'openssl "
+                    + $"pkey' writes it without."
+            ),
+            (
+                options with
+                {
+                    ClientCertificateFile = own,
+                    ClientKeyFile = "/missing/key",
+                },
+                "key: the file '/missing/key' cannot be read."
+            ),
         ];
         foreach ((LightQClientOptions wrong, string words) in cases)
         {
@@ -193,7 +317,9 @@ public sealed class TlsRefusalTests
         await using TestServer server = await files.StartServerAsync();
         await using var client = new LightQClient(files.ClientOptions(server));
         File.Delete(files.CaFile);
-        LightQException later = await Assert.ThrowsAsync<LightQException>(() => client.ConnectAsync(TestContext.Current.CancellationToken));
+        LightQException later = await Assert.ThrowsAsync<LightQException>(() =>
+            client.ConnectAsync(TestContext.Current.CancellationToken)
+        );
         Assert.Equal(ErrorCode.InvalidArgument, later.Code);
     }
 
@@ -206,7 +332,8 @@ public sealed class TlsRefusalTests
         Assert.Equal((78, $"Tls:KeyFile: '{files.KeyFile}' does not exist."), (error.ExitCode, error.Message));
     }
 
-    private static Task<TestServer> RequireAsync(TlsFiles files) => files.StartServerAsync(o => o with { Tls = files.Options with { ClientCaFile = files.CaFile } });
+    private static Task<TestServer> RequireAsync(TlsFiles files) =>
+        files.StartServerAsync(o => o with { Tls = files.Options with { ClientCaFile = files.CaFile } });
 
     /// <summary>Both planes refuse with the code and a single line that has these words.</summary>
     private static async Task RefusedAsync(LightQClientOptions options, string words)
@@ -215,7 +342,9 @@ public sealed class TlsRefusalTests
         CancellationToken cancellation = TestContext.Current.CancellationToken;
         foreach (Task attempt in (Task[])[client.ConnectAsync(cancellation), client.Topics.GetAsync("t", cancellation)])
         {
-            LightQException error = await Assert.ThrowsAsync<LightQException>(() => attempt.WaitAsync(Patience, cancellation));
+            LightQException error = await Assert.ThrowsAsync<LightQException>(() =>
+                attempt.WaitAsync(Patience, cancellation)
+            );
             Assert.Contains(words, error.Message, StringComparison.Ordinal);
             Assert.DoesNotContain('\n', error.Message);
             Assert.Equal(ErrorCode.TlsFailed, error.Code);
@@ -226,7 +355,11 @@ public sealed class TlsRefusalTests
     /// <summary>The server has said it so often, and each time in one line.</summary>
     private static async Task LoggedAsync(TestServer server, string words, int times)
     {
-        await Eventually.TrueAsync(() => Count() >= times, Patience, () => $"\"{words}\" {Count()} times in:\n{string.Join('\n', server.Log.Lines.Select(l => l.Message))}");
+        await Eventually.TrueAsync(
+            () => Count() >= times,
+            Patience,
+            () => $"\"{words}\" {Count()} times in:\n{string.Join('\n', server.Log.Lines.Select(l => l.Message))}"
+        );
         Assert.Equal(times, Count());
         Assert.Empty(server.Log.Errors);
 

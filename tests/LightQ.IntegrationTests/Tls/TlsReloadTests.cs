@@ -19,8 +19,14 @@ public sealed class TlsReloadTests
         await using var client = new LightQClient(files.ClientOptions(server));
         var states = new List<ConnectionState>();
         client.ConnectionStateChanged += (_, e) => states.Add(e.State);
-        await client.Topics.CreateAsync(new TopicSpec("t") { Kind = TopicKind.Transient }, TestContext.Current.CancellationToken);
-        await using Producer producer = await client.CreateProducerAsync("t", cancellationToken: TestContext.Current.CancellationToken);
+        await client.Topics.CreateAsync(
+            new TopicSpec("t") { Kind = TopicKind.Transient },
+            TestContext.Current.CancellationToken
+        );
+        await using Producer producer = await client.CreateProducerAsync(
+            "t",
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         string before = await ShownAsync(server.DataPort);
 
         using TestCertificate next = files.Authority.IssueServer();
@@ -30,7 +36,10 @@ public sealed class TlsReloadTests
         foreach (int port in (int[])[server.DataPort, server.ControlPort, server.WebPort])
             Assert.Equal(next.Certificate.Thumbprint, await ShownAsync(port));
         Assert.NotEqual(before, next.Certificate.Thumbprint);
-        await producer.PublishAsync("still there"u8.ToArray(), cancellationToken: TestContext.Current.CancellationToken);
+        await producer.PublishAsync(
+            "still there"u8.ToArray(),
+            cancellationToken: TestContext.Current.CancellationToken
+        );
         Assert.DoesNotContain(ConnectionState.Reconnecting, states);
 
         File.WriteAllText(files.KeyFile, "no key");
@@ -45,7 +54,15 @@ public sealed class TlsReloadTests
         using var files = new TlsFiles();
         await using TestServer server = await files.StartServerAsync();
         using HttpClient web = Web(files, server);
-        Assert.Equal("live", (await web.GetStringAsync(new Uri("/healthz/live", UriKind.Relative), TestContext.Current.CancellationToken)).Trim());
+        Assert.Equal(
+            "live",
+            (
+                await web.GetStringAsync(
+                    new Uri("/healthz/live", UriKind.Relative),
+                    TestContext.Current.CancellationToken
+                )
+            ).Trim()
+        );
     }
 
     [Fact]
@@ -54,10 +71,25 @@ public sealed class TlsReloadTests
         using var files = new TlsFiles(a => a.IssueServer(firstDay: -10)); // Until tomorrow.
         await using TestServer server = await files.StartServerAsync();
         using HttpClient web = Web(files, server);
-        string metrics = await web.GetStringAsync(new Uri("/metrics", UriKind.Relative), TestContext.Current.CancellationToken);
+        string metrics = await web.GetStringAsync(
+            new Uri("/metrics", UriKind.Relative),
+            TestContext.Current.CancellationToken
+        );
         using X509Certificate2 certificate = X509CertificateLoader.LoadCertificateFromFile(files.CertificateFile);
-        Assert.Contains($"lightq_tls_certificate_end_seconds {new DateTimeOffset(certificate.NotAfter).ToUnixTimeSeconds()}\n", metrics, StringComparison.Ordinal);
-        await Eventually.TrueAsync(() => server.Log.Lines.Any(l => l.Level == LogLevel.Warning && l.Message.StartsWith("The certificate CN=broker ends on", StringComparison.Ordinal)), TimeSpan.FromSeconds(30), () => "it was not told");
+        Assert.Contains(
+            $"lightq_tls_certificate_end_seconds {new DateTimeOffset(certificate.NotAfter).ToUnixTimeSeconds()}\n",
+            metrics,
+            StringComparison.Ordinal
+        );
+        await Eventually.TrueAsync(
+            () =>
+                server.Log.Lines.Any(l =>
+                    l.Level == LogLevel.Warning
+                    && l.Message.StartsWith("The certificate CN=broker ends on", StringComparison.Ordinal)
+                ),
+            TimeSpan.FromSeconds(30),
+            () => "it was not told"
+        );
     }
 
     [Fact]
@@ -67,9 +99,17 @@ public sealed class TlsReloadTests
         await using TestServer server = await files.StartServerAsync();
         await server.CreateTopicAsync("test");
         using HttpClient web = Web(files, server);
-        using var request = new StringContent($$"""{"cmd": "join", "connection_type": "zmq", "type": "pub", "topic": "test", "user_id": "admin", "password": "{{server.AdminPassword}}"}""");
-        using HttpResponseMessage answer = await web.PostAsync(new Uri("/admin", UriKind.Relative), request, TestContext.Current.CancellationToken);
-        using JsonDocument joined = JsonDocument.Parse(await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+        using var request = new StringContent(
+            $$"""{"cmd": "join", "connection_type": "zmq", "type": "pub", "topic": "test", "user_id": "admin", "password": "{{server.AdminPassword}}"}"""
+        );
+        using HttpResponseMessage answer = await web.PostAsync(
+            new Uri("/admin", UriKind.Relative),
+            request,
+            TestContext.Current.CancellationToken
+        );
+        using JsonDocument joined = JsonDocument.Parse(
+            await answer.Content.ReadAsStringAsync(TestContext.Current.CancellationToken)
+        );
         var options = LightQClientOptions.Parse(joined.RootElement.GetProperty("bind_uri").GetString()!);
         Assert.True(options.Tls);
         await using var client = new LightQClient(options with { CertificateAuthorityFile = files.CaFile });
@@ -78,7 +118,17 @@ public sealed class TlsReloadTests
 
     private static HttpClient Web(TlsFiles files, TestServer server)
     {
-        var handler = new SocketsHttpHandler { SslOptions = new() { CertificateChainPolicy = new() { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck } } };
+        var handler = new SocketsHttpHandler
+        {
+            SslOptions = new()
+            {
+                CertificateChainPolicy = new()
+                {
+                    TrustMode = X509ChainTrustMode.CustomRootTrust,
+                    RevocationMode = X509RevocationMode.NoCheck,
+                },
+            },
+        };
         handler.SslOptions.CertificateChainPolicy.CustomTrustStore.ImportFromPemFile(files.CaFile);
         return new HttpClient(handler) { BaseAddress = new Uri($"https://localhost:{server.WebPort}") };
     }
@@ -90,7 +140,12 @@ public sealed class TlsReloadTests
         await tcp.ConnectAsync("127.0.0.1", port, TestContext.Current.CancellationToken);
         string shown = "";
         using var tls = new SslStream(tcp.GetStream());
-        var options = new SslClientAuthenticationOptions { TargetHost = "localhost", RemoteCertificateValidationCallback = (_, certificate, _, _) => (shown = ((X509Certificate2)certificate!).Thumbprint).Length != 0 };
+        var options = new SslClientAuthenticationOptions
+        {
+            TargetHost = "localhost",
+            RemoteCertificateValidationCallback = (_, certificate, _, _) =>
+                (shown = ((X509Certificate2)certificate!).Thumbprint).Length != 0,
+        };
         await tls.AuthenticateAsClientAsync(options, TestContext.Current.CancellationToken);
         return shown;
     }

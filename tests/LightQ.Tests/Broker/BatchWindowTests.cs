@@ -8,7 +8,9 @@ using Xunit;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>A named producer has no more batches under way than the log remembers of it, whatever it knows of that.</summary>
+/// <summary>
+/// A named producer has no more batches under way than the log remembers of it, whatever it knows of that.
+/// </summary>
 public sealed class BatchWindowTests : EngineTest
 {
     private const int Most = ProtocolLimits.UnacknowledgedBatches;
@@ -111,7 +113,8 @@ public sealed class BatchWindowTests : EngineTest
 
     private ProducerStream Open(uint epoch) => OpenProducer(epoch, OpenNamed(epoch), epoch, window: LargeWindow);
 
-    private static byte[] Run(long sequence, int batches, uint epoch) => [.. Enumerable.Range(0, batches).SelectMany(i => Batch((ulong)(sequence + i), 1, 0, 42, epoch))];
+    private static byte[] Run(long sequence, int batches, uint epoch) =>
+        [.. Enumerable.Range(0, batches).SelectMany(i => Batch((ulong)(sequence + i), 1, 0, 42, epoch))];
 
     private static uint TakeOutput(ProducerStream producer, out AckRange[] ranges)
     {
@@ -127,7 +130,10 @@ public sealed class BatchWindowTests : EngineTest
             producer.OnEcho(echo);
     }
 
-    /// <summary>Sends what its window of bytes takes, reads acks now and then, and sends again whatever it has read no ack of when its connection was lost.</summary>
+    /// <summary>
+    /// Sends what its window of bytes takes, reads acks now and then, and sends again whatever it has read no ack of
+    /// when its connection was lost.
+    /// </summary>
     private sealed class Client(int batches)
     {
         private readonly Queue<(AckRange[] Ranges, uint Credit, uint Echo)> _wire = new();
@@ -176,8 +182,15 @@ public sealed class BatchWindowTests : EngineTest
                 {
                     if (range.Error == ErrorCode.WindowExceeded)
                         return false;
-                    if (range.Error != ErrorCode.None || range.BaseOffset != (long)range.FirstSequence || range.FirstSequence > (ulong)_read)
+                    if (
+                        range.Error != ErrorCode.None
+                        || range.BaseOffset != (long)range.FirstSequence
+                        || range.FirstSequence > (ulong)_read
+                    )
+                    {
                         Problem = $"{range} with acks read up to {_read}";
+                    }
+
                     _read = Math.Max(_read, (long)range.FirstSequence + range.Count);
                 }
                 if (sent.Echo != 0)

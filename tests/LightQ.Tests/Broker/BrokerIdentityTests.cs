@@ -35,7 +35,10 @@ public sealed class BrokerIdentityTests : IDisposable
         {
             byte[] bytes = [.. whole];
             bytes[bit / 8] ^= (byte)(1 << (bit % 8));
-            Assert.True(BrokerIdentity.Decode(bytes) is null, $"Bit {bit % 8} of byte {bit / 8} went unnoticed: {Encoding.Latin1.GetString(bytes)}");
+            Assert.True(
+                BrokerIdentity.Decode(bytes) is null,
+                $"Bit {bit % 8} of byte {bit / 8} went unnoticed: {Encoding.Latin1.GetString(bytes)}"
+            );
         }
     }
 
@@ -46,7 +49,9 @@ public sealed class BrokerIdentityTests : IDisposable
         byte[] bytes = File.ReadAllBytes(PathOf());
         bytes[5] ^= 1;
         File.WriteAllBytes(PathOf(), bytes);
-        DataDirectoryException error = Assert.Throws<DataDirectoryException>(() => BrokerIdentity.ReadOrCreate(_directory));
+        DataDirectoryException error = Assert.Throws<DataDirectoryException>(() =>
+            BrokerIdentity.ReadOrCreate(_directory)
+        );
         Assert.Contains(PathOf(), error.Message, StringComparison.Ordinal);
         Assert.Equal(bytes, File.ReadAllBytes(PathOf()));
         File.Delete(PathOf());

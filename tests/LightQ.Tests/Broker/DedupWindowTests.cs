@@ -33,7 +33,10 @@ public sealed class DedupWindowTests
         for (int i = 0; i < 5; i++)
             Add(window, $"{i}", i, Second);
         Assert.Equal(3, window.Count);
-        Assert.Equal([false, false, true, true, true], Enumerable.Range(0, 5).Select(i => Find(window, $"{i}", Second, out _)));
+        Assert.Equal(
+            [false, false, true, true, true],
+            Enumerable.Range(0, 5).Select(i => Find(window, $"{i}", Second, out _))
+        );
     }
 
     [Theory]
@@ -80,7 +83,8 @@ public sealed class DedupWindowTests
         {
             int most = random.Next(1, 5000);
             var window = new DedupWindow(TimeSpan.FromMicroseconds(random.Next(1, 20_000)), most);
-            long micros = (long)window.Window.TotalMicroseconds, now = 1;
+            long micros = (long)window.Window.TotalMicroseconds,
+                now = 1;
             var known = new Dictionary<string, (long Offset, long Time)>();
             var order = new Queue<(string Id, long Time)>();
             for (int step = 0; step < 20_000; step++)
@@ -91,7 +95,10 @@ public sealed class DedupWindowTests
                     Forget(known, order);
                 bool expected = known.TryGetValue(id, out (long Offset, long Time) entry);
                 bool found = Find(window, id, now, out long offset);
-                Assert.True(expected == found && (!found || offset == entry.Offset), $"LIGHTQ_SEED={seed}: round {round}, step {step}, {id}");
+                Assert.True(
+                    expected == found && (!found || offset == entry.Offset),
+                    $"LIGHTQ_SEED={seed}: round {round}, step {step}, {id}"
+                );
                 if (found)
                     continue;
                 window.Add(step, now);
@@ -122,7 +129,8 @@ public sealed class DedupWindowTests
             known.Remove(id);
     }
 
-    private static bool Find(DedupWindow window, string id, long now, out long offset) => window.TryFind(Encoding.UTF8.GetBytes(id), now, out offset);
+    private static bool Find(DedupWindow window, string id, long now, out long offset) =>
+        window.TryFind(Encoding.UTF8.GetBytes(id), now, out offset);
 
     private static void Add(DedupWindow window, string id, long offset, long now)
     {

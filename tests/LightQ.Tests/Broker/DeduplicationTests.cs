@@ -18,19 +18,21 @@ using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>Messages with ids on topics with a window: what is stored, what the acks say, and what a start finds again in a log as kill -9 leaves it.</summary>
+/// <summary>
+/// Messages with ids on topics with a window: what is stored, what the acks say, and what a start finds again in a log
+/// as kill -9 leaves it.
+/// </summary>
 public sealed class DeduplicationTests : IStreamOwner, IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60), Minute = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60),
+        Minute = TimeSpan.FromMinutes(1);
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-dedup").FullName;
     private readonly ManualTime _time = new();
     private uint _lastStream;
 
     uint IStreamOwner.ConnectionId => 1;
 
-    void IStreamOwner.Schedule(OutputStream stream)
-    {
-    }
+    void IStreamOwner.Schedule(OutputStream stream) { }
 
     public void Dispose() => Directory.Delete(_directory, recursive: true);
 
@@ -41,13 +43,22 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     {
         await using LightQBroker broker = await OpenAsync("a");
         Partition partition = Create(broker, kind);
-        ProducerStream producer = Open(broker), other = Open(broker);
+        ProducerStream producer = Open(broker),
+            other = Open(broker);
 
         Publish(producer, Batch("a", 0), Batch(null, 1), Batch("b", 2), Batch("a", 3), Batch("c", 4));
         Assert.Equal([Stored(0, 0, 3), Duplicate(3, 0), Stored(4, 3)], Acks(producer, 3));
         Publish(other, Batch("c", 0));
         Assert.Equal([Duplicate(0, 3)], Acks(other, 1));
-        Assert.Equal((4, 4, 2, 3), (partition.Log.EndOffset, partition.Counters.MessagesReceived, partition.Counters.Duplicates, partition.RememberedIds));
+        Assert.Equal(
+            (4, 4, 2, 3),
+            (
+                partition.Log.EndOffset,
+                partition.Counters.MessagesReceived,
+                partition.Counters.Duplicates,
+                partition.RememberedIds
+            )
+        );
 
         _time.Advance(Minute);
         Publish(other, Batch("c", 1));
@@ -71,7 +82,9 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         var files = new FaultyFileSystem(PlatformFileSystem.Choose());
         await using LightQBroker broker = await OpenAsync("a", files);
         Partition partition = Create(broker);
-        ProducerStream producer = Open(broker), other = Open(broker), hasty = Open(broker, ack: Durability.Memory);
+        ProducerStream producer = Open(broker),
+            other = Open(broker),
+            hasty = Open(broker, ack: Durability.Memory);
         Publish(producer, Batch(null, 0));
         await DurableAsync(partition);
         using var mayGoOn = new ManualResetEventSlim();
@@ -102,20 +115,28 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     [Fact]
     public async Task Of_many_producers_that_publish_the_same_ids_at_once_one_is_stored_of_each()
     {
-        const int Producers = 4, Messages = 500;
+        const int Producers = 4,
+            Messages = 500;
         await using LightQBroker broker = await OpenAsync("a");
         Partition partition = Create(broker);
-        ProducerStream[] producers = [.. Enumerable.Range(0, Producers).Select(_ => Open(broker, ack: Durability.Memory))];
-        List<AckRange>[] acks = await Task.WhenAll(producers.Select(producer => Task.Run(() =>
-        {
-            var ranges = new List<AckRange>();
-            for (int i = 0; i < Messages; i++)
-            {
-                Publish(producer, Batch($"{i}", (ulong)i));
-                ranges.AddRange(Acks(producer, 1));
-            }
-            return ranges;
-        })));
+        ProducerStream[] producers =
+        [
+            .. Enumerable.Range(0, Producers).Select(_ => Open(broker, ack: Durability.Memory)),
+        ];
+        List<AckRange>[] acks = await Task.WhenAll(
+            producers.Select(producer =>
+                Task.Run(() =>
+                {
+                    var ranges = new List<AckRange>();
+                    for (int i = 0; i < Messages; i++)
+                    {
+                        Publish(producer, Batch($"{i}", (ulong)i));
+                        ranges.AddRange(Acks(producer, 1));
+                    }
+                    return ranges;
+                })
+            )
+        );
         Assert.Equal(Messages, partition.Log.EndOffset);
         Assert.Equal(Messages, acks.Sum(a => a.Count(r => !r.IsDuplicate)));
         for (int i = 0; i < Messages; i++)
@@ -166,15 +187,25 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
                 }
             }
         }
-        Assert.True(Directory.GetFiles(PathOf("before"), "*.seg", SearchOption.AllDirectories).Count(p => p.Contains("topics", StringComparison.Ordinal)) > 3);
+        Assert.True(
+            Directory
+                .GetFiles(PathOf("before"), "*.seg", SearchOption.AllDirectories)
+                .Count(p => p.Contains("topics", StringComparison.Ordinal)) > 3
+        );
         var read = new HashSet<string>();
         var files = new FaultyFileSystem(PlatformFileSystem.Choose());
         files.Before = (operation, path) =>
         {
             lock (read)
             {
-                if (operation == "read" && path.EndsWith(".seg", StringComparison.Ordinal) && path.Contains("topics", StringComparison.Ordinal))
+                if (
+                    operation == "read"
+                    && path.EndsWith(".seg", StringComparison.Ordinal)
+                    && path.Contains("topics", StringComparison.Ordinal)
+                )
+                {
                     read.Add(path);
+                }
             }
         };
         await using LightQBroker again = await OpenAsync("before", files);
@@ -199,7 +230,10 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
             }
             DataDirectory.CopyAsKilled(PathOf("before"), PathOf("after"));
         }
-        string segment = Assert.Single(Directory.GetFiles(PathOf("after"), "*.seg", SearchOption.AllDirectories), p => p.Contains("topics", StringComparison.Ordinal));
+        string segment = Assert.Single(
+            Directory.GetFiles(PathOf("after"), "*.seg", SearchOption.AllDirectories),
+            p => p.Contains("topics", StringComparison.Ordinal)
+        );
         byte[] bytes = await File.ReadAllBytesAsync(segment, TestContext.Current.CancellationToken);
         bytes[bytes.AsSpan().IndexOf(Enumerable.Repeat((byte)0xA1, 16).ToArray())] ^= 1;
         await File.WriteAllBytesAsync(segment, bytes, TestContext.Current.CancellationToken);
@@ -257,7 +291,13 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     {
         await using LightQBroker broker = await OpenAsync("a");
         Create(broker);
-        foreach ((ulong sequence, ErrorCode expected) in new[] { (0UL, ErrorCode.SequenceOverlap), (3UL, ErrorCode.OutOfOrder) })
+        foreach (
+            (ulong sequence, ErrorCode expected) in new[]
+            {
+                (0UL, ErrorCode.SequenceOverlap),
+                (3UL, ErrorCode.OutOfOrder),
+            }
+        )
         {
             ProducerStream producer = Open(broker, $"p{sequence}", out ProducerOpenedFrame opened);
             Publish(producer, Batch($"first-{sequence}", 0, opened), Batch($"second-{sequence}", 1, opened));
@@ -273,7 +313,12 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         {
             Partition partition = Create(broker, window: 10 * Minute);
             ProducerStream producer = Open(broker);
-            Publish(producer, Batch("a", 0, dueAt: _time.GetUtcNow() + Minute), Batch("a", 1, dueAt: _time.GetUtcNow() + Minute), Batch("a", 2));
+            Publish(
+                producer,
+                Batch("a", 0, dueAt: _time.GetUtcNow() + Minute),
+                Batch("a", 1, dueAt: _time.GetUtcNow() + Minute),
+                Batch("a", 2)
+            );
             Assert.Equal([Stored(0, 0), Duplicate(1, 0), Duplicate(2, 0)], Acks(producer, 3));
             Assert.Equal(1, partition.DelayedMessages);
             _time.Advance(2 * Minute);
@@ -334,7 +379,8 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
             Publish(producer, Batch("a", 0));
             Task change = ChangeAsync(broker, Minute);
             broker.CreateTopic("other", new TopicSettings());
-            Task shorter = ChangeAsync(broker, Minute / 2), others = partition.Topic.IdsRead;
+            Task shorter = ChangeAsync(broker, Minute / 2),
+                others = partition.Topic.IdsRead;
             Assert.Equal((false, false, false), (change.IsCompleted, shorter.IsCompleted, others.IsCompleted));
             Publish(producer, Batch("b", 1), Batch("b", 2));
             Assert.Equal([Stored(0, 0) with { Count = 2 }, Duplicate(2, 1)], Acks(producer, 2));
@@ -396,19 +442,32 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         });
     }
 
-    private static AckRange Stored(ulong sequence, long offset, uint count = 1) => new(sequence, count, ErrorCode.None, offset);
+    private static AckRange Stored(ulong sequence, long offset, uint count = 1) =>
+        new(sequence, count, ErrorCode.None, offset);
 
-    private static AckRange Duplicate(ulong sequence, long offset) => new(sequence, 1, ErrorCode.None, offset, IsDuplicate: true);
+    private static AckRange Duplicate(ulong sequence, long offset) =>
+        new(sequence, 1, ErrorCode.None, offset, IsDuplicate: true);
 
-    private static Partition Create(LightQBroker broker, TopicKind kind = TopicKind.Durable, TimeSpan? window = null, int maxIds = 0) => broker.CreateTopic("t", new TopicSettings
-    {
-        Kind = kind,
-        MaxMessageBytes = 1024,
-        SegmentBytes = 1 << 19,
-        RingBytes = 1 << 19,
-        DedupWindow = window ?? Minute,
-        DedupMaxIds = maxIds,
-    }).Partitions[0];
+    private static Partition Create(
+        LightQBroker broker,
+        TopicKind kind = TopicKind.Durable,
+        TimeSpan? window = null,
+        int maxIds = 0
+    ) =>
+        broker
+            .CreateTopic(
+                "t",
+                new TopicSettings
+                {
+                    Kind = kind,
+                    MaxMessageBytes = 1024,
+                    SegmentBytes = 1 << 19,
+                    RingBytes = 1 << 19,
+                    DedupWindow = window ?? Minute,
+                    DedupMaxIds = maxIds,
+                }
+            )
+            .Partitions[0];
 
     private static Task ChangeAsync(LightQBroker broker, TimeSpan window)
     {
@@ -416,16 +475,35 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
         return broker.ChangeSettingsAsync(topic, topic.Settings with { DedupWindow = window });
     }
 
-    private static IEnumerable<byte[]> Named(ProducerOpenedFrame opened, params string[] ids) => ids.Select((id, sequence) => Batch(id, (ulong)sequence, opened, fill: (byte)sequence));
+    private static IEnumerable<byte[]> Named(ProducerOpenedFrame opened, params string[] ids) =>
+        ids.Select((id, sequence) => Batch(id, (ulong)sequence, opened, fill: (byte)sequence));
 
-    private static byte[] Batch(string? id, ulong sequence, ProducerOpenedFrame opened = default, int bodyBytes = 100, byte fill = 1, DateTimeOffset? dueAt = null)
+    private static byte[] Batch(
+        string? id,
+        ulong sequence,
+        ProducerOpenedFrame opened = default,
+        int bodyBytes = 100,
+        byte fill = 1,
+        DateTimeOffset? dueAt = null
+    )
     {
         var properties = new BatchProperties(dueAt is { } due ? UnixMicroseconds.From(due) : 0, 0, id);
         byte[] body = new byte[bodyBytes];
         body.AsSpan().Fill(fill);
         byte[] bytes = new byte[properties.HeaderLength + RecordWriter.SizeOf(bodyBytes) + 8];
         int length = RecordWriter.Write(bytes.AsSpan(properties.HeaderLength), body);
-        return bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, sequence), timestamp: 1)];
+        return bytes[
+            ..BatchWriter.Complete(
+                bytes,
+                length,
+                1,
+                length,
+                BatchCodec.None,
+                properties,
+                new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, sequence),
+                timestamp: 1
+            )
+        ];
     }
 
     private static void Publish(ProducerStream producer, params byte[][] batches)
@@ -448,7 +526,8 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
                 all.AddRange(ranges[..producer.TakeOutput(ranges).Ranges]);
                 return all.Count >= count;
             },
-            Patience);
+            Patience
+        );
         Assert.True(came, $"{all.Count} of {count} ranges came.");
         return all;
     }
@@ -456,15 +535,19 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     private static Task DurableAsync(Partition partition, long end = 0)
     {
         partition.FlushAndWake();
-        return GroupHost.EventuallyAsync(
-            () => partition.Log.DurableOffset == partition.Log.EndOffset && partition.Log.EndOffset >= end);
+        return GroupHost.EventuallyAsync(() =>
+            partition.Log.DurableOffset == partition.Log.EndOffset && partition.Log.EndOffset >= end
+        );
     }
 
     private static List<string> Ids(Partition partition)
     {
         using LogReader reader = partition.Log.OpenReader(StartKind.Earliest, 0, holds: false, static () => { });
         var ids = new List<string>();
-        while (reader.Cursor.Offset < partition.Log.ReadableOffset && reader.TryRead(1 << 16, out LentRun run, out _) == ReadResult.Run)
+        while (
+            reader.Cursor.Offset < partition.Log.ReadableOffset
+            && reader.TryRead(1 << 16, out LentRun run, out _) == ReadResult.Run
+        )
         {
             foreach (BatchView batch in new BatchRun(run.Memory.Span))
                 ids.Add(System.Text.Encoding.UTF8.GetString(batch.MessageId));
@@ -484,7 +567,12 @@ public sealed class DeduplicationTests : IStreamOwner, IDisposable
     }
 
     private ProducerStream Open(LightQBroker broker, Durability ack = Durability.Default) =>
-        broker.OpenProducer(this, Interlocked.Increment(ref _lastStream), new OpenProducerFrame("t", 0, ack, ""), out _);
+        broker.OpenProducer(
+            this,
+            Interlocked.Increment(ref _lastStream),
+            new OpenProducerFrame("t", 0, ack, ""),
+            out _
+        );
 
     private ProducerStream Open(LightQBroker broker, string name, out ProducerOpenedFrame opened) =>
         broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("t", 0, Durability.Default, name), out opened);

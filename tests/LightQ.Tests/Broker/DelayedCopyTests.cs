@@ -16,11 +16,16 @@ using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>Delayed batches that retention would have to wait for are copied to the end of their log, and what is delivered stays exactly that: every one, once.</summary>
+/// <summary>
+/// Delayed batches that retention would have to wait for are copied to the end of their log, and what is delivered
+/// stays exactly that: every one, once.
+/// </summary>
 public sealed class DelayedCopyTests : IDisposable
 {
-    private const int Body = 1000, Segment = 1 << 19;
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60), LongDelay = TimeSpan.FromDays(300);
+    private const int Body = 1000,
+        Segment = 1 << 19;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60),
+        LongDelay = TimeSpan.FromDays(300);
 
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-copies").FullName;
     private readonly ManualTime _time = new();
@@ -40,7 +45,10 @@ public sealed class DelayedCopyTests : IDisposable
             for (int plain = 0; plain < 300; plain++)
                 Publish(partition);
         }
-        await TendAsync(() => partition.Log.StoredBytes <= (1 << 20) + (2 * Segment), () => $"{partition.Log.StoredBytes} bytes are kept");
+        await TendAsync(
+            () => partition.Log.StoredBytes <= (1 << 20) + (2 * Segment),
+            () => $"{partition.Log.StoredBytes} bytes are kept"
+        );
         Assert.Equal(Delayed, partition.DelayedMessages);
         long end = partition.Log.EndOffset;
         Assert.InRange(end, Delayed * 301, (Delayed * 301) + (2 * Delayed)); // None was copied more often than need be.
@@ -80,19 +88,29 @@ public sealed class DelayedCopyTests : IDisposable
                         states.Enqueue(state);
                     }
                 };
-                await TendAsync(() => partition.Log.StoredBytes <= 3 * Segment && partition.Log.StartOffset > 0, () => $"{partition.Log.StoredBytes} bytes are kept");
+                await TendAsync(
+                    () => partition.Log.StoredBytes <= 3 * Segment && partition.Log.StartOffset > 0,
+                    () => $"{partition.Log.StoredBytes} bytes are kept"
+                );
                 files.Before = static (_, _) => { };
             }
             _time.Advance(LongDelay);
-            int both = 0, moved = 0;
+            int both = 0,
+                moved = 0;
             foreach (string state in states)
             {
                 await using LightQBroker broker = await OpenAsync(state);
                 Partition partition = broker.GetTopic("t").Partitions[0];
-                (both, moved) = (both + (partition.Log.StartOffset == 0 ? 1 : 0), moved + (partition.Log.StartOffset > 0 ? 1 : 0));
+                (both, moved) = (
+                    both + (partition.Log.StartOffset == 0 ? 1 : 0),
+                    moved + (partition.Log.StartOffset > 0 ? 1 : 0)
+                );
                 Assert.Equal(Enumerable.Range(0, Delayed).Select(i => i * 301), await DeliveredAsync(partition, 0));
             }
-            Assert.True(both > 0 && moved > 0, $"{states.Count} states, {both} in front of the move of the log's start and {moved} behind it");
+            Assert.True(
+                both > 0 && moved > 0,
+                $"{states.Count} states, {both} in front of the move of the log's start and {moved} behind it"
+            );
         }
         finally
         {
@@ -119,7 +137,10 @@ public sealed class DelayedCopyTests : IDisposable
         }
         await using LightQBroker last = await OpenAsync(_directory);
         partition = last.GetTopic("t").Partitions[0];
-        (long Offset, int Number, long DueAt, long Origin) copy = Assert.Single(Read(partition, partition.Log.StartOffset), b => b.DueAt != 0 && b.Offset == partition.Delays!.FirstOffset);
+        (long Offset, int Number, long DueAt, long Origin) copy = Assert.Single(
+            Read(partition, partition.Log.StartOffset),
+            b => b.DueAt != 0 && b.Offset == partition.Delays!.FirstOffset
+        );
         Assert.Equal((0, 0L), (copy.Number, copy.Origin));
         Assert.True(copy.Offset > 8000, $"The newest copy is at {copy.Offset}.");
         _time.Advance(LongDelay);
@@ -139,7 +160,11 @@ public sealed class DelayedCopyTests : IDisposable
                 Publish(partition);
             Publish(partition, LongDelay + TimeSpan.FromSeconds(1)); // In another segment.
             Assert.True(SpinWait.SpinUntil(() => partition.Log.DurableOffset == partition.Log.EndOffset, Patience));
-            first = Directory.GetFiles(_directory, "*.seg", SearchOption.AllDirectories).Where(path => path.Contains("topics", StringComparison.Ordinal)).Order().First();
+            first = Directory
+                .GetFiles(_directory, "*.seg", SearchOption.AllDirectories)
+                .Where(path => path.Contains("topics", StringComparison.Ordinal))
+                .Order()
+                .First();
         }
         await using (LightQBroker broker = await OpenAsync(_directory, files))
         {
@@ -151,7 +176,10 @@ public sealed class DelayedCopyTests : IDisposable
                     throw new StorageIOException(operation, path, 5);
             };
             _time.Advance(LongDelay + TimeSpan.FromSeconds(2));
-            await TendAsync(() => partition.DelayedMessages == 1 && partition.Log.ReadableOffset > end, () => $"{partition.DelayedMessages} messages wait");
+            await TendAsync(
+                () => partition.DelayedMessages == 1 && partition.Log.ReadableOffset > end,
+                () => $"{partition.DelayedMessages} messages wait"
+            );
             Assert.Equal([1501], Read(partition, end).Select(b => b.Number));
             files.Before = static (_, _) => { };
             Assert.Equal([1501, 0], await DeliveredAsync(partition, end));
@@ -187,7 +215,10 @@ public sealed class DelayedCopyTests : IDisposable
         for (int i = 0; i < 2000; i++)
             Publish(partition);
         _time.Advance(TimeSpan.FromHours(2));
-        await TendAsync(() => partition.Log.StoredBytes <= Segment, () => $"{partition.Log.StoredBytes} bytes are kept");
+        await TendAsync(
+            () => partition.Log.StoredBytes <= Segment,
+            () => $"{partition.Log.StoredBytes} bytes are kept"
+        );
         Assert.Equal(2002, partition.Log.EndOffset);
         for (int i = 0; i < 100; i++)
         {
@@ -240,7 +271,11 @@ public sealed class DelayedCopyTests : IDisposable
         Assert.Equal(ErrorCode.None, Check());
         Publish(partition, TimeSpan.FromMinutes(1));
         Assert.Equal(ErrorCode.ResourceExhausted, Check());
-        Assert.Contains("retention_bytes, 3000", partition.Delays!.Describe(ErrorCode.ResourceExhausted), StringComparison.Ordinal);
+        Assert.Contains(
+            "retention_bytes, 3000",
+            partition.Delays!.Describe(ErrorCode.ResourceExhausted),
+            StringComparison.Ordinal
+        );
         _time.Advance(TimeSpan.FromMinutes(2));
         Assert.True(SpinWait.SpinUntil(() => Check() == ErrorCode.None, Patience));
 
@@ -257,8 +292,21 @@ public sealed class DelayedCopyTests : IDisposable
         }
     }
 
-    private static Partition Create(LightQBroker broker, long retentionBytes, TimeSpan retentionAge = default) => broker.CreateTopic(
-        "t", new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024, SegmentBytes = Segment, RingBytes = Segment, RetentionBytes = retentionBytes, RetentionAge = retentionAge }).Partitions[0];
+    private static Partition Create(LightQBroker broker, long retentionBytes, TimeSpan retentionAge = default) =>
+        broker
+            .CreateTopic(
+                "t",
+                new TopicSettings
+                {
+                    Kind = TopicKind.Durable,
+                    MaxMessageBytes = 1024,
+                    SegmentBytes = Segment,
+                    RingBytes = Segment,
+                    RetentionBytes = retentionBytes,
+                    RetentionAge = retentionAge,
+                }
+            )
+            .Partitions[0];
 
     /// <summary>Publishes more than the topic keeps, and has what is too much removed.</summary>
     private async Task FillAndTendAsync(Partition partition)
@@ -266,7 +314,10 @@ public sealed class DelayedCopyTests : IDisposable
         long first = partition.Log.EndOffset;
         for (int i = 0; i < 2000; i++)
             Publish(partition);
-        await TendAsync(() => partition.Log.StartOffset > first, () => $"The log begins at {partition.Log.StartOffset}, not behind {first}.");
+        await TendAsync(
+            () => partition.Log.StartOffset > first,
+            () => $"The log begins at {partition.Log.StartOffset}, not behind {first}."
+        );
         Assert.Equal(1, partition.DelayedMessages);
     }
 
@@ -291,15 +342,22 @@ public sealed class DelayedCopyTests : IDisposable
         var properties = new BatchProperties(dueAt == default ? 0 : UnixMicroseconds.From(dueAt), 0);
         byte[] bytes = new byte[properties.HeaderLength + RecordWriter.SizeOf(Body) + 8];
         int length = RecordWriter.Write(bytes.AsSpan(properties.HeaderLength), body);
-        return bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, default, timestamp: 1)];
+        return bytes[
+            ..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, default, timestamp: 1)
+        ];
     }
 
     /// <summary>Waits until nothing waits any more.</summary>
     /// <returns>The numbers of what was delivered from an offset on, in its order.</returns>
     private async Task<IEnumerable<int>> DeliveredAsync(Partition partition, long from)
     {
-        await TendAsync(() => partition.DelayedMessages == 0 && partition.Log.ReadableOffset == partition.Log.EndOffset, () => $"{partition.DelayedMessages} messages wait");
-        return Read(partition, Math.Max(from, partition.Log.StartOffset)).Where(b => b is { DueAt: 0, Origin: >= 0 }).Select(b => b.Number);
+        await TendAsync(
+            () => partition.DelayedMessages == 0 && partition.Log.ReadableOffset == partition.Log.EndOffset,
+            () => $"{partition.DelayedMessages} messages wait"
+        );
+        return Read(partition, Math.Max(from, partition.Log.StartOffset))
+            .Where(b => b is { DueAt: 0, Origin: >= 0 })
+            .Select(b => b.Number);
     }
 
     private static List<(long Offset, int Number, long DueAt, long Origin)> Read(Partition partition, long from)
@@ -318,14 +376,24 @@ public sealed class DelayedCopyTests : IDisposable
                     foreach (BatchView batch in new BatchRun(run.Memory.Span))
                     {
                         foreach (RecordView record in batch.Records)
-                            found.Add((batch.BaseOffset, BinaryPrimitives.ReadInt32LittleEndian(record.Body), batch.DueAt, batch.OriginOffset));
+                        {
+                            found.Add(
+                                (
+                                    batch.BaseOffset,
+                                    BinaryPrimitives.ReadInt32LittleEndian(record.Body),
+                                    batch.DueAt,
+                                    batch.OriginOffset
+                                )
+                            );
+                        }
                     }
                     reader.MoveTo(run.End);
                     break;
                 case ReadResult.Pending:
                     Assert.True(ready.Wait(Patience));
                     break;
-                case ReadResult.Gap: // Housekeeping goes on beside the test. What it may not remove would be missed by the caller.
+                // Housekeeping goes on beside the test. What it may not remove would be missed by the caller.
+                case ReadResult.Gap:
                     break;
                 default:
                     Assert.Fail($"The log could not be read at {reader.Cursor.Offset}, before {end}: {result}.");

@@ -50,7 +50,8 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
     private protected SpillStore Spills { get; set; }
 
     /// <summary>Files of spills that exist now.</summary>
-    private protected string[] SpillFiles => Directory.Exists(_spillDirectory) ? Directory.GetFiles(_spillDirectory) : [];
+    private protected string[] SpillFiles =>
+        Directory.Exists(_spillDirectory) ? Directory.GetFiles(_spillDirectory) : [];
 
     void IStreamOwner.Schedule(OutputStream stream) => _scheduled.Enqueue(stream);
 
@@ -61,9 +62,16 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         GC.SuppressFinalize(this);
     }
 
-    private protected SpillStore OpenSpills(SpillOptions options, bool ownThread = false) => new(_spillDirectory, Disk, options, ownThread);
+    private protected SpillStore OpenSpills(SpillOptions options, bool ownThread = false) =>
+        new(_spillDirectory, Disk, options, ownThread);
 
-    private protected static byte[] Batch(ulong sequence, int records, int bodyBytes = 100, ulong producerId = 0, uint epoch = 0)
+    private protected static byte[] Batch(
+        ulong sequence,
+        int records,
+        int bodyBytes = 100,
+        ulong producerId = 0,
+        uint epoch = 0
+    )
     {
         byte[] bytes = new byte[BatchLayout.HeaderSize + (records * RecordWriter.SizeOf(bodyBytes)) + 8];
         byte[] body = new byte[bodyBytes];
@@ -73,13 +81,34 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
             body.AsSpan().Fill((byte)(sequence + (ulong)i));
             at += RecordWriter.Write(bytes.AsSpan(at), body);
         }
-        int length = BatchWriter.Complete(bytes, at - BatchLayout.HeaderSize, records, new BatchOrigin(producerId, epoch, sequence), timestamp: 1);
+        int length = BatchWriter.Complete(
+            bytes,
+            at - BatchLayout.HeaderSize,
+            records,
+            new BatchOrigin(producerId, epoch, sequence),
+            timestamp: 1
+        );
         return bytes[..length];
     }
 
-    private protected ProducerStream OpenProducer(uint id = 1, ProducerState? state = null, uint epoch = 0, Durability ackLevel = Durability.Memory, int window = Window)
+    private protected ProducerStream OpenProducer(
+        uint id = 1,
+        ProducerState? state = null,
+        uint epoch = 0,
+        Durability ackLevel = Durability.Memory,
+        int window = Window
+    )
     {
-        var producer = new ProducerStream(this, id, Partition, state, epoch, ackLevel, window, new PendingBudget(static () => long.MaxValue, new LimitRefusals()));
+        var producer = new ProducerStream(
+            this,
+            id,
+            Partition,
+            state,
+            epoch,
+            ackLevel,
+            window,
+            new PendingBudget(static () => long.MaxValue, new LimitRefusals())
+        );
         Partition.Attach(producer);
         return producer;
     }
@@ -90,7 +119,13 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
             return Partition.NamedProducers.Attach(42, epoch);
     }
 
-    private protected Subscription Subscribe(StartKind start, long value = 0, SlowPolicy policy = SlowPolicy.Block, uint credit = 1 << 20, SettleMode settle = SettleMode.Automatic)
+    private protected Subscription Subscribe(
+        StartKind start,
+        long value = 0,
+        SlowPolicy policy = SlowPolicy.Block,
+        uint credit = 1 << 20,
+        SettleMode settle = SettleMode.Automatic
+    )
     {
         var request = new SubscribeFrame("test", 0, "", start, value, -1, 0, 0, settle, policy, 0);
         var subscription = new BroadcastSubscription(this, 100, Partition, request, policy, Spills);
@@ -100,7 +135,11 @@ public abstract class EngineTest : IStreamOwner, IAsyncDisposable
         return subscription;
     }
 
-    private protected Subscription Join(AutomaticGroup group, StartKind start = StartKind.Earliest, uint credit = 1 << 20)
+    private protected Subscription Join(
+        AutomaticGroup group,
+        StartKind start = StartKind.Earliest,
+        uint credit = 1 << 20
+    )
     {
         var member = new AutomaticMember(this, 100, Partition, group, start, 0);
         Partition.Attach(member);

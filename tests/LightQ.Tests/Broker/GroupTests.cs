@@ -17,7 +17,9 @@ public sealed class GroupTests : EngineTest
     public void Members_share_and_a_broadcast_subscription_beside_them_gets_everything()
     {
         ProducerStream producer = OpenProducer();
-        Subscription first = Join(_group), second = Join(_group), broadcast = Subscribe(StartKind.Earliest);
+        Subscription first = Join(_group),
+            second = Join(_group),
+            broadcast = Subscribe(StartKind.Earliest);
         var shared = new List<long>();
         for (ulong i = 0; i < 10; i++)
         {
@@ -34,7 +36,8 @@ public sealed class GroupTests : EngineTest
     public void A_run_that_was_not_sent_goes_to_another_member_when_its_member_leaves()
     {
         ProducerStream producer = OpenProducer();
-        Subscription first = Join(_group), second = Join(_group);
+        Subscription first = Join(_group),
+            second = Join(_group);
         Publish(producer, Batch(0, 3));
         Assert.Equal(DeliveryResult.Run, first.TryTake(out _));
         Publish(producer, Batch(3, 1));
@@ -148,7 +151,8 @@ public sealed class GroupTests : EngineTest
     public void A_run_that_comes_again_counts_as_redelivered()
     {
         ProducerStream producer = OpenProducer();
-        Subscription first = Join(_group), second = Join(_group);
+        Subscription first = Join(_group),
+            second = Join(_group);
         Publish(producer, Batch(0, 3));
         Assert.Equal(DeliveryResult.Run, first.TryTake(out _));
         first.Release();

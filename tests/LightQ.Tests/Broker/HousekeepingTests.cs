@@ -19,7 +19,8 @@ namespace LightQ.Tests.Broker;
 public sealed class HousekeepingTests
 {
     private static readonly BrokerOptions Options = new();
-    private static readonly TimeSpan Grain = TimeSpan.FromMilliseconds(500), Flush = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan Grain = TimeSpan.FromMilliseconds(500),
+        Flush = TimeSpan.FromMilliseconds(250);
 
     [Theory]
     [InlineData(SettleMode.Automatic)]
@@ -35,7 +36,8 @@ public sealed class HousekeepingTests
             Assert.Null(Look(host.Partition)); // Nothing has moved.
             await TakeAndSettleAsync(member);
             host.Time.Advance(Options.PositionInterval);
-            Assert.False(Assert.Single(host.Partition.Groups()).TryTakeState(out _)); // It was taken to be written, by a thread of its own.
+            // It was taken to be written, by a thread of its own.
+            Assert.False(Assert.Single(host.Partition.Groups()).TryTakeState(out _));
             await GroupHost.EventuallyAsync(() =>
             {
                 host.Time.Advance(Flush);
@@ -55,13 +57,16 @@ public sealed class HousekeepingTests
         await using GroupHost host = await GroupHost.StartAsync();
         Subscription member = host.Join();
         Look(host.Partition);
-        host.Time.Advance(TimeSpan.FromMilliseconds(phase)); // The moments of housekeeping are fixed, and a settlement comes when it likes.
+        // The moments of housekeeping are fixed, and a settlement comes when it likes.
+        host.Time.Advance(TimeSpan.FromMilliseconds(phase));
         await host.PublishAsync(1);
         await TakeAndSettleAsync(member);
         host.Time.Advance(Grain);
         host.Time.Advance(Flush);
-        // What is due is written by a thread of its own, which may have asked for its next look a moment after the clock had moved.
-        TimeSpan rest = TimeSpan.FromSeconds(1) - Grain - Flush, step = TimeSpan.FromMilliseconds(1);
+        // What is due is written by a thread of its own, which may have asked for its next look a moment after the
+        // clock had moved.
+        TimeSpan rest = TimeSpan.FromSeconds(1) - Grain - Flush,
+            step = TimeSpan.FromMilliseconds(1);
         await GroupHost.EventuallyAsync(() =>
         {
             if (rest > step)
@@ -81,14 +86,24 @@ public sealed class HousekeepingTests
         GroupHost.Leave(member);
         await host.RestartAsync();
 
-        Assert.Equal(1, Assert.Single(host.Broker.Groups.Find(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName)).Committed);
+        Assert.Equal(
+            1,
+            Assert
+                .Single(host.Broker.Groups.Find(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName))
+                .Committed
+        );
     }
 
     [Fact]
     public async Task A_named_producer_is_forgotten_when_it_has_been_away_for_so_long()
     {
         await using GroupHost host = await GroupHost.StartAsync();
-        ProducerStream producer = host.Broker.OpenProducer(host, 1, new OpenProducerFrame(GroupHost.TopicName, 0, Durability.Default, "me"), out ProducerOpenedFrame opened);
+        ProducerStream producer = host.Broker.OpenProducer(
+            host,
+            1,
+            new OpenProducerFrame(GroupHost.TopicName, 0, Durability.Default, "me"),
+            out ProducerOpenedFrame opened
+        );
         Assert.True(producer.Publish(FirstBatch(opened)));
         Assert.Equal(1, host.Partition.Log.EndOffset);
         host.Time.Advance(2 * Options.ProducerExpiry);
@@ -105,10 +120,17 @@ public sealed class HousekeepingTests
     public async Task The_ring_of_a_transient_topic_is_given_back_when_nobody_has_used_it_for_so_long()
     {
         await using GroupHost host = await GroupHost.OpenAsync();
-        Partition partition = host.Broker.CreateTopic("t", new TopicSettings { Kind = TopicKind.Transient, MaxMessageBytes = 1024 }).Partitions[0];
+        Partition partition = host
+            .Broker.CreateTopic("t", new TopicSettings { Kind = TopicKind.Transient, MaxMessageBytes = 1024 })
+            .Partitions[0];
         for (int use = 0; use < 2; use++)
         {
-            ProducerStream producer = host.Broker.OpenProducer(host, 1, new OpenProducerFrame("t", 0, Durability.Default, ""), out _);
+            ProducerStream producer = host.Broker.OpenProducer(
+                host,
+                1,
+                new OpenProducerFrame("t", 0, Durability.Default, ""),
+                out _
+            );
             Assert.True(producer.Publish(TestBatch.Make(1)));
             host.Time.Advance(2 * Options.RestAfter);
             Assert.NotEqual(0, partition.Log.StoredBytes);
@@ -126,10 +148,38 @@ public sealed class HousekeepingTests
     public async Task A_subscription_that_stands_still_is_ended_when_producers_have_waited_for_so_long()
     {
         await using GroupHost host = await GroupHost.OpenAsync();
-        Partition partition = host.Broker.CreateTopic("t", new TopicSettings { Kind = TopicKind.Transient, MaxMessageBytes = 1024, RingBytes = 512 * 1024 }).Partitions[0];
-        var request = new SubscribeFrame("t", 0, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.Block, 0, 0);
+        Partition partition = host
+            .Broker.CreateTopic(
+                "t",
+                new TopicSettings
+                {
+                    Kind = TopicKind.Transient,
+                    MaxMessageBytes = 1024,
+                    RingBytes = 512 * 1024,
+                }
+            )
+            .Partitions[0];
+        var request = new SubscribeFrame(
+            "t",
+            0,
+            "",
+            StartKind.Earliest,
+            0,
+            -1,
+            0,
+            0,
+            SettleMode.Automatic,
+            SlowPolicy.Block,
+            0,
+            0
+        );
         Subscription subscription = host.Broker.Subscribe(host, 2, request, out _);
-        ProducerStream producer = host.Broker.OpenProducer(host, 1, new OpenProducerFrame("t", 0, Durability.Default, ""), out _);
+        ProducerStream producer = host.Broker.OpenProducer(
+            host,
+            1,
+            new OpenProducerFrame("t", 0, Durability.Default, ""),
+            out _
+        );
         host.Time.Advance(2 * Options.SlowTimeout);
         const int More = 200; // Than the ring holds, and less than the window.
         for (int number = 0; number < More; number++)
@@ -149,7 +199,15 @@ public sealed class HousekeepingTests
     {
         byte[] batch = new byte[BatchLayout.HeaderSize + RecordWriter.SizeOf(1) + BatchLayout.Alignment];
         int length = RecordWriter.Write(batch.AsSpan(BatchLayout.HeaderSize), "x"u8);
-        return batch[..BatchWriter.Complete(batch, length, 1, new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, 0), timestamp: 1)];
+        return batch[
+            ..BatchWriter.Complete(
+                batch,
+                length,
+                1,
+                new BatchOrigin(opened.ProducerId, opened.ProducerEpoch, 0),
+                timestamp: 1
+            )
+        ];
     }
 
     private static async Task TakeAndSettleAsync(Subscription member)
@@ -167,11 +225,16 @@ public sealed class HousekeepingTests
         string copy = host.CopyFiles();
         try
         {
-            LightQBroker broker = LightQBroker.OpenAsync(copy, new BrokerOptions(), TimeProvider.System).GetAwaiter().GetResult();
+            LightQBroker broker = LightQBroker
+                .OpenAsync(copy, new BrokerOptions(), TimeProvider.System)
+                .GetAwaiter()
+                .GetResult();
             try
             {
                 Topic topic = broker.GetTopic(GroupHost.TopicName);
-                return broker.Groups.NamesOf(topic).Count == 0 ? -1 : broker.Groups.Find(topic, GroupHost.GroupName)[0].Committed;
+                return broker.Groups.NamesOf(topic).Count == 0
+                    ? -1
+                    : broker.Groups.Find(topic, GroupHost.GroupName)[0].Committed;
             }
             finally
             {

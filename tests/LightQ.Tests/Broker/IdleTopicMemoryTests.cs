@@ -14,15 +14,20 @@ namespace LightQ.Tests.Broker;
 [Collection(nameof(IdleTopicMemoryTests))]
 public sealed class IdleTopicMemoryTests : IAsyncLifetime
 {
-    private const int Topics = 100, MostRounds = 5;
+    private const int Topics = 100,
+        MostRounds = 5;
 
     /// <summary>Managed bytes: it has 2.3 KiB. A ring's cursors alone would be another 2.</summary>
     private const int MostBytesEach = 3 * 1024;
 
-    /// <summary>One that holds messages also knows its segment, with a path and the beginning of an index: half a KiB more.</summary>
+    /// <summary>
+    /// One that holds messages also knows its segment, with a path and the beginning of an index: half a KiB more.
+    /// </summary>
     private const int MostBytesEachWithMessages = 4 * 1024;
 
-    /// <summary>Topics that are used before anything is measured: writers and housekeeping keep 270 KiB from the first use on.</summary>
+    /// <summary>
+    /// Topics that are used before anything is measured: writers and housekeeping keep 270 KiB from the first use on.
+    /// </summary>
     private const int WarmUps = 8;
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -75,7 +80,8 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
                 Thread.Sleep(10); // Housekeeping has a thread of its own.
                 return BytesEach() <= MostBytesEachWithMessages;
             },
-            Patience);
+            Patience
+        );
         Assert.True(isSmall, $"{BytesEach()} bytes each");
 
         Publish(used[0]);
@@ -100,7 +106,19 @@ public sealed class IdleTopicMemoryTests : IAsyncLifetime
     }
 
     private List<Partition> Create(string name, int count) =>
-        [.. Enumerable.Range(0, count).Select(i => _broker.CreateTopic(Name(name, i), new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024 }).Partitions[0])];
+        [
+            .. Enumerable
+                .Range(0, count)
+                .Select(i =>
+                    _broker
+                        .CreateTopic(
+                            Name(name, i),
+                            new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024 }
+                        )
+                        .Partitions[0]
+                ),
+        ];
 
-    private static string Name(string name, int number) => string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
+    private static string Name(string name, int number) =>
+        string.Create(CultureInfo.InvariantCulture, $"{name}-{number}");
 }

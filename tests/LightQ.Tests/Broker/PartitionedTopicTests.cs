@@ -24,9 +24,7 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
 
     uint IStreamOwner.ConnectionId => 1;
 
-    void IStreamOwner.Schedule(OutputStream stream)
-    {
-    }
+    void IStreamOwner.Schedule(OutputStream stream) { }
 
     public void Dispose() => Directory.Delete(_directory, recursive: true);
 
@@ -44,7 +42,10 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
             return;
         }
         BrokerException error = Assert.Throws<BrokerException>(settings.Complete);
-        Assert.Equal((ErrorCode.InvalidArgument, $"partitions is {partitions}; allowed: 1 to 1024."), (error.Code, error.Message));
+        Assert.Equal(
+            (ErrorCode.InvalidArgument, $"partitions is {partitions}; allowed: 1 to 1024."),
+            (error.Code, error.Message)
+        );
     }
 
     [Theory]
@@ -67,7 +68,13 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
         files.Before = (_, _) => { };
         string topics = Path.Combine(_directory, "topics");
         // The catalog may know of it until it is written anew, so its files stay so long.
-        Assert.True(SpinWait.SpinUntil(() => !Directory.Exists(topics) || Directory.GetFileSystemEntries(topics).Length == 0, TimeSpan.FromSeconds(30)), "Something is left behind.");
+        Assert.True(
+            SpinWait.SpinUntil(
+                () => !Directory.Exists(topics) || Directory.GetFileSystemEntries(topics).Length == 0,
+                TimeSpan.FromSeconds(30)
+            ),
+            "Something is left behind."
+        );
     }
 
     [Fact]
@@ -130,11 +137,16 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     {
         await using LightQBroker broker = await OpenAsync();
         Create(broker, "orders", 3);
-        BrokerException all = Assert.Throws<BrokerException>(() => Subscribe(broker, OpenProducerFrame.AnyPartition, out _));
+        BrokerException all = Assert.Throws<BrokerException>(() =>
+            Subscribe(broker, OpenProducerFrame.AnyPartition, out _)
+        );
         Assert.Equal(ErrorCode.UnknownPartition, all.Code);
         Assert.Contains("has 3 partitions", all.Message, StringComparison.Ordinal);
         BrokerException none = Assert.Throws<BrokerException>(() => Subscribe(broker, 3, out _));
-        Assert.Equal((ErrorCode.UnknownPartition, "The topic 'orders' has no partition 3; allowed: 0 to 2."), (none.Code, none.Message));
+        Assert.Equal(
+            (ErrorCode.UnknownPartition, "The topic 'orders' has no partition 3; allowed: 0 to 2."),
+            (none.Code, none.Message)
+        );
         Subscription subscription = Subscribe(broker, 2, out SubscribedFrame frame);
         Assert.Equal((2u, 77u, 3u), (subscription.Partition.Index, subscription.Member, frame.PartitionCount));
         subscription.Release();
@@ -176,7 +188,8 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
             if (start == 1)
                 Create(broker, "orders", 1);
             syncs = 0;
-            files.Before = (operation, path) => syncs += operation == "sync" && path.Contains("/catalog/", StringComparison.Ordinal) ? 1 : 0;
+            files.Before = (operation, path) =>
+                syncs += operation == "sync" && path.Contains("/catalog/", StringComparison.Ordinal) ? 1 : 0;
             for (int i = 0; i < 65; i++)
             {
                 ProducerStream producer = Open(broker, 0, out ProducerOpenedFrame opened, "billing");
@@ -191,7 +204,8 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     [Fact]
     public async Task Who_returns_to_a_name_that_another_has_taken_over_is_fenced_also_by_a_restarted_broker()
     {
-        const ulong Older = 1, Newer = 2;
+        const ulong Older = 1,
+            Newer = 2;
         for (int start = 1; start <= 2; start++)
         {
             await using LightQBroker broker = await OpenAsync();
@@ -204,14 +218,22 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
             }
             for (uint partition = 0; partition < 2; partition++)
             {
-                BrokerException error = Assert.Throws<BrokerException>(() => Return(broker, partition, Older, isReturning: true));
-                Assert.Equal((ErrorCode.Fenced, "A newer producer has taken over the name 'billing'."), (error.Code, error.Message));
+                BrokerException error = Assert.Throws<BrokerException>(() =>
+                    Return(broker, partition, Older, isReturning: true)
+                );
+                Assert.Equal(
+                    (ErrorCode.Fenced, "A newer producer has taken over the name 'billing'."),
+                    (error.Code, error.Message)
+                );
                 Return(broker, partition, Newer, isReturning: true).Release();
             }
         }
         await using LightQBroker last = await OpenAsync();
         Return(last, 0, Older, isReturning: false).Release();
-        Assert.Equal(ErrorCode.Fenced, Assert.Throws<BrokerException>(() => Return(last, 0, Newer, isReturning: true)).Code);
+        Assert.Equal(
+            ErrorCode.Fenced,
+            Assert.Throws<BrokerException>(() => Return(last, 0, Newer, isReturning: true)).Code
+        );
     }
 
     [Fact]
@@ -235,7 +257,17 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
     }
 
     private static Topic Create(LightQBroker broker, string name, uint partitions) =>
-        broker.CreateTopic(name, new TopicSettings { Kind = TopicKind.Durable, Partitions = partitions, MaxMessageBytes = 1024, SegmentBytes = 1 << 20, RingBytes = 1 << 19 });
+        broker.CreateTopic(
+            name,
+            new TopicSettings
+            {
+                Kind = TopicKind.Durable,
+                Partitions = partitions,
+                MaxMessageBytes = 1024,
+                SegmentBytes = 1 << 20,
+                RingBytes = 1 << 19,
+            }
+        );
 
     private static void Publish(ProducerStream producer, ulong sequence, BatchOrigin origin)
     {
@@ -266,15 +298,43 @@ public sealed class PartitionedTopicTests : IStreamOwner, IDisposable
         return LightQBroker.OpenAsync(_directory, options, TimeProvider.System);
     }
 
-    private ProducerStream Open(LightQBroker broker, uint partition, out ProducerOpenedFrame opened, string name = "") =>
-        broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("orders", partition, Durability.Default, name), out opened);
+    private ProducerStream Open(
+        LightQBroker broker,
+        uint partition,
+        out ProducerOpenedFrame opened,
+        string name = ""
+    ) =>
+        broker.OpenProducer(
+            this,
+            ++_lastStream,
+            new OpenProducerFrame("orders", partition, Durability.Default, name),
+            out opened
+        );
 
     private ProducerStream Return(LightQBroker broker, uint partition, ulong instance, bool isReturning) =>
-        broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("orders", partition, Durability.Default, "billing", instance, isReturning), out _);
+        broker.OpenProducer(
+            this,
+            ++_lastStream,
+            new OpenProducerFrame("orders", partition, Durability.Default, "billing", instance, isReturning),
+            out _
+        );
 
     private Subscription Subscribe(LightQBroker broker, uint partition, out SubscribedFrame subscribed)
     {
-        var request = new SubscribeFrame("orders", partition, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0, Member: 77);
+        var request = new SubscribeFrame(
+            "orders",
+            partition,
+            "",
+            StartKind.Earliest,
+            0,
+            -1,
+            0,
+            0,
+            SettleMode.Automatic,
+            SlowPolicy.TopicDefault,
+            0,
+            Member: 77
+        );
         return broker.Subscribe(this, ++_lastStream, request, out subscribed);
     }
 

@@ -39,7 +39,10 @@ public sealed class PendingDelaysTests
         byte[] state = [.. _pending.Save(), 1, 2, 3];
         var loaded = new PendingDelays();
         Assert.Equal([1, 2, 3], loaded.Load(state).ToArray());
-        Assert.Equal((_pending.Count, _pending.Messages, _pending.Bytes, _pending.FirstOffset), (loaded.Count, loaded.Messages, loaded.Bytes, loaded.FirstOffset));
+        Assert.Equal(
+            (_pending.Count, _pending.Messages, _pending.Bytes, _pending.FirstOffset),
+            (loaded.Count, loaded.Messages, loaded.Bytes, loaded.FirstOffset)
+        );
         Assert.True(loaded.TryPeek(out long offset, out long due));
         Assert.Equal((2997, 4001), (offset, due));
     }
@@ -56,7 +59,42 @@ public sealed class PendingDelaysTests
     [Fact]
     public void A_state_of_an_earlier_version_is_loaded_without_lengths()
     {
-        byte[] state = [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 3, 0, 0, 0, 77];
+        byte[] state =
+        [
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1,
+            0,
+            0,
+            0,
+            10,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1,
+            2,
+            3,
+            0,
+            0,
+            0,
+            0,
+            0,
+            3,
+            0,
+            0,
+            0,
+            77,
+        ];
         Assert.Equal([77], _pending.Load(state).ToArray());
         Assert.Equal((1, 3L, 0L, 10L), (_pending.Count, _pending.Messages, _pending.Bytes, _pending.FirstOffset));
         Assert.True(_pending.TryPeek(out _, out long due));
@@ -82,7 +120,10 @@ public sealed class PendingDelaysTests
         for (int i = 10; i < 1000; i++)
             _pending.AddCopy(i, 1, 5000, 1, 100);
         _pending.AddCopy(1000, 0, 5000, 1, 100);
-        Assert.Equal((3, 3L, 300L, 2L, 3), (_pending.Count, _pending.Messages, _pending.Bytes, _pending.FirstOffset, _pending.Queued));
+        Assert.Equal(
+            (3, 3L, 300L, 2L, 3),
+            (_pending.Count, _pending.Messages, _pending.Bytes, _pending.FirstOffset, _pending.Queued)
+        );
         Assert.Equal([2, 1], _pending.Before(1000, 1000));
         Assert.True(_pending.TryFind(1, out long offset) && offset == 999);
         Assert.False(_pending.TryFind(999, out _));

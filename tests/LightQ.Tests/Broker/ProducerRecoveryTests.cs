@@ -13,7 +13,10 @@ using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>What a start makes of the producers that a log's headers name, when no snapshot says it: the broker ends unclean, so its files are copied while it runs.</summary>
+/// <summary>
+/// What a start makes of the producers that a log's headers name, when no snapshot says it: the broker ends unclean, so
+/// its files are copied while it runs.
+/// </summary>
 public sealed class ProducerRecoveryTests : IStreamOwner, IDisposable
 {
     private const uint EpochsNoted = 64;
@@ -23,16 +26,15 @@ public sealed class ProducerRecoveryTests : IStreamOwner, IDisposable
 
     uint IStreamOwner.ConnectionId => 1;
 
-    void IStreamOwner.Schedule(OutputStream stream)
-    {
-    }
+    void IStreamOwner.Schedule(OutputStream stream) { }
 
     public void Dispose() => Directory.Delete(_directory, recursive: true);
 
     [Fact]
     public async Task Only_producers_that_the_topic_has_given_an_id_and_epoch_are_believed()
     {
-        ProducerOpenedFrame billing, elsewhere;
+        ProducerOpenedFrame billing,
+            elsewhere;
         await using (LightQBroker broker = await OpenAsync("before"))
         {
             Create(broker, "other");
@@ -62,7 +64,16 @@ public sealed class ProducerRecoveryTests : IStreamOwner, IDisposable
     }
 
     private static Topic Create(LightQBroker broker, string name) =>
-        broker.CreateTopic(name, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024, SegmentBytes = 1 << 20, RingBytes = 1 << 19 });
+        broker.CreateTopic(
+            name,
+            new TopicSettings
+            {
+                Kind = TopicKind.Durable,
+                MaxMessageBytes = 1024,
+                SegmentBytes = 1 << 20,
+                RingBytes = 1 << 19,
+            }
+        );
 
     private static void Publish(ProducerStream producer, BatchOrigin origin, int records)
     {
@@ -77,7 +88,12 @@ public sealed class ProducerRecoveryTests : IStreamOwner, IDisposable
     private static void Append(Partition partition, BatchOrigin origin)
     {
         lock (partition.AppendLock)
-            Assert.Equal(AppendResult.Appended, partition.Append(new BatchView(Batch(origin, 1)), partition.NextAppendTime(), out _));
+        {
+            Assert.Equal(
+                AppendResult.Appended,
+                partition.Append(new BatchView(Batch(origin, 1)), partition.NextAppendTime(), out _)
+            );
+        }
     }
 
     private static byte[] Batch(BatchOrigin origin, int records)
@@ -97,7 +113,8 @@ public sealed class ProducerRecoveryTests : IStreamOwner, IDisposable
             await Task.Delay(1, patience.Token);
     }
 
-    private Task<LightQBroker> OpenAsync(string name) => LightQBroker.OpenAsync(Path.Combine(_directory, name), new BrokerOptions(), TimeProvider.System);
+    private Task<LightQBroker> OpenAsync(string name) =>
+        LightQBroker.OpenAsync(Path.Combine(_directory, name), new BrokerOptions(), TimeProvider.System);
 
     private ProducerStream Open(LightQBroker broker, string topic, string name, out ProducerOpenedFrame opened) =>
         broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame(topic, 0, Durability.Default, name), out opened);
@@ -105,7 +122,11 @@ public sealed class ProducerRecoveryTests : IStreamOwner, IDisposable
     private void CopyFiles(string from, string to)
     {
         string source = Path.Combine(_directory, from);
-        foreach (string file in Directory.EnumerateFiles(source, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != "LOCK"))
+        foreach (
+            string file in Directory
+                .EnumerateFiles(source, "*", SearchOption.AllDirectories)
+                .Where(f => Path.GetFileName(f) != "LOCK")
+        )
         {
             string copy = Path.Combine(_directory, to, Path.GetRelativePath(source, file));
             Directory.CreateDirectory(Path.GetDirectoryName(copy)!);

@@ -64,7 +64,8 @@ public sealed class PublishTests : EngineTest
     [Fact]
     public void Credit_waits_for_the_acks_it_can_ride_with_but_never_with_much_of_the_window()
     {
-        ProducerStream producer = OpenProducer(ackLevel: Durability.Fsync); // Never reached in a ring: the acks stay outstanding.
+        // Never reached in a ring: the acks stay outstanding.
+        ProducerStream producer = OpenProducer(ackLevel: Durability.Fsync);
         byte[] small = Batch(0, 1, 100);
         Publish(producer, small);
         Assert.False(TakeTurn());
@@ -137,14 +138,18 @@ public sealed class PublishTests : EngineTest
     [InlineData(BatchLayout.HeaderSize + 2 * 108 - 1)]
     public void A_batch_whose_payload_is_not_what_its_checksum_says_is_refused_and_harms_no_other_producer(int damaged)
     {
-        ProducerStream producer = OpenProducer(1), other = OpenProducer(2);
+        ProducerStream producer = OpenProducer(1),
+            other = OpenProducer(2);
         byte[] bad = Batch(1, 2);
         bad[damaged] ^= 0x10;
 
         Publish(producer, [.. Batch(0, 1), .. bad, .. Batch(3, 1)]);
         Publish(other, Batch(0, 1));
 
-        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 2, ErrorCode.MalformedBatch, -1)], Output(producer).Ranges);
+        Assert.Equal(
+            [new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 2, ErrorCode.MalformedBatch, -1)],
+            Output(producer).Ranges
+        );
         Assert.Equal(ErrorCode.MalformedBatch, producer.CloseRequested?.Code);
         Assert.Contains("checksum", producer.CloseRequested?.Message, StringComparison.Ordinal);
         Assert.Equal([new AckRange(0, 1, ErrorCode.None, 1)], Output(other).Ranges);
@@ -157,16 +162,23 @@ public sealed class PublishTests : EngineTest
     [InlineData(0, 1)]
     public void An_anonymous_producer_cannot_speak_for_a_named_one(ulong producerId, uint epoch)
     {
-        ProducerStream named = OpenProducer(1, OpenNamed(1), epoch: 1), anonymous = OpenProducer(2);
+        ProducerStream named = OpenProducer(1, OpenNamed(1), epoch: 1),
+            anonymous = OpenProducer(2);
         Publish(named, Batch(0, 1, producerId: 42, epoch: 1));
 
         Publish(anonymous, [.. Batch(0, 1), .. Batch(1, 30, producerId: producerId, epoch: epoch)]);
         Publish(named, Batch(1, 1, producerId: 42, epoch: 1));
 
-        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 1), new AckRange(1, 30, ErrorCode.MalformedBatch, -1)], Output(anonymous).Ranges);
+        Assert.Equal(
+            [new AckRange(0, 1, ErrorCode.None, 1), new AckRange(1, 30, ErrorCode.MalformedBatch, -1)],
+            Output(anonymous).Ranges
+        );
         Assert.Equal(ErrorCode.MalformedBatch, anonymous.CloseRequested?.Code);
         Assert.Contains("producer id and epoch", anonymous.CloseRequested?.Message, StringComparison.Ordinal);
-        Assert.Equal([new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 1, ErrorCode.None, 2)], Output(named).Ranges);
+        Assert.Equal(
+            [new AckRange(0, 1, ErrorCode.None, 0), new AckRange(1, 1, ErrorCode.None, 2)],
+            Output(named).Ranges
+        );
     }
 
     [Theory]
@@ -252,7 +264,7 @@ public sealed class PublishTests : EngineTest
         ProducerStream producer = OpenProducer(window: 1 << 20);
         Subscription subscription = Subscribe(StartKind.Earliest);
         ulong sequence = 0;
-        for (uint owed = 0; owed == 0;)
+        for (uint owed = 0; owed == 0; )
         {
             byte[] batch = Batch(sequence++, 1, 4000);
             Publish(producer, batch);
@@ -306,13 +318,76 @@ public sealed class PublishTests : EngineTest
     {
         byte[] saved =
         [
-            42, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0,
-            0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0,
-            2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0,
+            42,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            3,
+            0,
+            0,
+            0,
+            99,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            2,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            2,
+            0,
+            0,
+            0,
+            10,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            2,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1,
+            0,
+            0,
+            0,
+            12,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
         ];
         var restored = new ProducerTable();
         restored.Load(saved, static (_, _) => true);
-        restored.Open(42, 3).Remember(new ProducerState.Remembered(3, 13, 1, new BatchView(Batch(3, 1)).PayloadCrc), 100);
+        restored
+            .Open(42, 3)
+            .Remember(new ProducerState.Remembered(3, 13, 1, new BatchView(Batch(3, 1)).PayloadCrc), 100);
         var again = new ProducerTable();
         again.Load(restored.Save(), static (_, _) => true);
 
@@ -320,13 +395,18 @@ public sealed class PublishTests : EngineTest
         {
             Assert.Equal((3u, 4UL, 100L), (state.Epoch, state.NextSequence, state.LastAppend));
             Assert.Equal((ErrorCode.None, 10L), Check(state, Batch(0, 2, producerId: 42, epoch: 3)));
-            Assert.Equal((ErrorCode.None, 10L), Check(state, Batch(0, 2, bodyBytes: 7, producerId: 42, epoch: 3))); // Nobody can tell.
+            // Nobody can tell.
+            Assert.Equal((ErrorCode.None, 10L), Check(state, Batch(0, 2, bodyBytes: 7, producerId: 42, epoch: 3)));
             Assert.Equal((ErrorCode.SequenceOverlap, -1L), Check(state, Batch(0, 1, producerId: 42, epoch: 3)));
             Assert.Equal((ErrorCode.None, 13L), Check(state, Batch(3, 1, producerId: 42, epoch: 3)));
-            Assert.Equal((ErrorCode.SequenceOverlap, -1L), Check(state, Batch(3, 1, bodyBytes: 7, producerId: 42, epoch: 3)));
+            Assert.Equal(
+                (ErrorCode.SequenceOverlap, -1L),
+                Check(state, Batch(3, 1, bodyBytes: 7, producerId: 42, epoch: 3))
+            );
         }
 
-        static (ErrorCode, long) Check(ProducerState state, byte[] batch) => (state.Check(new BatchView(batch), out StoredBatch stored), stored.Offset);
+        static (ErrorCode, long) Check(ProducerState state, byte[] batch) =>
+            (state.Check(new BatchView(batch), out StoredBatch stored), stored.Offset);
     }
 
     [Fact]

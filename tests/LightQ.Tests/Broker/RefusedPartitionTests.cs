@@ -14,18 +14,20 @@ using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>A topic of which one partition cannot be opened at the start: that one is refused, the others are served, and nothing that needs all of them is done by halves.</summary>
+/// <summary>
+/// A topic of which one partition cannot be opened at the start: that one is refused, the others are served, and
+/// nothing that needs all of them is done by halves.
+/// </summary>
 public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
 {
-    private const uint Partitions = 4, Refused = 2;
+    private const uint Partitions = 4,
+        Refused = 2;
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-refused").FullName;
     private uint _lastStream;
 
     uint IStreamOwner.ConnectionId => 1;
 
-    void IStreamOwner.Schedule(OutputStream stream)
-    {
-    }
+    void IStreamOwner.Schedule(OutputStream stream) { }
 
     public void Dispose() => Directory.Delete(_directory, recursive: true);
 
@@ -47,7 +49,14 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
             producer.Release();
             Subscribe(broker, partition).Release();
         }
-        foreach (Action refused in new Action[] { () => Open(broker, Refused, out _), () => Subscribe(broker, Refused), () => broker.TruncateTopic("orders", Refused, 1) })
+        foreach (
+            Action refused in new Action[]
+            {
+                () => Open(broker, Refused, out _),
+                () => Subscribe(broker, Refused),
+                () => broker.TruncateTopic("orders", Refused, 1),
+            }
+        )
         {
             BrokerException error = Assert.Throws<BrokerException>(refused);
             Assert.Equal(ErrorCode.CorruptData, error.Code);
@@ -57,7 +66,10 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
             Assert.Equal(topic.Failure, error.Message);
         }
         Assert.Contains(_directory, topic.Partitions[(int)Refused].Refusal!.Detail, StringComparison.Ordinal);
-        Assert.Equal(ErrorCode.UnknownPartition, Assert.Throws<BrokerException>(() => topic.GetPartition(Partitions)).Code);
+        Assert.Equal(
+            ErrorCode.UnknownPartition,
+            Assert.Throws<BrokerException>(() => topic.GetPartition(Partitions)).Code
+        );
     }
 
     [Fact]
@@ -65,7 +77,14 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         await HideAsync(0);
         await using LightQBroker broker = await OpenAsync();
-        uint[] chosen = [.. Enumerable.Range(0, 6).Select(i => Open(broker, OpenProducerFrame.AnyPartition, out ProducerOpenedFrame opened).Partition.Index)];
+        uint[] chosen =
+        [
+            .. Enumerable
+                .Range(0, 6)
+                .Select(i =>
+                    Open(broker, OpenProducerFrame.AnyPartition, out ProducerOpenedFrame opened).Partition.Index
+                ),
+        ];
         Assert.Equal([1u, 2, 3, 1, 2, 3], chosen);
     }
 
@@ -74,9 +93,17 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         string hidden = await HideAsync(0);
         for (uint partition = 1; partition < Partitions; partition++)
-            Directory.Move(Path.Combine(Path.GetDirectoryName(hidden)!, $"{partition}"), Path.Combine(_directory, $"hidden-{partition}"));
+        {
+            Directory.Move(
+                Path.Combine(Path.GetDirectoryName(hidden)!, $"{partition}"),
+                Path.Combine(_directory, $"hidden-{partition}")
+            );
+        }
+
         await using LightQBroker broker = await OpenAsync();
-        BrokerException error = Assert.Throws<BrokerException>(() => Open(broker, OpenProducerFrame.AnyPartition, out _));
+        BrokerException error = Assert.Throws<BrokerException>(() =>
+            Open(broker, OpenProducerFrame.AnyPartition, out _)
+        );
         Assert.Equal((ErrorCode.CorruptData, broker.GetTopic("orders").Failure), (error.Code, error.Message));
     }
 
@@ -85,7 +112,13 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         string directory = await HideAsync(Refused);
         await using (LightQBroker broker = await OpenAsync())
-            Assert.Equal([false, false, true, false], broker.GetTopic("orders").Partitions.Select(p => p.Refusal is not null));
+        {
+            Assert.Equal(
+                [false, false, true, false],
+                broker.GetTopic("orders").Partitions.Select(p => p.Refusal is not null)
+            );
+        }
+
         Assert.False(Directory.Exists(directory)); // Refusing makes nothing in its place.
         Directory.Move(Path.Combine(_directory, "hidden"), directory);
         await using LightQBroker again = await OpenAsync();
@@ -115,9 +148,26 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         {
             Topic topic = broker.GetTopic("orders");
             Assert.Equal([0u, 1, 3], broker.Groups.Find(topic, "billing").Select(g => g.Partition.Index));
-            Assert.Contains(broker.Groups.Explain(topic, "billing"), r => r.Hold == GroupHold.TopicFailed && r.Partition == Refused);
-            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Reset(topic, "billing", null, StartKind.Earliest, 0, out _)).Code);
-            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Reset(topic, "billing", Refused, StartKind.Earliest, 0, out _)).Code);
+            Assert.Contains(
+                broker.Groups.Explain(topic, "billing"),
+                r => r.Hold == GroupHold.TopicFailed && r.Partition == Refused
+            );
+            Assert.Equal(
+                ErrorCode.CorruptData,
+                Assert
+                    .Throws<BrokerException>(() =>
+                        broker.Groups.Reset(topic, "billing", null, StartKind.Earliest, 0, out _)
+                    )
+                    .Code
+            );
+            Assert.Equal(
+                ErrorCode.CorruptData,
+                Assert
+                    .Throws<BrokerException>(() =>
+                        broker.Groups.Reset(topic, "billing", Refused, StartKind.Earliest, 0, out _)
+                    )
+                    .Code
+            );
             broker.Groups.Reset(topic, "billing", 1, StartKind.Earliest, 0, out IReadOnlyList<long> offsets);
             Assert.Equal([0L], offsets);
             broker.Groups.SetPaused(topic, "billing", paused: true);
@@ -137,7 +187,10 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         await using LightQBroker broker = await OpenAsync();
         Topic topic = broker.GetTopic("orders");
         Assert.Empty(broker.Groups.Summarize(broker.Groups.NamesOf([topic])));
-        Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => broker.Groups.Find(topic, "billing")).Code);
+        Assert.Equal(
+            ErrorCode.CorruptData,
+            Assert.Throws<BrokerException>(() => broker.Groups.Find(topic, "billing")).Code
+        );
         Assert.Equal(ErrorCode.UnknownTopic, Assert.Throws<BrokerException>(() => broker.GetTopic("other")).Code);
     }
 
@@ -153,7 +206,13 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         Directory.Move(directory, Path.Combine(_directory, "hidden"));
         var options = new BrokerOptions { MaxNamedProducersPerTopic = 1 };
         await using (LightQBroker broker = await OpenAsync(options))
-            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<BrokerException>(() => Open(broker, 0, out _, "second")).Code);
+        {
+            Assert.Equal(
+                ErrorCode.CorruptData,
+                Assert.Throws<BrokerException>(() => Open(broker, 0, out _, "second")).Code
+            );
+        }
+
         Directory.Move(Path.Combine(_directory, "hidden"), directory);
         await using LightQBroker again = await OpenAsync(options);
         Open(again, Refused, out ProducerOpenedFrame known, "first").Release();
@@ -176,11 +235,22 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         string directory = await MakeAsync(broker =>
         {
             Join(broker, all: true, SettleMode.Explicit);
-            broker.CreateTopic("orders.dead", new TopicSettings { Kind = TopicKind.Durable, SegmentBytes = 1 << 20, RingBytes = 1 << 19, MaxMessageBytes = 1024 });
+            broker.CreateTopic(
+                "orders.dead",
+                new TopicSettings
+                {
+                    Kind = TopicKind.Durable,
+                    SegmentBytes = 1 << 20,
+                    RingBytes = 1 << 19,
+                    MaxMessageBytes = 1024,
+                }
+            );
         });
         Directory.Move(directory, Path.Combine(_directory, "hidden"));
         await using LightQBroker broker = await OpenAsync();
-        BrokerException error = await Assert.ThrowsAsync<BrokerException>(() => broker.Groups.RedriveAsync(broker.GetTopic("orders"), "billing", CancellationToken.None));
+        BrokerException error = await Assert.ThrowsAsync<BrokerException>(() =>
+            broker.Groups.RedriveAsync(broker.GetTopic("orders"), "billing", CancellationToken.None)
+        );
         Assert.Equal(ErrorCode.CorruptData, error.Code);
     }
 
@@ -190,7 +260,16 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         await using LightQBroker broker = await OpenAsync();
         Topic topic = broker.CreateTopic(
-            "orders", new TopicSettings { Kind = TopicKind.Durable, Partitions = Partitions, MaxMessageBytes = 1024, SegmentBytes = 1 << 20, RingBytes = 1 << 19 });
+            "orders",
+            new TopicSettings
+            {
+                Kind = TopicKind.Durable,
+                Partitions = Partitions,
+                MaxMessageBytes = 1024,
+                SegmentBytes = 1 << 20,
+                RingBytes = 1 << 19,
+            }
+        );
         for (uint partition = 0; partition < Partitions; partition++)
         {
             ProducerStream producer = Open(broker, partition, out _);
@@ -209,7 +288,10 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
         return directory;
     }
 
-    /// <summary>Flips a bit in a batch's header, in the middle of a log whose checkpoint is gone: what is behind it shows that it had been durable.</summary>
+    /// <summary>
+    /// Flips a bit in a batch's header, in the middle of a log whose checkpoint is gone: what is behind it shows that
+    /// it had been durable.
+    /// </summary>
     private static void Flip(string journal, int message)
     {
         string segment = Assert.Single(Directory.GetFiles(journal, "*.seg"));
@@ -226,7 +308,20 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
     {
         for (uint partition = all ? 0 : Refused; partition <= (all ? Partitions - 1 : Refused); partition++)
         {
-            var request = new SubscribeFrame("orders", partition, "billing", StartKind.Earliest, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, 0, Member: 5);
+            var request = new SubscribeFrame(
+                "orders",
+                partition,
+                "billing",
+                StartKind.Earliest,
+                0,
+                -1,
+                0,
+                0,
+                mode,
+                SlowPolicy.TopicDefault,
+                0,
+                Member: 5
+            );
             Subscription subscription = broker.Subscribe(this, ++_lastStream, request, out _);
             subscription.Release();
         }
@@ -244,14 +339,47 @@ public sealed class RefusedPartitionTests : IStreamOwner, IDisposable
             Assert.True(producer.Publish(bytes.AsSpan(0, length)));
             producer.Flush();
         }
-        Assert.True(SpinWait.SpinUntil(() => producer.Partition.Log.DurableOffset == producer.Partition.Log.EndOffset, TimeSpan.FromSeconds(30)));
+        Assert.True(
+            SpinWait.SpinUntil(
+                () => producer.Partition.Log.DurableOffset == producer.Partition.Log.EndOffset,
+                TimeSpan.FromSeconds(30)
+            )
+        );
     }
 
-    private Task<LightQBroker> OpenAsync(BrokerOptions? options = null) => LightQBroker.OpenAsync(_directory, options ?? new BrokerOptions(), TimeProvider.System);
+    private Task<LightQBroker> OpenAsync(BrokerOptions? options = null) =>
+        LightQBroker.OpenAsync(_directory, options ?? new BrokerOptions(), TimeProvider.System);
 
-    private ProducerStream Open(LightQBroker broker, uint partition, out ProducerOpenedFrame opened, string name = "") =>
-        broker.OpenProducer(this, ++_lastStream, new OpenProducerFrame("orders", partition, Durability.Default, name), out opened);
+    private ProducerStream Open(
+        LightQBroker broker,
+        uint partition,
+        out ProducerOpenedFrame opened,
+        string name = ""
+    ) =>
+        broker.OpenProducer(
+            this,
+            ++_lastStream,
+            new OpenProducerFrame("orders", partition, Durability.Default, name),
+            out opened
+        );
 
-    private Subscription Subscribe(LightQBroker broker, uint partition) => broker.Subscribe(
-        this, ++_lastStream, new SubscribeFrame("orders", partition, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0), out _);
+    private Subscription Subscribe(LightQBroker broker, uint partition) =>
+        broker.Subscribe(
+            this,
+            ++_lastStream,
+            new SubscribeFrame(
+                "orders",
+                partition,
+                "",
+                StartKind.Earliest,
+                0,
+                -1,
+                0,
+                0,
+                SettleMode.Automatic,
+                SlowPolicy.TopicDefault,
+                0
+            ),
+            out _
+        );
 }

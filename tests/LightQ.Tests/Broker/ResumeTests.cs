@@ -14,7 +14,9 @@ using TopicKind = LightQ.Broker.Topics.TopicKind;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>Consumers and groups that return to a journal which an unclean stop has cut, or that is another one.</summary>
+/// <summary>
+/// Consumers and groups that return to a journal which an unclean stop has cut, or that is another one.
+/// </summary>
 public sealed class ResumeTests : IStreamOwner, IAsyncDisposable
 {
     private const int Kept = 4;
@@ -39,7 +41,11 @@ public sealed class ResumeTests : IStreamOwner, IAsyncDisposable
     [InlineData(Kept - 1, -1, -1)]
     [InlineData(Kept, Kept, Kept)]
     [InlineData(Seen - 1, Kept, Seen - 1)]
-    public async Task What_a_consumer_saw_behind_the_cut_is_a_gap_also_when_the_log_has_grown_past_it(long last, long firstLost, long lastLost)
+    public async Task What_a_consumer_saw_behind_the_cut_is_a_gap_also_when_the_log_has_grown_past_it(
+        long last,
+        long firstLost,
+        long lastLost
+    )
     {
         await CutAsync();
         _host.AppendDurable(100, 10);
@@ -124,7 +130,9 @@ public sealed class ResumeTests : IStreamOwner, IAsyncDisposable
         Assert.Equal([new LogGap(Kept, Seen - 1, GapReason.Truncated)], gaps);
     }
 
-    /// <summary>Seven batches of which a power cut leaves four: the rest was one commit, torn in its first batch.</summary>
+    /// <summary>
+    /// Seven batches of which a power cut leaves four: the rest was one commit, torn in its first batch.
+    /// </summary>
     private async Task CutAsync()
     {
         _host.Open();
@@ -142,20 +150,46 @@ public sealed class ResumeTests : IStreamOwner, IAsyncDisposable
     }
 
     private IEnumerable<(long, int)> Expected(long first) =>
-        Enumerable.Range(0, Kept).Concat(Enumerable.Range(100, (int)_host.Journal.EndOffset - Kept)).Select((number, offset) => ((long)offset, number)).Skip((int)first);
+        Enumerable
+            .Range(0, Kept)
+            .Concat(Enumerable.Range(100, (int)_host.Journal.EndOffset - Kept))
+            .Select((number, offset) => ((long)offset, number))
+            .Skip((int)first);
 
     private void Attach()
     {
-        var topic = new Topic("test", _host.Options.TopicId, DateTimeOffset.UnixEpoch, new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024 });
+        var topic = new Topic(
+            "test",
+            _host.Options.TopicId,
+            DateTimeOffset.UnixEpoch,
+            new TopicSettings { Kind = TopicKind.Durable, MaxMessageBytes = 1024 }
+        );
         _partition = new Partition(topic, 0, TimeProvider.System) { Log = new JournalLog(_host.Journal) };
         topic.Partitions = [_partition];
     }
 
-    private (List<LogGap> Gaps, List<(long Offset, int Number)> Batches, long First) Resume(long last, uint epoch, ulong incarnation)
+    private (List<LogGap> Gaps, List<(long Offset, int Number)> Batches, long First) Resume(
+        long last,
+        uint epoch,
+        ulong incarnation
+    )
     {
         Attach();
-        var request = new SubscribeFrame("test", 0, "", StartKind.Offset, last + 1, last, epoch, incarnation, SettleMode.Automatic, SlowPolicy.Block, 0);
-        var subscription = new BroadcastSubscription(this, 1, Partition, request, SlowPolicy.Block, spills: null!); // A durable topic spills nothing.
+        var request = new SubscribeFrame(
+            "test",
+            0,
+            "",
+            StartKind.Offset,
+            last + 1,
+            last,
+            epoch,
+            incarnation,
+            SettleMode.Automatic,
+            SlowPolicy.Block,
+            0
+        );
+        // A durable topic spills nothing.
+        var subscription = new BroadcastSubscription(this, 1, Partition, request, SlowPolicy.Block, spills: null!);
         subscription.Grant(1 << 20);
         (List<LogGap> gaps, List<(long, int)> batches) = Take(subscription);
         long first = subscription.FirstOffset;

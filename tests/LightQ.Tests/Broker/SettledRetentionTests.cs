@@ -16,26 +16,43 @@ using Partition = LightQ.Broker.Topics.Partition;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>Retention until all groups have settled: what goes, what holds it, and that no end of the broker leaves a group behind the log's start.</summary>
+/// <summary>
+/// Retention until all groups have settled: what goes, what holds it, and that no end of the broker leaves a group
+/// behind the log's start.
+/// </summary>
 public sealed class SettledRetentionTests
 {
-    private const int Batches = 20, BatchMessages = 15, Messages = Batches * BatchMessages, EIO = 5;
-    private static readonly DeliverySettings Patient = new() { LockDuration = TimeSpan.FromHours(12), RetryDelay = TimeSpan.Zero };
+    private const int Batches = 20,
+        BatchMessages = 15,
+        Messages = Batches * BatchMessages,
+        EIO = 5;
+    private static readonly DeliverySettings Patient = new()
+    {
+        LockDuration = TimeSpan.FromHours(12),
+        RetryDelay = TimeSpan.Zero,
+    };
 
     [Fact]
     public async Task Whole_segments_go_when_all_groups_have_settled_them_and_the_slowest_holds()
     {
         await using GroupHost host = await StartAsync();
-        Subscription fast = host.Join(), slow = host.JoinAs("audit", mode: SettleMode.Automatic);
+        Subscription fast = host.Join(),
+            slow = host.JoinAs("audit", mode: SettleMode.Automatic);
         await FillAsync(host);
         SettleAll(host, fast);
         Assert.Equal(0, TendedStart(host));
-        Assert.Equal((new RetentionHold(0, "audit"), (long)Messages), host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
+        Assert.Equal(
+            (new RetentionHold(0, "audit"), (long)Messages),
+            host.Broker.Groups.FindRetentionHold(host.Partition.Topic)
+        );
 
         Drain(host, slow);
         host.Look();
         Assert.InRange(host.Partition.Log.StartOffset, 1, Messages - 1); // The segment that is written to stays.
-        Assert.True(host.Partition.Log.StoredBytes <= GroupHost.Small.SegmentBytes, $"{host.Partition.Log.StoredBytes} bytes stay.");
+        Assert.True(
+            host.Partition.Log.StoredBytes <= GroupHost.Small.SegmentBytes,
+            $"{host.Partition.Log.StoredBytes} bytes stay."
+        );
         Assert.Null(host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
         Assert.All(host.Partition.Groups(), g => Assert.Equal(Messages, g.Committed));
     }
@@ -64,7 +81,10 @@ public sealed class SettledRetentionTests
         await using GroupHost host = await StartAsync();
         await FillAsync(host);
         Assert.Equal(0, TendedStart(host));
-        Assert.Equal((default(RetentionHold) with { Group = "" }, (long)Messages), host.Broker.Groups.FindRetentionHold(host.Partition.Topic));
+        Assert.Equal(
+            (default(RetentionHold) with { Group = "" }, (long)Messages),
+            host.Broker.Groups.FindRetentionHold(host.Partition.Topic)
+        );
         Subscription first = host.Join();
         Assert.Equal(0, first.FirstOffset);
         SettleAll(host, first);
@@ -72,7 +92,19 @@ public sealed class SettledRetentionTests
         Assert.True(start > 0);
 
         Assert.Equal(start, host.JoinAs("new").FirstOffset);
-        var broadcast = new SubscribeFrame(GroupHost.TopicName, 0, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0);
+        var broadcast = new SubscribeFrame(
+            GroupHost.TopicName,
+            0,
+            "",
+            StartKind.Earliest,
+            0,
+            -1,
+            0,
+            0,
+            SettleMode.Automatic,
+            SlowPolicy.TopicDefault,
+            0
+        );
         Assert.Equal(start, host.Broker.Subscribe(host, 77, broadcast, out _).FirstOffset);
     }
 
@@ -161,7 +193,16 @@ public sealed class SettledRetentionTests
             moved += start > 0 ? 1 : 0;
             Assert.Equal(2, next.Broker.Groups.NamesOf(next.Partition.Topic).Count);
             foreach (string name in next.Broker.Groups.NamesOf(next.Partition.Topic))
-                Assert.All(next.Broker.Groups.Find(next.Partition.Topic, name), g => Assert.True(g.Committed >= start, $"The group {name} is at {g.Committed}, the log begins at {start}."));
+            {
+                Assert.All(
+                    next.Broker.Groups.Find(next.Partition.Topic, name),
+                    g =>
+                        Assert.True(
+                            g.Committed >= start,
+                            $"The group {name} is at {g.Committed}, the log begins at {start}."
+                        )
+                );
+            }
         }
         Assert.InRange(moved, 1, states.Count - 1);
     }
@@ -235,10 +276,23 @@ public sealed class SettledRetentionTests
         switch (end)
         {
             case "redriven":
-                Assert.Equal((1, 0), await host.Broker.Groups.RedriveAsync(host.Partition.Topic, GroupHost.GroupName, TestContext.Current.CancellationToken));
+                Assert.Equal(
+                    (1, 0),
+                    await host.Broker.Groups.RedriveAsync(
+                        host.Partition.Topic,
+                        GroupHost.GroupName,
+                        TestContext.Current.CancellationToken
+                    )
+                );
                 Assert.Equal(0, TendedStart(host)); // It is to be settled first.
                 member = host.Join();
-                Assert.Equal(3, host.Take(member) is { Count: 1 } again && GroupHost.SettleAll(member, SettleKind.Complete, again) == SettleOutcome.Done ? again.FirstOffset : -1);
+                Assert.Equal(
+                    3,
+                    host.Take(member) is { Count: 1 } again
+                    && GroupHost.SettleAll(member, SettleKind.Complete, again) == SettleOutcome.Done
+                        ? again.FirstOffset
+                        : -1
+                );
                 break;
             case "deleted":
                 Assert.Equal(1, host.Broker.TruncateTopic("jobs.dead", 0, -1));
@@ -262,7 +316,14 @@ public sealed class SettledRetentionTests
         await FillAsync(host);
         await SettleAllButAsync(host, member, dead: 3);
         await AssertHeldByLetterAsync(host); // The letters of before are known: the next is told of when it is stored.
-        Assert.Equal((1, 0), await host.Broker.Groups.RedriveAsync(host.Partition.Topic, GroupHost.GroupName, TestContext.Current.CancellationToken));
+        Assert.Equal(
+            (1, 0),
+            await host.Broker.Groups.RedriveAsync(
+                host.Partition.Topic,
+                GroupHost.GroupName,
+                TestContext.Current.CancellationToken
+            )
+        );
         await SettleAllButAsync(host, member, dead: 3);
         await AssertHeldByLetterAsync(host);
     }
@@ -275,7 +336,14 @@ public sealed class SettledRetentionTests
         await FillAsync(host);
         await SettleAllButAsync(host, member, dead: 3);
         host.Look();
-        Assert.Equal((1, 0), await host.Broker.Groups.RedriveAsync(host.Partition.Topic, GroupHost.GroupName, TestContext.Current.CancellationToken));
+        Assert.Equal(
+            (1, 0),
+            await host.Broker.Groups.RedriveAsync(
+                host.Partition.Topic,
+                GroupHost.GroupName,
+                TestContext.Current.CancellationToken
+            )
+        );
         await using GroupHost next = await GroupHost.OpenAsync(host.CopyFiles());
         Assert.Equal([3L], next.TakeAll(next.Join()));
     }
@@ -300,11 +368,21 @@ public sealed class SettledRetentionTests
         await FillAsync(host);
         SettleAll(host, member);
         host.Look();
-        Assert.Equal((Retention.Keep, 0L, true), (host.Partition.Topic.Settings.Retention, host.Partition.Log.StartOffset, host.Partition.Topic.Settings.IsUnlimited));
+        Assert.Equal(
+            (Retention.Keep, 0L, true),
+            (
+                host.Partition.Topic.Settings.Retention,
+                host.Partition.Log.StartOffset,
+                host.Partition.Topic.Settings.IsUnlimited
+            )
+        );
         await ChangeAsync(host, settings => settings with { Retention = Retention.Settled });
         GroupHost.Leave(member);
         await host.RestartAsync();
-        Assert.Equal((Retention.Settled, false), (host.Partition.Topic.Settings.Retention, host.Partition.Topic.Settings.IsUnlimited));
+        Assert.Equal(
+            (Retention.Settled, false),
+            (host.Partition.Topic.Settings.Retention, host.Partition.Topic.Settings.IsUnlimited)
+        );
         await GroupHost.EventuallyAsync(() => TendedStart(host) > 0);
     }
 
@@ -312,15 +390,27 @@ public sealed class SettledRetentionTests
     public async Task A_transient_topic_is_refused()
     {
         await using GroupHost host = await GroupHost.OpenAsync();
-        BrokerException refused = Assert.Throws<BrokerException>(() => host.Broker.CreateTopic("t", new TopicSettings { Retention = Retention.Settled }));
-        Assert.Equal((ErrorCode.InvalidArgument, "retention is settled; allowed: keep, for a transient topic."), (refused.Code, refused.Message));
+        BrokerException refused = Assert.Throws<BrokerException>(() =>
+            host.Broker.CreateTopic("t", new TopicSettings { Retention = Retention.Settled })
+        );
+        Assert.Equal(
+            (ErrorCode.InvalidArgument, "retention is settled; allowed: keep, for a transient topic."),
+            (refused.Code, refused.Message)
+        );
     }
 
     [Fact]
     public async Task A_log_that_only_grows_is_told_of_once_for_every_doubling_with_what_holds_it()
     {
         var events = new RecordedEvents();
-        await using GroupHost host = await StartAsync(new BrokerOptions { ScrubBytesPerSecond = 0, StorageEvents = events, GrowthNoticeBytes = 300_000 });
+        await using GroupHost host = await StartAsync(
+            new BrokerOptions
+            {
+                ScrubBytesPerSecond = 0,
+                StorageEvents = events,
+                GrowthNoticeBytes = 300_000,
+            }
+        );
         host.CreateTopic("kept", Patient);
         Subscription member = host.Join();
         await FillAsync(host);
@@ -345,7 +435,15 @@ public sealed class SettledRetentionTests
             host.Options = options;
             await host.RestartAsync();
         }
-        host.Broker.CreateTopic(GroupHost.TopicName, GroupHost.Small with { Retention = Retention.Settled, Delivery = Patient, Partitions = partitions });
+        host.Broker.CreateTopic(
+            GroupHost.TopicName,
+            GroupHost.Small with
+            {
+                Retention = Retention.Settled,
+                Delivery = Patient,
+                Partitions = partitions,
+            }
+        );
         return host;
     }
 
@@ -377,7 +475,17 @@ public sealed class SettledRetentionTests
         while (host.Take(member) is { Count: > 0 } taken)
         {
             foreach (long offset in GroupHost.Offsets(taken))
-                Assert.Equal(SettleOutcome.Done, GroupHost.Settle(member, offset == dead ? SettleKind.DeadLetter : SettleKind.Complete, taken, offset));
+            {
+                Assert.Equal(
+                    SettleOutcome.Done,
+                    GroupHost.Settle(
+                        member,
+                        offset == dead ? SettleKind.DeadLetter : SettleKind.Complete,
+                        taken,
+                        offset
+                    )
+                );
+            }
         }
         await GroupHost.EventuallyAsync(() => host.Group.Committed == Messages);
     }
@@ -387,7 +495,8 @@ public sealed class SettledRetentionTests
         await GroupHost.EventuallyAsync(() =>
         {
             host.Look();
-            return host.Broker.Groups.FindRetentionHold(host.Partition.Topic)?.Hold is { IsDeadLetter: true, Group: GroupHost.GroupName };
+            return host.Broker.Groups.FindRetentionHold(host.Partition.Topic)?.Hold
+                is { IsDeadLetter: true, Group: GroupHost.GroupName };
         });
         Assert.Equal(0, TendedStart(host));
     }
@@ -396,21 +505,25 @@ public sealed class SettledRetentionTests
     private static void Drain(GroupHost host, Subscription member)
     {
         long end = host.Partition.Log.ReadableOffset;
-        Assert.True(SpinWait.SpinUntil(
-            () =>
-            {
-                while (member.TryTake(out Delivery delivery) == DeliveryResult.Run)
-                    member.Sent(delivery.Run);
-                return ((GroupMember)member).Group.Committed == end;
-            },
-            TimeSpan.FromSeconds(20)));
+        Assert.True(
+            SpinWait.SpinUntil(
+                () =>
+                {
+                    while (member.TryTake(out Delivery delivery) == DeliveryResult.Run)
+                        member.Sent(delivery.Run);
+                    return ((GroupMember)member).Group.Committed == end;
+                },
+                TimeSpan.FromSeconds(20)
+            )
+        );
     }
 
-    private static async Task AdvanceAsync(GroupHost host, Func<bool> condition, TimeSpan? step = null) => await GroupHost.EventuallyAsync(() =>
-    {
-        host.Time.Advance(step ?? TimeSpan.FromMilliseconds(250));
-        return condition();
-    });
+    private static async Task AdvanceAsync(GroupHost host, Func<bool> condition, TimeSpan? step = null) =>
+        await GroupHost.EventuallyAsync(() =>
+        {
+            host.Time.Advance(step ?? TimeSpan.FromMilliseconds(250));
+            return condition();
+        });
 
     private static void RefusePositions(string operation, string path)
     {
@@ -423,9 +536,17 @@ public sealed class SettledRetentionTests
         var properties = new BatchProperties(UnixMicroseconds.From(dueAt), 0);
         byte[] bytes = new byte[properties.HeaderLength + RecordWriter.SizeOf(100) + 8];
         int length = RecordWriter.Write(bytes.AsSpan(properties.HeaderLength), new byte[100]);
-        byte[] batch = bytes[..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, default, timestamp: 1)];
+        byte[] batch = bytes[
+            ..BatchWriter.Complete(bytes, length, 1, length, BatchCodec.None, properties, default, timestamp: 1)
+        ];
         lock (partition.AppendLock)
-            Assert.Equal(AppendResult.Appended, partition.Append(new BatchView(batch), partition.NextAppendTime(), out _));
+        {
+            Assert.Equal(
+                AppendResult.Appended,
+                partition.Append(new BatchView(batch), partition.NextAppendTime(), out _)
+            );
+        }
+
         partition.FlushAndWake();
     }
 
@@ -433,9 +554,11 @@ public sealed class SettledRetentionTests
     {
         public ConcurrentQueue<string> Told { get; } = new();
 
-        public void OnGrown(Partition partition, long bytes) => Told.Enqueue($"{partition.Topic.Name}/{partition.Index} has grown");
+        public void OnGrown(Partition partition, long bytes) =>
+            Told.Enqueue($"{partition.Topic.Name}/{partition.Index} has grown");
 
-        public void OnHeld(Partition partition, long bytes, RetentionHold hold) => Told.Enqueue($"{partition.Topic.Name}/{partition.Index} is held by {hold.Group} at {hold.Offset}");
+        public void OnHeld(Partition partition, long bytes, RetentionHold hold) =>
+            Told.Enqueue($"{partition.Topic.Name}/{partition.Index} is held by {hold.Group} at {hold.Offset}");
 
         public void OnDamaged(Partition partition, JournalDamage damage) => Told.Enqueue("damage");
 

@@ -103,7 +103,10 @@ public sealed class SettlementTests : EngineTest
         long sent = 0;
         while (subscription.CloseRequested is null)
         {
-            Assert.True(sent <= (2 * UnsettledMessages.MostRanges) + Records, $"{sent} messages, every other one settled.");
+            Assert.True(
+                sent <= (2 * UnsettledMessages.MostRanges) + Records,
+                $"{sent} messages, every other one settled."
+            );
             Assert.True(Publish(producer, Batch((ulong)sent, Records, bodyBytes: 1)));
             foreach (long offset in ReceiveOffsets(subscription))
             {
@@ -121,7 +124,12 @@ public sealed class SettlementTests : EngineTest
     public void Gaps_without_receipts_end_the_subscription_too()
     {
         ProducerStream producer = OpenProducer();
-        Subscription subscription = Subscribe(StartKind.Earliest, policy: SlowPolicy.DropOldest, credit: uint.MaxValue, settle: SettleMode.Explicit);
+        Subscription subscription = Subscribe(
+            StartKind.Earliest,
+            policy: SlowPolicy.DropOldest,
+            credit: uint.MaxValue,
+            settle: SettleMode.Explicit
+        );
         byte[] batch = Batch(0, records: 7, bodyBytes: 1000);
         int pieces = 0;
         while (subscription.CloseRequested is null)

@@ -39,7 +39,12 @@ public abstract class SlowPolicyTest : EngineTest
         return items;
     }
 
-    private protected static bool TakeOne(Subscription subscription, List<Item> items, Action<ReadOnlyMemory<byte>>? onRun = null, GapReason gaps = GapReason.Dropped)
+    private protected static bool TakeOne(
+        Subscription subscription,
+        List<Item> items,
+        Action<ReadOnlyMemory<byte>>? onRun = null,
+        GapReason gaps = GapReason.Dropped
+    )
     {
         using (TurnScope.Enter())
         {

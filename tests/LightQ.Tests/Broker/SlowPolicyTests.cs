@@ -5,7 +5,10 @@ using Xunit;
 
 namespace LightQ.Tests.Broker;
 
-/// <summary>A subscriber that stops, under each policy that does not hold up producers. What of it goes to disk is in <see cref="SpillTests"/>.</summary>
+/// <summary>
+/// A subscriber that stops, under each policy that does not hold up producers. What of it goes to disk is in
+/// <see cref="SpillTests"/>.
+/// </summary>
 public sealed class SlowPolicyTests : SlowPolicyTest
 {
     [Theory]
@@ -13,7 +16,9 @@ public sealed class SlowPolicyTests : SlowPolicyTest
     [InlineData(SlowPolicy.DropNewest)]
     [InlineData(SlowPolicy.Disconnect)]
     [InlineData(SlowPolicy.SpillToDisk)]
-    public void A_ring_that_is_full_to_the_last_byte_holds_everything_and_one_batch_more_makes_the_policy_act(SlowPolicy policy)
+    public void A_ring_that_is_full_to_the_last_byte_holds_everything_and_one_batch_more_makes_the_policy_act(
+        SlowPolicy policy
+    )
     {
         Subscription subscription = Subscribe(StartKind.Earliest, policy: policy);
         Publish(16);
@@ -82,7 +87,14 @@ public sealed class SlowPolicyTests : SlowPolicyTest
         Publish(3);
         items.AddRange(Take(subscription));
 
-        Assert.Equal([.. Enumerable.Range(0, 16).Select(i => new Item(i, i, false)), new Item(16, 49, true), .. Enumerable.Range(50, 3).Select(i => new Item(i, i, false))], Single(items));
+        Assert.Equal(
+            [
+                .. Enumerable.Range(0, 16).Select(i => new Item(i, i, false)),
+                new Item(16, 49, true),
+                .. Enumerable.Range(50, 3).Select(i => new Item(i, i, false)),
+            ],
+            Single(items)
+        );
         Assert.Equal(34, subscription.Drops);
         Assert.Equal(1, Partition.Counters.Gaps);
         Assert.Equal(0, Spills.Memory.Used);
@@ -139,7 +151,19 @@ public sealed class SlowPolicyTests : SlowPolicyTest
     public void A_subscription_that_ends_before_it_is_open_gets_no_turn_before()
     {
         Publish(16);
-        var request = new SubscribeFrame("test", 0, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.Disconnect, 0);
+        var request = new SubscribeFrame(
+            "test",
+            0,
+            "",
+            StartKind.Earliest,
+            0,
+            -1,
+            0,
+            0,
+            SettleMode.Automatic,
+            SlowPolicy.Disconnect,
+            0
+        );
         var subscription = new BroadcastSubscription(this, 1, Partition, request, SlowPolicy.Disconnect, Spills);
         Publish(1);
         Assert.NotNull(subscription.CloseRequested);
@@ -156,7 +180,8 @@ public sealed class SlowPolicyTests : SlowPolicyTest
     [Fact]
     public void A_blocking_subscription_may_name_its_own_time_out()
     {
-        Subscription patient = Subscribe(StartKind.Earliest), impatient = Subscribe(StartKind.Earliest);
+        Subscription patient = Subscribe(StartKind.Earliest),
+            impatient = Subscribe(StartKind.Earliest);
         impatient.SlowTimeout = TimeSpan.FromSeconds(2);
         Publish(16);
         Publish(1, waits: true);
@@ -204,7 +229,11 @@ public sealed class SlowPolicyTests : SlowPolicyTest
     }
 
     private static IEnumerable<Item> Single(List<Item> items) =>
-        items.SelectMany(i => i.IsGap ? [i] : Enumerable.Range((int)i.First, (int)(i.Last - i.First + 1)).Select(o => new Item(o, o, false)));
+        items.SelectMany(i =>
+            i.IsGap
+                ? [i]
+                : Enumerable.Range((int)i.First, (int)(i.Last - i.First + 1)).Select(o => new Item(o, o, false))
+        );
 
     private void Look() =>
         Partition.Look(Time.GetTimestamp(), TimeSpan.FromSeconds(10), TimeSpan.FromMinutes(5), TimeSpan.FromHours(24));

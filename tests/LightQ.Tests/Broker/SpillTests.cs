@@ -18,7 +18,8 @@ public sealed class SpillTests : SlowPolicyTest
         Open(SmallFiles);
         var expected = new List<byte>();
         var found = new List<byte>();
-        Subscription fast = Subscribe(StartKind.Earliest), slow = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
+        Subscription fast = Subscribe(StartKind.Earliest),
+            slow = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
         for (int i = 0; i < 200; i++)
         {
             Publish(1);
@@ -84,7 +85,8 @@ public sealed class SpillTests : SlowPolicyTest
     [InlineData("open")]
     public void A_disk_that_takes_nothing_ends_that_subscription_alone(string fault)
     {
-        Subscription fast = Subscribe(StartKind.Earliest), slow = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
+        Subscription fast = Subscribe(StartKind.Earliest),
+            slow = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
         if (fault == "full")
             Disk.Free = 1 << 20;
         else
@@ -97,7 +99,11 @@ public sealed class SpillTests : SlowPolicyTest
         Assert.Null(slow.CloseRequested);
         Pump();
         Assert.Equal(ErrorCode.SlowConsumer, slow.CloseRequested?.Code);
-        Assert.Contains(fault == "full" ? "No space left" : "Input/output error", slow.CloseRequested!.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            fault == "full" ? "No space left" : "Input/output error",
+            slow.CloseRequested!.Message,
+            StringComparison.Ordinal
+        );
         Assert.DoesNotContain("/lightq-spill", slow.CloseRequested.Message, StringComparison.Ordinal);
         Assert.Equal(DeliveryResult.Nothing, slow.TryTake(out _));
 
@@ -116,7 +122,14 @@ public sealed class SpillTests : SlowPolicyTest
         Subscription slow = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
         Publish(40);
         Pump();
-        using (FileStream file = File.Open(Assert.Single(SpillFiles), FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite))
+        using (
+            FileStream file = File.Open(
+                Assert.Single(SpillFiles),
+                FileMode.Open,
+                FileAccess.ReadWrite,
+                FileShare.ReadWrite
+            )
+        )
         {
             file.Position = 30_000;
             int was = file.ReadByte();
@@ -173,7 +186,8 @@ public sealed class SpillTests : SlowPolicyTest
     public void All_subscriptions_together_have_a_bound_too()
     {
         Open(SmallFiles with { MaxBytes = 4 * RingBytes });
-        Subscription first = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk), second = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
+        Subscription first = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk),
+            second = Subscribe(StartKind.Earliest, policy: SlowPolicy.SpillToDisk);
         Publish(60);
         Subscription ended = Assert.Single(new[] { first, second }, s => s.CloseRequested is not null);
         Assert.Contains("(Broker:SpillBytes)", ended.CloseRequested!.Message, StringComparison.Ordinal);
@@ -213,7 +227,10 @@ public sealed class SpillTests : SlowPolicyTest
         Subscription again = Subscribe(StartKind.Offset, 2, SlowPolicy.SpillToDisk);
 
         Assert.Equal(DeliveryResult.Gap, again.TryTake(out Delivery delivery));
-        Assert.Equal((2, Log.StartOffset - 1, GapReason.Retention), (delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason));
+        Assert.Equal(
+            (2, Log.StartOffset - 1, GapReason.Retention),
+            (delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason)
+        );
         AssertAccounted(Take(again), Log.StartOffset, 62);
     }
 
@@ -232,11 +249,12 @@ public sealed class SpillTests : SlowPolicyTest
         Pump();
     }
 
-    private static Action<string, string> FailAt(string fault) => (operation, path) =>
-    {
-        if (operation == fault)
-            throw new StorageIOException(operation, path, 5);
-    };
+    private static Action<string, string> FailAt(string fault) =>
+        (operation, path) =>
+        {
+            if (operation == fault)
+                throw new StorageIOException(operation, path, 5);
+        };
 
     private void Open(SpillOptions options)
     {

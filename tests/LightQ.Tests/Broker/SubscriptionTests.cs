@@ -77,7 +77,10 @@ public sealed class SubscriptionTests : EngineTest
 
         Assert.Equal(DeliveryResult.Gap, subscription.TryTake(out Delivery delivery));
 
-        Assert.Equal((2, Log.StartOffset - 1, GapReason.Retention), (delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason));
+        Assert.Equal(
+            (2, Log.StartOffset - 1, GapReason.Retention),
+            (delivery.Gap.FirstOffset, delivery.Gap.LastOffset, delivery.Gap.Reason)
+        );
         Assert.Equal(Log.StartOffset, ReceiveOffsets(subscription)[0]);
     }
 
@@ -96,7 +99,10 @@ public sealed class SubscriptionTests : EngineTest
         List<long> offsets = ReceiveOffsets(subscription);
 
         Assert.Equal((0L, GapReason.Dropped), (delivery.Gap.FirstOffset, delivery.Gap.Reason));
-        Assert.Equal(Enumerable.Range((int)delivery.Gap.LastOffset + 1, 39 - (int)delivery.Gap.LastOffset).Select(i => (long)i), offsets);
+        Assert.Equal(
+            Enumerable.Range((int)delivery.Gap.LastOffset + 1, 39 - (int)delivery.Gap.LastOffset).Select(i => (long)i),
+            offsets
+        );
         Assert.Equal(delivery.Gap.LastOffset + 1, Partition.Counters.Drops);
     }
 

@@ -26,7 +26,9 @@ public sealed class UnsettledMessagesTests
         Assert.Equal(0, unsettled.Count);
     }
 
-    /// <summary>Each step sends a few messages, with a gap before them now and then, and settles a range somewhere.</summary>
+    /// <summary>
+    /// Each step sends a few messages, with a gap before them now and then, and settles a range somewhere.
+    /// </summary>
     private static bool Agrees(int[] steps)
     {
         var unsettled = new UnsettledMessages();

@@ -11,7 +11,9 @@ namespace LightQ.Tests.Client;
 
 public sealed class CompressionTests
 {
-    private static readonly byte[] Letters = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("lorem ipsum ", 100)));
+    private static readonly byte[] Letters = Encoding.ASCII.GetBytes(
+        string.Concat(Enumerable.Repeat("lorem ipsum ", 100))
+    );
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
@@ -22,12 +24,24 @@ public sealed class CompressionTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, new ProducerOptions { Compression = codec });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            new ProducerOptions { Compression = codec }
+        );
         using FakeConnection _ = connection;
         ValueTask<PublishAck> publishing = producer.PublishAsync(Letters, key: "k", cancellationToken: Cancel);
         FakeFrame frame = await connection.ReadAsync(FrameType.Publish);
 
-        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(frame.Body, ProtocolLimits.DefaultBatchBytes, out BatchView batch, out string reason));
+        Assert.Equal(
+            ErrorCode.None,
+            BatchValidator.CheckPublished(
+                frame.Body,
+                ProtocolLimits.DefaultBatchBytes,
+                out BatchView batch,
+                out string reason
+            )
+        );
         Assert.Empty(reason);
         Assert.Equal(codec, batch.Codec);
         Assert.True(batch.VerifyPayload());
@@ -47,7 +61,11 @@ public sealed class CompressionTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, new ProducerOptions { Compression = BatchCodec.Brotli });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            new ProducerOptions { Compression = BatchCodec.Brotli }
+        );
         using FakeConnection _ = connection;
         byte[] random = new byte[10_000];
         new Random(5).NextBytes(random);
@@ -67,7 +85,12 @@ public sealed class CompressionTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         const int Window = 8 * 1024;
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, new ProducerOptions { Compression = BatchCodec.Deflate, BatchBytes = 4096 }, Window);
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            new ProducerOptions { Compression = BatchCodec.Deflate, BatchBytes = 4096 },
+            Window
+        );
         using FakeConnection _ = connection;
         // A hundred windows of messages, of which only what was received is credited.
         const int Messages = 100 * Window / 1000;
@@ -80,14 +103,17 @@ public sealed class CompressionTests
         async Task<int> AnswerAsync()
         {
             int bytes = 0;
-            for (int seen = 0; seen < Messages;)
+            for (int seen = 0; seen < Messages; )
             {
                 FakeFrame frame = await connection.ReadAsync(FrameType.Publish);
                 (ulong sequence, int count, int length) = Header(frame);
                 bytes += length;
                 seen += count;
                 await connection.WriteAsync(new CreditFrame((uint)length), frame.Header.Stream);
-                await connection.AckAsync(frame.Header.Stream, new AckRange(sequence, (uint)count, ErrorCode.None, (long)sequence));
+                await connection.AckAsync(
+                    frame.Header.Stream,
+                    new AckRange(sequence, (uint)count, ErrorCode.None, (long)sequence)
+                );
             }
             return bytes;
         }
@@ -99,7 +125,11 @@ public sealed class CompressionTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         Task<FakeConnection> accepting = broker.AcceptAsync();
-        Task<Producer> creating = client.CreateProducerAsync("orders", new ProducerOptions { Name = "p", Compression = BatchCodec.Brotli }, Cancel);
+        Task<Producer> creating = client.CreateProducerAsync(
+            "orders",
+            new ProducerOptions { Name = "p", Compression = BatchCodec.Brotli },
+            Cancel
+        );
         byte[] first;
         ValueTask<PublishAck> publishing;
         using (FakeConnection connection = await accepting)
@@ -137,7 +167,12 @@ public sealed class CompressionTests
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
-        byte[][] batches = [Compressed(codec, 0, "a1", "a2"), FakeConnection.Batch(2, "b"u8.ToArray()), Compressed(codec, 3, "c1", "c2")];
+        byte[][] batches =
+        [
+            Compressed(codec, 0, "a1", "a2"),
+            FakeConnection.Batch(2, "b"u8.ToArray()),
+            Compressed(codec, 3, "c1", "c2"),
+        ];
         await connection.DeliverAsync(subscribe.Header.Stream, batches);
         var seen = new List<string>();
         Message owned = default;
@@ -152,7 +187,9 @@ public sealed class CompressionTests
         Assert.Equal(["0a1", "1a2", "2b", "3c1", "4c2"], seen);
         Assert.Equal(("a1", DateTimeOffset.UnixEpoch.AddSeconds(2)), (owned.GetText(), owned.AppendTime));
 
-        await using var whole = client.ConsumeBatchesAsync("orders", cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        await using var whole = client
+            .ConsumeBatchesAsync("orders", cancellationToken: Cancel)
+            .GetAsyncEnumerator(Cancel);
         moved = whole.MoveNextAsync();
         (subscribe, _) = await connection.SubscribeAsync();
         await connection.DeliverAsync(subscribe.Header.Stream, batches);
@@ -176,13 +213,20 @@ public sealed class CompressionTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
         byte[] rubbish = Batch(codec, 5, [.. Enumerable.Repeat((byte)0xFF, 64)], 2, 4096);
         byte[] unknown = Batch((BatchCodec)9, 7, new byte[64], 1, 64);
-        await connection.DeliverAsync(subscribe.Header.Stream, rubbish, unknown, FakeConnection.Batch(8, "good"u8.ToArray()));
+        await connection.DeliverAsync(
+            subscribe.Header.Stream,
+            rubbish,
+            unknown,
+            FakeConnection.Batch(8, "good"u8.ToArray())
+        );
         Assert.True(await moved);
         Assert.Equal("good", messages.Current.GetText());
         Assert.Equal([new("orders", 5, 6, GapReason.Corrupt), new("orders", 7, 7, GapReason.Corrupt)], gaps);
@@ -207,7 +251,9 @@ public sealed class CompressionTests
     public void A_bomb_ends_at_the_length_that_it_said(BatchCodec codec)
     {
         byte[] bomb = new byte[200_000];
-        Assert.True(BatchCompression.TryCompress(codec, CompressionLevel.Fastest, new byte[10_000_000], bomb, out int length));
+        Assert.True(
+            BatchCompression.TryCompress(codec, CompressionLevel.Fastest, new byte[10_000_000], bomb, out int length)
+        );
         var inflater = new BatchInflater(ProtocolLimits.InflatedBatchBytes);
         Assert.False(inflater.TryInflate(new BatchView(Batch(codec, 0, bomb[..length], 1, 4096))));
         Assert.InRange(inflater.Memory.Length, 1, 8192);
@@ -224,7 +270,15 @@ public sealed class CompressionTests
         byte[] plain = FakeConnection.Batch(offset, [.. texts.Select(Encoding.UTF8.GetBytes)]);
         var view = new BatchView(plain);
         byte[] payload = new byte[1024];
-        Assert.True(BatchCompression.TryCompress(codec, CompressionLevel.Fastest, view.Payload[..view.UncompressedLength], payload, out int length));
+        Assert.True(
+            BatchCompression.TryCompress(
+                codec,
+                CompressionLevel.Fastest,
+                view.Payload[..view.UncompressedLength],
+                payload,
+                out int length
+            )
+        );
         return Batch(codec, offset, payload[..length], texts.Length, view.UncompressedLength);
     }
 
@@ -238,7 +292,11 @@ public sealed class CompressionTests
     }
 
     private static async Task<(Producer Producer, FakeConnection Connection)> OpenAsync(
-        FakeBroker broker, LightQClient client, ProducerOptions options, uint window = ProtocolLimits.DefaultPublishWindowBytes)
+        FakeBroker broker,
+        LightQClient client,
+        ProducerOptions options,
+        uint window = ProtocolLimits.DefaultPublishWindowBytes
+    )
     {
         Task<FakeConnection> accepting = broker.AcceptAsync();
         Task<Producer> creating = client.CreateProducerAsync("orders", options, Cancel);

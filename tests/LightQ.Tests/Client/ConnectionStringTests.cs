@@ -9,20 +9,34 @@ public sealed class ConnectionStringTests
     public void A_bare_host_gets_the_default_ports_and_no_user()
     {
         LightQClientOptions options = LightQClientOptions.Parse("lightq://broker.example");
-        Assert.Equal(("broker.example", 5700, 5701, null, false), (options.Host, options.DataPort, options.ControlPort, options.User, options.Tls));
+        Assert.Equal(
+            ("broker.example", 5700, 5701, null, false),
+            (options.Host, options.DataPort, options.ControlPort, options.User, options.Tls)
+        );
     }
 
     [Fact]
     public void Every_part_is_read_and_percent_encoding_is_undone()
     {
-        LightQClientOptions options = LightQClientOptions.Parse("lightq://an%40n:p%3Ass@10.0.0.1:6000/?control=6001&tls=true&ca=%2Fetc%2Fca%20x.pem");
+        LightQClientOptions options = LightQClientOptions.Parse(
+            "lightq://an%40n:p%3Ass@10.0.0.1:6000/?control=6001&tls=true&ca=%2Fetc%2Fca%20x.pem"
+        );
         Assert.Equal(("10.0.0.1", 6000, 6001), (options.Host, options.DataPort, options.ControlPort));
-        Assert.Equal(("an@n", "p:ss", true, "/etc/ca x.pem"), (options.User, options.Password, options.Tls, options.CertificateAuthorityFile));
+        Assert.Equal(
+            ("an@n", "p:ss", true, "/etc/ca x.pem"),
+            (options.User, options.Password, options.Tls, options.CertificateAuthorityFile)
+        );
     }
 
     [Fact]
     public void An_IPv6_address_keeps_its_form() =>
-        Assert.Equal(("::1", 7000), (LightQClientOptions.Parse("lightq://[::1]:7000").Host, LightQClientOptions.Parse("lightq://[::1]:7000").DataPort));
+        Assert.Equal(
+            ("::1", 7000),
+            (
+                LightQClientOptions.Parse("lightq://[::1]:7000").Host,
+                LightQClientOptions.Parse("lightq://[::1]:7000").DataPort
+            )
+        );
 
     [Theory]
     [InlineData("http://localhost")]
@@ -53,7 +67,11 @@ public sealed class ConnectionStringTests
     [InlineData("lightq://h?cert=/me.crt&key=/me.key", "give tls=true too")]
     [InlineData("lightq://h?tls=true&key=/me.key", "give cert=FILE too")]
     public void Files_for_TLS_do_not_stand_alone(string text, string advice) =>
-        Assert.Contains(advice, Assert.Throws<ArgumentException>(() => new LightQClient(text)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            advice,
+            Assert.Throws<ArgumentException>(() => new LightQClient(text)).Message,
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("lightq://h:5700?insecure=true")]

@@ -18,11 +18,16 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Scheduling = scheduling }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { Scheduling = scheduling }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, uint credit) = await connection.SubscribeAsync(nextOffset: 40);
-        Assert.Equal((StartKind.Latest, "orders"), (subscribe.As<SubscribeFrame>().Start, subscribe.As<SubscribeFrame>().Topic));
+        Assert.Equal(
+            (StartKind.Latest, "orders"),
+            (subscribe.As<SubscribeFrame>().Start, subscribe.As<SubscribeFrame>().Topic)
+        );
         Assert.Equal((uint)ProtocolLimits.DefaultCreditBytes, credit);
         await connection.DeliverAsync(subscribe.Header.Stream, Text(40, "a", "b"), Text(42, "c"));
 
@@ -71,7 +76,9 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var batches = client.ConsumeBatchesAsync("orders", new ConsumeOptions { CreditBytes = 4096 }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var batches = client
+            .ConsumeBatchesAsync("orders", new ConsumeOptions { CreditBytes = 4096 }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = batches.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, uint credit) = await connection.SubscribeAsync();
@@ -94,7 +101,10 @@ public sealed class ConsumerTests
         await using var client = new LightQClient(broker.Options);
         var seen = new List<string>();
         client.GapDetected += (_, gap) => seen.Add($"event {gap.FirstOffset}-{gap.LastOffset}");
-        var options = new ConsumeOptions { OnGap = gap => seen.Add($"gap {gap.FirstOffset}-{gap.LastOffset} {gap.Reason}") };
+        var options = new ConsumeOptions
+        {
+            OnGap = gap => seen.Add($"gap {gap.FirstOffset}-{gap.LastOffset} {gap.Reason}"),
+        };
         await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
@@ -139,7 +149,9 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { GapAction = GapAction.Throw }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { GapAction = GapAction.Throw }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -247,7 +259,9 @@ public sealed class ConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
-        await using var batches = client.ConsumeBatchesAsync("orders", new ConsumeOptions { VerifyChecksums = false }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var batches = client
+            .ConsumeBatchesAsync("orders", new ConsumeOptions { VerifyChecksums = false }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = batches.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -288,9 +302,7 @@ public sealed class ConsumerTests
 
     private static async Task ConsumeAllAsync(LightQClient client, CancellationToken cancellationToken)
     {
-        await foreach (Message _ in client.ConsumeAsync("orders", cancellationToken: cancellationToken))
-        {
-        }
+        await foreach (Message _ in client.ConsumeAsync("orders", cancellationToken: cancellationToken)) { }
     }
 
     private static List<string> Bodies(MessageBatch batch)

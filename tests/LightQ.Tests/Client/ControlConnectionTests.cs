@@ -7,7 +7,9 @@ using Xunit;
 
 namespace LightQ.Tests.Client;
 
-/// <summary>What a caller of the control plane is told when nothing, or nothing of the kind, is at the address.</summary>
+/// <summary>
+/// What a caller of the control plane is told when nothing, or nothing of the kind, is at the address.
+/// </summary>
 public sealed class ControlConnectionTests
 {
     private static CancellationToken Token => TestContext.Current.CancellationToken;
@@ -45,7 +47,11 @@ public sealed class ControlConnectionTests
             $"The connection to 127.0.0.1:{port} was lost before there was an answer: ",
         ];
         Assert.Contains(beginnings, begin => error.Message.StartsWith(begin, StringComparison.Ordinal));
-        Assert.EndsWith("is it the right port, and is TLS on at both ends or at neither (tls=true)?", error.Message, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "is it the right port, and is TLS on at both ends or at neither (tls=true)?",
+            error.Message,
+            StringComparison.Ordinal
+        );
         listener.Stop();
         await Assert.ThrowsAnyAsync<Exception>(() => serving);
     }
@@ -56,7 +62,9 @@ public sealed class ControlConnectionTests
         using TcpListener listener = new(IPAddress.Loopback, 0);
         listener.Start(); // It never answers.
         using var ended = new CancellationTokenSource();
-        await using var client = new LightQClient($"lightq://127.0.0.1?control={((IPEndPoint)listener.LocalEndpoint).Port}");
+        await using var client = new LightQClient(
+            $"lightq://127.0.0.1?control={((IPEndPoint)listener.LocalEndpoint).Port}"
+        );
         Task<TopicInfo> call = client.Topics.GetAsync("t", ended.Token);
         await ended.CancelAsync();
         OperationCanceledException error = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call);
@@ -81,9 +89,7 @@ public sealed class ControlConnectionTests
             await socket.ReceiveAsync(received, Token);
             await socket.SendAsync(Encoding.ASCII.GetBytes(answer), Token);
             socket.Shutdown(SocketShutdown.Send);
-            while (await socket.ReceiveAsync(received, Token) > 0)
-            {
-            }
+            while (await socket.ReceiveAsync(received, Token) > 0) { }
         }
     }
 }

@@ -16,7 +16,8 @@ public sealed class EventTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var told = new ConcurrentQueue<string>();
-        client.GoingAway += (_, leaving) => told.Enqueue($"{leaving.Code} {leaving.TimeLeft.TotalSeconds} s {leaving.Message}");
+        client.GoingAway += (_, leaving) =>
+            told.Enqueue($"{leaving.Code} {leaving.TimeLeft.TotalSeconds} s {leaving.Message}");
         var resumed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         client.ConnectionStateChanged += (_, change) =>
         {
@@ -34,7 +35,10 @@ public sealed class EventTests
 
         using FakeConnection next = await broker.AcceptAsync();
         await resumed.Task.WaitAsync(Cancel);
-        Assert.Equal(["Connecting ", "Connected ", "ShuttingDown 60 s restart", "Reconnecting ShuttingDown", "Connected "], told);
+        Assert.Equal(
+            ["Connecting ", "Connected ", "ShuttingDown 60 s restart", "Reconnecting ShuttingDown", "Connected "],
+            told
+        );
     }
 
     [Fact]
@@ -61,26 +65,43 @@ public sealed class EventTests
         }
         using FakeConnection next = await broker.AcceptAsync();
         await resumed.Task.WaitAsync(Cancel);
-        Assert.Equal(["Connecting ", "Connected ", "Reconnecting Unavailable", "Reconnecting TlsFailed", "Reconnecting ResourceExhausted", "Connected "], told);
+        Assert.Equal(
+            [
+                "Connecting ",
+                "Connected ",
+                "Reconnecting Unavailable",
+                "Reconnecting TlsFailed",
+                "Reconnecting ResourceExhausted",
+                "Connected ",
+            ],
+            told
+        );
     }
 
     [Theory]
     [InlineData(null)]
     [InlineData("billing")]
-    public async Task A_subscription_that_was_too_slow_is_told_with_topic_and_reason_and_its_enumeration_ends(string? group)
+    public async Task A_subscription_that_was_too_slow_is_told_with_topic_and_reason_and_its_enumeration_ends(
+        string? group
+    )
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var told = new TaskCompletionSource<SlowConsumerEventArgs>(TaskCreationOptions.RunContinuationsAsynchronously);
         client.SlowConsumerDetected += (_, slow) => told.SetResult(slow);
-        await using var messages = client.ConsumeAsync("orders/3", new ConsumeOptions { Group = group }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders/3", new ConsumeOptions { Group = group }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
         await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(0, "a"u8.ToArray()));
         Assert.True(await moved);
 
-        await connection.WriteAsync(new ClosedFrame(ErrorCode.SlowConsumer, "not sent: 1 to 9"), subscribe.Header.Stream);
+        await connection.WriteAsync(
+            new ClosedFrame(ErrorCode.SlowConsumer, "not sent: 1 to 9"),
+            subscribe.Header.Stream
+        );
 
         SlowConsumerEventArgs slow = await told.Task.WaitAsync(Cancel);
         Assert.Equal(("orders", 3, group), (slow.Topic, slow.Partition, slow.Group));
@@ -132,7 +153,12 @@ public sealed class EventTests
         Assert.Equal(ErrorCode.SlowConsumer, (await Assert.ThrowsAsync<LightQException>(async () => await moved)).Code);
         await client.DisposeAsync();
         foreach (string name in (string[])["ConnectionStateChanged", "GoingAway", "SlowConsumerDetected"])
-            Assert.Contains(log.Lines, line => line.Message.Contains($"A handler of {name} threw.", StringComparison.Ordinal));
+        {
+            Assert.Contains(
+                log.Lines,
+                line => line.Message.Contains($"A handler of {name} threw.", StringComparison.Ordinal)
+            );
+        }
     }
 
     [Fact]

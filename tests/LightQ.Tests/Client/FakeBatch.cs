@@ -7,7 +7,15 @@ using Xunit;
 namespace LightQ.Tests.Client;
 
 /// <summary>A batch that the client published.</summary>
-internal sealed record FakeBatch(uint Stream, int Length, ulong ProducerId, uint Epoch, ulong BaseSequence, string[] Bodies, string[] Keys)
+internal sealed record FakeBatch(
+    uint Stream,
+    int Length,
+    ulong ProducerId,
+    uint Epoch,
+    ulong BaseSequence,
+    string[] Bodies,
+    string[] Keys
+)
 {
     public AckRange Ack(long offset) => new(BaseSequence, (uint)Bodies.Length, ErrorCode.None, offset);
 
@@ -25,6 +33,14 @@ internal sealed record FakeBatch(uint Stream, int Length, ulong ProducerId, uint
             if (record.HasKey)
                 keys.Add(Encoding.UTF8.GetString(record.Key));
         }
-        return new FakeBatch(frame.Header.Stream, batch.Length, batch.ProducerId, batch.ProducerEpoch, batch.BaseSequence, [.. bodies], [.. keys]);
+        return new FakeBatch(
+            frame.Header.Stream,
+            batch.Length,
+            batch.ProducerId,
+            batch.ProducerEpoch,
+            batch.BaseSequence,
+            [.. bodies],
+            [.. keys]
+        );
     }
 }

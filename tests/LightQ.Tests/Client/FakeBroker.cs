@@ -12,23 +12,27 @@ internal sealed class FakeBroker : IDisposable
 
     public FakeBroker() => _listener.Start();
 
-    public LightQClientOptions Options => new()
-    {
-        DataPort = ((IPEndPoint)_listener.LocalEndpoint).Port,
-        ReconnectDelay = TimeSpan.FromMilliseconds(1),
-        MaxReconnectDelay = TimeSpan.FromMilliseconds(2),
-        ConnectTimeout = TimeSpan.FromSeconds(20),
-    };
+    public LightQClientOptions Options =>
+        new()
+        {
+            DataPort = ((IPEndPoint)_listener.LocalEndpoint).Port,
+            ReconnectDelay = TimeSpan.FromMilliseconds(1),
+            MaxReconnectDelay = TimeSpan.FromMilliseconds(2),
+            ConnectTimeout = TimeSpan.FromSeconds(20),
+        };
 
     /// <summary>Accepts the next connection and answers its Hello.</summary>
     public async Task<FakeConnection> AcceptAsync(uint heartbeatMilliseconds = 60_000)
     {
-        var connection = new FakeConnection(await _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken));
+        var connection = new FakeConnection(
+            await _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken)
+        );
         await connection.WelcomeAsync(heartbeatMilliseconds);
         return connection;
     }
 
-    public Task<TcpClient> AcceptRawAsync() => _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken).AsTask();
+    public Task<TcpClient> AcceptRawAsync() =>
+        _listener.AcceptTcpClientAsync(TestContext.Current.CancellationToken).AsTask();
 
     public void Dispose() => _listener.Dispose();
 }

@@ -26,7 +26,18 @@ internal sealed class FakeConnection : IDisposable
     public async Task<HelloFrame> WelcomeAsync(uint heartbeatMilliseconds = 60_000)
     {
         FakeFrame hello = await ReadAsync(FrameType.Hello);
-        await WriteAsync(new WelcomeFrame(1, 0, Guid.Empty, 7, ProtocolLimits.DefaultFrameBytes, ProtocolLimits.DefaultBatchBytes, ProtocolLimits.DefaultMessageBytes, heartbeatMilliseconds));
+        await WriteAsync(
+            new WelcomeFrame(
+                1,
+                0,
+                Guid.Empty,
+                7,
+                ProtocolLimits.DefaultFrameBytes,
+                ProtocolLimits.DefaultBatchBytes,
+                ProtocolLimits.DefaultMessageBytes,
+                heartbeatMilliseconds
+            )
+        );
         return hello.As<HelloFrame>();
     }
 
@@ -37,21 +48,45 @@ internal sealed class FakeConnection : IDisposable
         uint epoch = 0,
         ulong next = 0,
         uint maxBatch = ProtocolLimits.DefaultBatchBytes,
-        uint batchWindow = 0)
+        uint batchWindow = 0
+    )
     {
         FakeFrame open = await ReadAsync(FrameType.OpenProducer);
         await WriteAsync(
-            new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, producerId, epoch, next, window, maxBatch, Durability.Memory, batchWindow),
+            new ProducerOpenedFrame(
+                Guid.Empty,
+                0,
+                1,
+                1,
+                1,
+                1,
+                producerId,
+                epoch,
+                next,
+                window,
+                maxBatch,
+                Durability.Memory,
+                batchWindow
+            ),
             open.Header.Stream,
-            open.Header.Tag);
+            open.Header.Tag
+        );
         return open;
     }
 
     /// <summary>Answers Subscribe, and takes the Credit behind it.</summary>
-    public async Task<(FakeFrame Subscribe, uint Credit)> SubscribeAsync(long nextOffset = 0, ulong incarnation = 5, uint epoch = 3)
+    public async Task<(FakeFrame Subscribe, uint Credit)> SubscribeAsync(
+        long nextOffset = 0,
+        ulong incarnation = 5,
+        uint epoch = 3
+    )
     {
         FakeFrame subscribe = await ReadAsync(FrameType.Subscribe);
-        await WriteAsync(new SubscribedFrame(Guid.Empty, 1, incarnation, epoch, nextOffset, 0, nextOffset), subscribe.Header.Stream, subscribe.Header.Tag);
+        await WriteAsync(
+            new SubscribedFrame(Guid.Empty, 1, incarnation, epoch, nextOffset, 0, nextOffset),
+            subscribe.Header.Stream,
+            subscribe.Header.Tag
+        );
         FakeFrame credit = await ReadAsync(FrameType.Credit);
         return (subscribe, credit.As<CreditFrame>().Bytes);
     }
@@ -61,7 +96,8 @@ internal sealed class FakeConnection : IDisposable
     {
         while (true)
         {
-            FakeFrame frame = await ReadAnyAsync() ?? throw new IOException($"The client closed instead of sending {expected}.");
+            FakeFrame frame =
+                await ReadAnyAsync() ?? throw new IOException($"The client closed instead of sending {expected}.");
             if (frame.Header.Type == FrameType.Ping && expected != FrameType.Ping)
             {
                 await WriteAsync(new PongFrame(frame.As<PingFrame>().Payload));

@@ -15,11 +15,30 @@ public sealed class MadeMessageTests
     public void It_has_what_it_was_made_with()
     {
         Message message = Message.Create(
-            "hello"u8, "42", new MessageHeaders { { "origin", "shop" } }, offset: 7, partition: 3, timestamp: Noon, messageId: "payment-1", deliveryCount: 2);
+            "hello"u8,
+            "42",
+            new MessageHeaders { { "origin", "shop" } },
+            offset: 7,
+            partition: 3,
+            timestamp: Noon,
+            messageId: "payment-1",
+            deliveryCount: 2
+        );
         Assert.Equal("hello", message.GetText());
         Assert.True(message.HasKey && message.Key.Span.SequenceEqual("42"u8));
         Assert.True(message.TryGetHeader("origin", out ReadOnlySpan<byte> origin) && origin.SequenceEqual("shop"u8));
-        Assert.Equal((7L, 3, Noon, Noon, "payment-1", 2, false), (message.Offset, message.Partition, message.Timestamp, message.AppendTime, message.MessageId, message.DeliveryCount, message.IsTombstone));
+        Assert.Equal(
+            (7L, 3, Noon, Noon, "payment-1", 2, false),
+            (
+                message.Offset,
+                message.Partition,
+                message.Timestamp,
+                message.AppendTime,
+                message.MessageId,
+                message.DeliveryCount,
+                message.IsTombstone
+            )
+        );
         Message copy = message.ToOwned();
         Assert.Equal(("hello", "payment-1", 7L), (copy.GetText(), copy.MessageId, copy.Offset));
     }
@@ -28,7 +47,10 @@ public sealed class MadeMessageTests
     public void With_a_body_alone_it_has_nothing_else()
     {
         Message message = Message.Create(Encoding.UTF8.GetBytes(new string('x', 100_000)));
-        Assert.Equal((100_000, false, false, null, 0), (message.Body.Length, message.HasKey, message.IsTombstone, message.MessageId, message.DeliveryCount));
+        Assert.Equal(
+            (100_000, false, false, null, 0),
+            (message.Body.Length, message.HasKey, message.IsTombstone, message.MessageId, message.DeliveryCount)
+        );
         Assert.False(message.TryGetHeader("origin", out _));
         Assert.Throws<InvalidOperationException>(message.QueueCompletion);
     }
@@ -45,11 +67,16 @@ public sealed class MadeMessageTests
     public async Task What_is_said_of_it_is_told_and_answered()
     {
         var said = new List<MessageSettlement>();
-        Message message = Message.Create("x"u8, offset: 5, deliveryCount: 1, settle: settlement =>
-        {
-            said.Add(settlement);
-            return settlement.Kind == SettleKind.Renew ? SettleOutcome.LockExpired : SettleOutcome.Done;
-        });
+        Message message = Message.Create(
+            "x"u8,
+            offset: 5,
+            deliveryCount: 1,
+            settle: settlement =>
+            {
+                said.Add(settlement);
+                return settlement.Kind == SettleKind.Renew ? SettleOutcome.LockExpired : SettleOutcome.Done;
+            }
+        );
         message.QueueCompletion();
         Assert.Equal(SettleOutcome.Done, await message.CompleteAsync(Cancel));
         Assert.Equal(SettleOutcome.Done, await message.AbandonAsync(TimeSpan.FromSeconds(2), "busy", Cancel));
@@ -65,7 +92,8 @@ public sealed class MadeMessageTests
                 new(SettleKind.DeadLetter, 5, null, "no order"),
                 new(SettleKind.Renew, 5, null, ""),
             ],
-            said);
+            said
+        );
     }
 
     [Fact]

@@ -42,10 +42,23 @@ public sealed class MessageFilterTests
     [InlineData("not (type = 'x' and exists(tag)) AND NOT exists(missing)", true)]
     public void A_filter_says_whether_a_message_is_wanted(string filter, bool wanted)
     {
-        byte[] headers = Headers(("type", "order"), ("region", "eu-west-1"), ("tag", "a"), ("tag", "b"), ("empty", ""), ("odd name", "it's"));
+        byte[] headers = Headers(
+            ("type", "order"),
+            ("region", "eu-west-1"),
+            ("tag", "a"),
+            ("tag", "b"),
+            ("empty", ""),
+            ("odd name", "it's")
+        );
         byte[] all = new byte[headers.Length + 64];
         headers.CopyTo(all, 0);
-        int length = headers.Length + RecordWriter.WriteWellKnownHeader(all.AsSpan(headers.Length), WellKnownHeader.ContentType, "text/plain"u8);
+        int length =
+            headers.Length
+            + RecordWriter.WriteWellKnownHeader(
+                all.AsSpan(headers.Length),
+                WellKnownHeader.ContentType,
+                "text/plain"u8
+            );
         Assert.Equal(wanted, MessageFilter.Parse(filter).Matches(all.AsSpan(0, length)));
         Assert.Equal(filter, MessageFilter.Parse(filter).ToString());
     }
@@ -79,8 +92,16 @@ public sealed class MessageFilterTests
         string many = string.Join(" or ", Enumerable.Repeat("a='b'", 256));
         Assert.False(MessageFilter.Parse(many).Matches(default(ReadOnlySpan<byte>)));
         Assert.Contains("256 conditions", Refused(many + " or a='b'"), StringComparison.Ordinal);
-        Assert.Contains("64 deep", Refused(new string('(', 64) + "a='b'" + new string(')', 64)), StringComparison.Ordinal);
-        Assert.Contains("64 deep", Refused(string.Concat(Enumerable.Repeat("not ", 1000)) + "a='b'"), StringComparison.Ordinal);
+        Assert.Contains(
+            "64 deep",
+            Refused(new string('(', 64) + "a='b'" + new string(')', 64)),
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "64 deep",
+            Refused(string.Concat(Enumerable.Repeat("not ", 1000)) + "a='b'"),
+            StringComparison.Ordinal
+        );
         Assert.Contains("at most 4096", Refused(new string(' ', 4097)), StringComparison.Ordinal);
         _ = MessageFilter.Parse(new string('(', 63) + "a='b'" + new string(')', 63));
 
@@ -109,7 +130,11 @@ public sealed class MessageFilterTests
         using var broker = new FakeBroker();
         var time = new Shared.ManualTime();
         await using var client = new LightQClient(broker.Options with { TimeProvider = time });
-        var options = new ConsumeOptions { Filter = MessageFilter.Parse("type = 'b'"), SettleMode = SettleMode.Explicit };
+        var options = new ConsumeOptions
+        {
+            Filter = MessageFilter.Parse("type = 'b'"),
+            SettleMode = SettleMode.Explicit,
+        };
         await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
@@ -130,7 +155,9 @@ public sealed class MessageFilterTests
             settled.AddRange(Ranges(await connection.ReadAsync(FrameType.Settle)));
         Assert.Equal([(0, 1), (2, 3), (6, 1)], settled);
 
-        await using var whole = client.ConsumeBatchesAsync("orders", options with { SettleMode = SettleMode.Automatic }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var whole = client
+            .ConsumeBatchesAsync("orders", options with { SettleMode = SettleMode.Automatic }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         moved = whole.MoveNextAsync();
         (subscribe, _) = await connection.SubscribeAsync();
         await connection.DeliverAsync(subscribe.Header.Stream, batches);
@@ -170,7 +197,14 @@ public sealed class MessageFilterTests
         byte[] encoded = new byte[1024];
         int at = 0;
         foreach ((string name, string value) in headers)
-            at += RecordWriter.WriteHeader(encoded.AsSpan(at), Encoding.UTF8.GetBytes(name), Encoding.UTF8.GetBytes(value));
+        {
+            at += RecordWriter.WriteHeader(
+                encoded.AsSpan(at),
+                Encoding.UTF8.GetBytes(name),
+                Encoding.UTF8.GetBytes(value)
+            );
+        }
+
         return encoded[..at];
     }
 }

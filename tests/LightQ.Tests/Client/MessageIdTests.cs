@@ -23,9 +23,19 @@ public sealed class MessageIdTests
         (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client);
         using FakeConnection _ = connection;
 
-        Task<PublishAck> publishing = producer.PublishAsync("x"u8, new PublishOptions { MessageId = "order-1" }, cancellationToken: Cancel).AsTask();
+        Task<PublishAck> publishing = producer
+            .PublishAsync("x"u8, new PublishOptions { MessageId = "order-1" }, cancellationToken: Cancel)
+            .AsTask();
         FakeFrame frame = await connection.ReadAsync(FrameType.Publish);
-        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(frame.Body, ProtocolLimits.DefaultBatchBytes, out BatchView batch, out string _));
+        Assert.Equal(
+            ErrorCode.None,
+            BatchValidator.CheckPublished(
+                frame.Body,
+                ProtocolLimits.DefaultBatchBytes,
+                out BatchView batch,
+                out string _
+            )
+        );
         Assert.Equal((1, "order-1"), (batch.RecordCount, Encoding.UTF8.GetString(batch.MessageId)));
         await connection.AckAsync(frame.Header.Stream, new AckRange(0, 1, ErrorCode.None, 17, IsDuplicate: true));
 
@@ -88,7 +98,7 @@ public sealed class MessageIdTests
 
         byte[] sent = [.. segments.SelectMany(s => s)];
         var frames = new List<int[]>();
-        for (int at = 0; at < sent.Length;)
+        for (int at = 0; at < sent.Length; )
         {
             Assert.True(FrameHeader.TryRead(sent.AsSpan(at), ProtocolLimits.DefaultFrameBytes, out FrameHeader header));
             var sequences = new List<int>();
@@ -100,7 +110,16 @@ public sealed class MessageIdTests
             frames.Add([.. sequences]);
             at += header.Length;
         }
-        Assert.Equal([[0], [1, 2, 3], [4], [5, 6, 7], [8, 9]], frames);
+        Assert.Equal(
+            [
+                [0],
+                [1, 2, 3],
+                [4],
+                [5, 6, 7],
+                [8, 9],
+            ],
+            frames
+        );
 
         SendBatch Completed(SendBatchPool from, string? id)
         {
@@ -158,19 +177,38 @@ public sealed class MessageIdTests
 
     /// <summary>A producer with a name that has published the message a, which is acknowledged.</summary>
     private static async Task<(Producer Producer, FakeConnection Connection)> OpenNamedAsync(
-        FakeBroker broker, LightQClient client)
+        FakeBroker broker,
+        LightQClient client
+    )
     {
         (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(
-            broker, client, options: new ProducerOptions { Name = "p" }, producerId: 9, epoch: 1, batchWindow: 1024);
+            broker,
+            client,
+            options: new ProducerOptions { Name = "p" },
+            producerId: 9,
+            epoch: 1,
+            batchWindow: 1024
+        );
         Task<PublishAck> first = Publish(producer, "a", connection, out Task<FakeBatch> sent);
         await connection.AckAsync((await sent).Stream, (await sent).Ack(0));
         await first;
         return (producer, connection);
     }
 
-    private static Task<PublishAck> Publish(Producer producer, string text, FakeConnection connection, out Task<FakeBatch> sent)
+    private static Task<PublishAck> Publish(
+        Producer producer,
+        string text,
+        FakeConnection connection,
+        out Task<FakeBatch> sent
+    )
     {
-        Task<PublishAck> publishing = producer.PublishAsync(Encoding.UTF8.GetBytes(text), new PublishOptions { MessageId = text }, cancellationToken: Cancel).AsTask();
+        Task<PublishAck> publishing = producer
+            .PublishAsync(
+                Encoding.UTF8.GetBytes(text),
+                new PublishOptions { MessageId = text },
+                cancellationToken: Cancel
+            )
+            .AsTask();
         sent = connection.ReadBatchAsync();
         return publishing;
     }

@@ -12,7 +12,10 @@ public sealed class MessageSerializerTests
     [Fact]
     public void Text_bytes_and_everything_else_are_what_they_are_taken_for()
     {
-        Assert.Equal(("héllo", "text/plain; charset=utf-8"), (Write("héllo"), MessageSerializer.Default<string>().ContentType));
+        Assert.Equal(
+            ("héllo", "text/plain; charset=utf-8"),
+            (Write("héllo"), MessageSerializer.Default<string>().ContentType)
+        );
         Assert.Equal("raw", Write("raw"u8.ToArray()));
         Assert.Equal("application/octet-stream", MessageSerializer.Default<byte[]>().ContentType);
         Assert.Equal("""{"Id":"42","Cents":999}""", Write(new ShopOrder("42", 999)));
@@ -28,7 +31,10 @@ public sealed class MessageSerializerTests
         Assert.True(MessageSerializer.Bytes.Deserialize([1, 2]).AsSpan().SequenceEqual((byte[])[1, 2]));
         byte[] order = Encoding.UTF8.GetBytes(Write(new ShopOrder("42", 999)));
         Assert.Equal(new ShopOrder("42", 999), MessageSerializer.Default<ShopOrder>().Deserialize(order));
-        Assert.Equal(new ShopOrder("42", 999), new JsonMessageSerializer<ShopOrder>(ShopJson.Default.ShopOrder).Deserialize(order));
+        Assert.Equal(
+            new ShopOrder("42", 999),
+            new JsonMessageSerializer<ShopOrder>(ShopJson.Default.ShopOrder).Deserialize(order)
+        );
     }
 
     [Fact]
@@ -37,7 +43,9 @@ public sealed class MessageSerializerTests
         Message<string> message = Message.Create([0xFF, 0xFE]).As(MessageSerializer.Text, "orders");
         Assert.False(message.TryGetValue(out _));
         Assert.IsType<DecoderFallbackException>(message.Error!.InnerException);
-        Assert.IsType<JsonException>(Message.Create("{}}"u8).As(MessageSerializer.Default<ShopOrder>(), "orders").Error!.InnerException);
+        Assert.IsType<JsonException>(
+            Message.Create("{}}"u8).As(MessageSerializer.Default<ShopOrder>(), "orders").Error!.InnerException
+        );
     }
 
     [Fact]

@@ -22,7 +22,11 @@ public sealed class MessageUseTests
         Assert.Equal("second", messages.Current.GetText());
         Assert.Equal("first", kept.GetText());
         Assert.False(body.Span.SequenceEqual("first"u8));
-        Assert.Contains("ToOwned()", Assert.Throws<InvalidOperationException>(() => first.Body).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "ToOwned()",
+            Assert.Throws<InvalidOperationException>(() => first.Body).Message,
+            StringComparison.Ordinal
+        );
         Assert.Throws<InvalidOperationException>(() => first.BodySpan.Length);
         Assert.Throws<InvalidOperationException>(first.GetText);
         Assert.Throws<InvalidOperationException>(() => first.Key);
@@ -37,7 +41,8 @@ public sealed class MessageUseTests
     [Fact]
     public async Task The_last_message_is_over_with_its_enumeration()
     {
-        Message left, last;
+        Message left,
+            last;
         await using (var messages = new CheckedMessages(Of("first")))
         {
             Assert.True(await messages.MoveNextAsync());
@@ -71,7 +76,15 @@ public sealed class MessageUseTests
     {
         await Task.Yield();
         for (int i = 0; i < bodies.Length; i++)
-            yield return Message.Create(System.Text.Encoding.UTF8.GetBytes(bodies[i]), "key", new MessageHeaders { { "a", "1" } }, offset: i, deliveryCount: 1);
+        {
+            yield return Message.Create(
+                System.Text.Encoding.UTF8.GetBytes(bodies[i]),
+                "key",
+                new MessageHeaders { { "a", "1" } },
+                offset: i,
+                deliveryCount: 1
+            );
+        }
     }
 
     private sealed class Checked : IAsyncEnumerable<Message>

@@ -91,7 +91,7 @@ public sealed class OutboxTests
             var types = new List<FrameType>();
             foreach (ArraySegment<byte> segment in Segments)
             {
-                for (ReadOnlySpan<byte> left = segment; !left.IsEmpty;)
+                for (ReadOnlySpan<byte> left = segment; !left.IsEmpty; )
                 {
                     Assert.True(FrameHeader.TryRead(left, 1 << 20, out FrameHeader header));
                     types.Add(header.Type);

@@ -18,7 +18,9 @@ public sealed class PartitionedConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         uint[] streams = await SubscribeEachAsync(connection, 3);
@@ -46,7 +48,9 @@ public sealed class PartitionedConsumerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { CreditBytes = Credit }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = messages.MoveNextAsync();
         using (FakeConnection connection = await broker.AcceptAsync())
         {
@@ -62,9 +66,16 @@ public sealed class PartitionedConsumerTests
         {
             FakeFrame frame = await again.ReadAsync(FrameType.Subscribe);
             SubscribeFrame subscribe = frame.As<SubscribeFrame>();
-            Assert.Equal((partition, StartKind.Offset, partition == 1 ? 9 : 0), (subscribe.Partition, subscribe.Start, subscribe.StartValue));
+            Assert.Equal(
+                (partition, StartKind.Offset, partition == 1 ? 9 : 0),
+                (subscribe.Partition, subscribe.Start, subscribe.StartValue)
+            );
             await again.ReadAsync(FrameType.Credit);
-            await again.WriteAsync(new SubscribedFrame(Guid.Empty, 4, 6, 3, 0, 0, 0), frame.Header.Stream, frame.Header.Tag);
+            await again.WriteAsync(
+                new SubscribedFrame(Guid.Empty, 4, 6, 3, 0, 0, 0),
+                frame.Header.Stream,
+                frame.Header.Tag
+            );
         }
         LightQException error = await Assert.ThrowsAsync<LightQException>(async () => await next);
         Assert.Equal(ErrorCode.TopicDeleted, error.Code);
@@ -115,19 +126,47 @@ public sealed class PartitionedConsumerTests
         await connection.ReadAsync(FrameType.Close);
     }
 
-    private static Task OpenedAsync(FakeConnection connection, FakeFrame open, uint partition, uint partitions, byte rule = 1) => connection.WriteAsync(
-        new ProducerOpenedFrame(Guid.Empty, partition, partitions, rule, 1, 1, 0, 0, 0, ProtocolLimits.DefaultPublishWindowBytes, ProtocolLimits.DefaultBatchBytes, Durability.Memory),
-        open.Header.Stream,
-        open.Header.Tag);
+    private static Task OpenedAsync(
+        FakeConnection connection,
+        FakeFrame open,
+        uint partition,
+        uint partitions,
+        byte rule = 1
+    ) =>
+        connection.WriteAsync(
+            new ProducerOpenedFrame(
+                Guid.Empty,
+                partition,
+                partitions,
+                rule,
+                1,
+                1,
+                0,
+                0,
+                0,
+                ProtocolLimits.DefaultPublishWindowBytes,
+                ProtocolLimits.DefaultBatchBytes,
+                Durability.Memory
+            ),
+            open.Header.Stream,
+            open.Header.Tag
+        );
 
     /// <summary>Says that all partitions are several, and then lets the client subscribe to each.</summary>
     /// <returns>The streams, by partition.</returns>
     private static async Task<uint[]> SubscribeEachAsync(FakeConnection connection, uint partitions)
     {
         FakeFrame all = await connection.ReadAsync(FrameType.Subscribe);
-        Assert.Equal((OpenProducerFrame.AnyPartition, 0u), (all.As<SubscribeFrame>().Partition, all.As<SubscribeFrame>().Member));
+        Assert.Equal(
+            (OpenProducerFrame.AnyPartition, 0u),
+            (all.As<SubscribeFrame>().Partition, all.As<SubscribeFrame>().Member)
+        );
         Assert.Equal((uint)Credit, (await connection.ReadAsync(FrameType.Credit)).As<CreditFrame>().Bytes);
-        await connection.WriteAsync(new ClosedFrame(ErrorCode.UnknownPartition, "several"), all.Header.Stream, all.Header.Tag);
+        await connection.WriteAsync(
+            new ClosedFrame(ErrorCode.UnknownPartition, "several"),
+            all.Header.Stream,
+            all.Header.Tag
+        );
         uint[] streams = new uint[partitions];
         uint member = 0;
         long granted = 0;
@@ -140,7 +179,11 @@ public sealed class PartitionedConsumerTests
             Assert.Equal(partition == 0 ? body.Member : member, body.Member);
             (member, streams[partition]) = (body.Member, subscribe.Header.Stream);
             granted += (await connection.ReadAsync(FrameType.Credit)).As<CreditFrame>().Bytes;
-            await connection.WriteAsync(new SubscribedFrame(Guid.Empty, partitions, 5, 3, 0, 0, 0), subscribe.Header.Stream, subscribe.Header.Tag);
+            await connection.WriteAsync(
+                new SubscribedFrame(Guid.Empty, partitions, 5, 3, 0, 0, 0),
+                subscribe.Header.Stream,
+                subscribe.Header.Tag
+            );
             if (partition == 0)
                 granted += (await connection.ReadAsync(FrameType.Credit)).As<CreditFrame>().Bytes;
         }
@@ -148,5 +191,6 @@ public sealed class PartitionedConsumerTests
         return streams;
     }
 
-    private static byte[] Text(long offset, params string[] bodies) => FakeConnection.Batch(offset, [.. bodies.Select(Encoding.UTF8.GetBytes)]);
+    private static byte[] Text(long offset, params string[] bodies) =>
+        FakeConnection.Batch(offset, [.. bodies.Select(Encoding.UTF8.GetBytes)]);
 }

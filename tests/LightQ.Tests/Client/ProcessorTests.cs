@@ -17,7 +17,11 @@ public sealed class ProcessorTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using LightQProcessor processor = client.CreateProcessor("orders", "billing", new() { MaxConcurrency = 8 });
+        await using LightQProcessor processor = client.CreateProcessor(
+            "orders",
+            "billing",
+            new() { MaxConcurrency = 8 }
+        );
         processor.ProcessMessageAsync += _ => Task.CompletedTask;
         Task started = processor.StartAsync(Cancel);
         using FakeConnection connection = await broker.AcceptAsync();
@@ -25,7 +29,10 @@ public sealed class ProcessorTests
         await started;
 
         SubscribeFrame subscribe = frame.As<SubscribeFrame>();
-        Assert.Equal(("orders", "billing", SettleMode.Explicit, 16u), (subscribe.Topic, subscribe.Group, subscribe.SettleMode, subscribe.MaxInFlight));
+        Assert.Equal(
+            ("orders", "billing", SettleMode.Explicit, 16u),
+            (subscribe.Topic, subscribe.Group, subscribe.SettleMode, subscribe.MaxInFlight)
+        );
     }
 
     [Fact]
@@ -40,7 +47,12 @@ public sealed class ProcessorTests
         FakeFrame settle = await rig.Connection.ReadAsync(FrameType.Settle);
         Assert.Equal(new SettleRange(SettleKind.Renew, 9, 40, 1, 0), new SettleFrame(settle.Body)[0]);
         byte[] answer = new byte[SettledFrame.SizeOf(1)];
-        SettledFrame.Write(answer, rig.Stream, settle.Header.Tag, [new SettledRange(SettleOutcome.LockExpired, 9, 40, 1)]);
+        SettledFrame.Write(
+            answer,
+            rig.Stream,
+            settle.Header.Tag,
+            [new SettledRange(SettleOutcome.LockExpired, 9, 40, 1)]
+        );
         await rig.Connection.WriteRawAsync(answer);
 
         await rig.Cancelled.WaitAsync(Cancel);
@@ -88,15 +100,23 @@ public sealed class ProcessorTests
         await rig.Cancelled.WaitAsync(Cancel);
         using FakeConnection next = await rig.Broker.AcceptAsync();
         (FakeFrame subscribe, _) = await next.SubscribeAsync();
-        await next.DeliverAsync(subscribe.Header.Stream, new GroupDelivery(40, 1, 1, 2, 30_000), FakeConnection.Batch(40, "a"u8.ToArray()));
+        await next.DeliverAsync(
+            subscribe.Header.Stream,
+            new GroupDelivery(40, 1, 1, 2, 30_000),
+            FakeConnection.Batch(40, "a"u8.ToArray())
+        );
         FakeFrame settle = await next.ReadAsync(FrameType.Settle);
         Assert.Equal(new SettleRange(SettleKind.Complete, 1, 40, 1, 0), new SettleFrame(settle.Body)[0]);
     }
 
-    /// <summary>A processor whose handler has message 40, locked for 30 s, and waits for its token at the first time.</summary>
+    /// <summary>
+    /// A processor whose handler has message 40, locked for 30 s, and waits for its token at the first time.
+    /// </summary>
     private sealed class Rig : IAsyncDisposable
     {
-        private readonly TaskCompletionSource<CancellationToken> _begun = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private readonly TaskCompletionSource<CancellationToken> _begun = new(
+            TaskCreationOptions.RunContinuationsAsynchronously
+        );
         private readonly TaskCompletionSource _cancelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private readonly LightQClient _client;
 
@@ -129,7 +149,11 @@ public sealed class ProcessorTests
             (FakeFrame subscribe, _) = await rig.Connection.SubscribeAsync();
             rig.Stream = subscribe.Header.Stream;
             await started;
-            await rig.Connection.DeliverAsync(rig.Stream, new GroupDelivery(40, 1, 9, 1, 30_000), FakeConnection.Batch(40, "a"u8.ToArray()));
+            await rig.Connection.DeliverAsync(
+                rig.Stream,
+                new GroupDelivery(40, 1, 9, 1, 30_000),
+                FakeConnection.Batch(40, "a"u8.ToArray())
+            );
             return rig;
         }
 

@@ -35,7 +35,9 @@ public sealed class ProducerTests
     [Theory]
     [InlineData(ReceiveMode.Thread)]
     [InlineData(ReceiveMode.Async)]
-    public async Task What_is_published_while_a_send_is_under_way_goes_out_as_one_batch_per_send_and_in_order(ReceiveMode mode)
+    public async Task What_is_published_while_a_send_is_under_way_goes_out_as_one_batch_per_send_and_in_order(
+        ReceiveMode mode
+    )
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode });
@@ -43,9 +45,16 @@ public sealed class ProducerTests
         using FakeConnection _ = connection;
         var acks = new List<Task<PublishAck>>();
         for (int i = 0; i < 2000; i++)
-            acks.Add(producer.PublishAsync(System.Text.Encoding.UTF8.GetBytes($"m{i}").AsSpan(), cancellationToken: Cancel).AsTask());
+        {
+            acks.Add(
+                producer
+                    .PublishAsync(System.Text.Encoding.UTF8.GetBytes($"m{i}").AsSpan(), cancellationToken: Cancel)
+                    .AsTask()
+            );
+        }
 
-        int seen = 0, batches = 0;
+        int seen = 0,
+            batches = 0;
         while (seen < acks.Count)
         {
             FakeBatch batch = await connection.ReadBatchAsync();
@@ -66,7 +75,12 @@ public sealed class ProducerTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         const int Window = 8 * 1024;
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, Window, new ProducerOptions { BatchBytes = 1024 });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            Window,
+            new ProducerOptions { BatchBytes = 1024 }
+        );
         using FakeConnection _ = connection;
         int published = 0;
         while (producer.TryPublish(Hundred))
@@ -74,7 +88,8 @@ public sealed class ProducerTests
         ValueTask room = producer.WaitForRoomAsync(Cancel);
         Assert.False(room.IsCompleted);
 
-        int received = 0, bytes = 0;
+        int received = 0,
+            bytes = 0;
         while (received < published)
         {
             FakeBatch batch = await connection.ReadBatchAsync();
@@ -93,7 +108,12 @@ public sealed class ProducerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, window: 1024, new ProducerOptions { BatchBytes = 1024 });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            window: 1024,
+            new ProducerOptions { BatchBytes = 1024 }
+        );
         using FakeConnection _ = connection;
         string large = new('x', 5000);
         Assert.True(producer.TryPublish(System.Text.Encoding.UTF8.GetBytes(large)));
@@ -112,7 +132,12 @@ public sealed class ProducerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, window: 1024, new ProducerOptions { BatchBytes = 1024 });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            window: 1024,
+            new ProducerOptions { BatchBytes = 1024 }
+        );
         using FakeConnection _ = connection;
         var acks = new List<Task<PublishAck>>();
         for (int i = 0; i < 100; i++)
@@ -164,9 +189,7 @@ public sealed class ProducerTests
         (Producer producer, FakeConnection connection) = await OpenAsync(broker, client);
         using FakeConnection _ = connection;
         using BatchBuilder builder = producer.CreateBatch();
-        while (builder.TryAdd(Hundred))
-        {
-        }
+        while (builder.TryAdd(Hundred)) { }
         Assert.Equal((64 * 1024 - 96) / 108, builder.Count);
         Assert.True(producer.TryPublish(builder));
         Assert.Equal((64 * 1024 - 96) / 108, (await connection.ReadBatchAsync()).Bodies.Length);
@@ -183,7 +206,11 @@ public sealed class ProducerTests
         FakeBatch batch1 = await connection.ReadBatchAsync();
         Task<PublishAck> second = producer.PublishAsync("second"u8, cancellationToken: Cancel).AsTask();
         FakeBatch batch2 = await connection.ReadBatchAsync();
-        await connection.AckAsync(batch1.Stream, new AckRange(0, 1, ErrorCode.DiskFull, -1), new AckRange(1, 1, ErrorCode.StreamBroken, -1));
+        await connection.AckAsync(
+            batch1.Stream,
+            new AckRange(0, 1, ErrorCode.DiskFull, -1),
+            new AckRange(1, 1, ErrorCode.StreamBroken, -1)
+        );
 
         Assert.Equal(ErrorCode.DiskFull, (await Assert.ThrowsAsync<LightQException>(() => first)).Code);
         LightQException behind = await Assert.ThrowsAsync<LightQException>(() => second);
@@ -224,19 +251,29 @@ public sealed class ProducerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        byte[] largest = new byte[1024], larger = new byte[largest.Length + 1];
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, maxBatch: (uint)largest.Length + ProtocolLimits.BatchOverheadBytes);
+        byte[] largest = new byte[1024],
+            larger = new byte[largest.Length + 1];
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            maxBatch: (uint)largest.Length + ProtocolLimits.BatchOverheadBytes
+        );
         using FakeConnection _ = connection;
         using BatchBuilder builder = producer.CreateBatch();
         Assert.False(builder.TryAdd(larger));
         Assert.False(builder.TryAdd(largest, "k"));
         Assert.True(builder.TryAdd(largest));
         LightQException refused = Assert.Throws<LightQException>(() => producer.TryPublish(larger));
-        Assert.Equal((ErrorCode.MessageTooLarge, "The message has 1025 bytes of key, headers and body; orders takes 1024."), (refused.Code, refused.Message));
+        Assert.Equal(
+            (ErrorCode.MessageTooLarge, "The message has 1025 bytes of key, headers and body; orders takes 1024."),
+            (refused.Code, refused.Message)
+        );
         Assert.True(producer.TryPublish("begins a batch"u8));
         Assert.Throws<LightQException>(() => producer.TryPublish(larger));
         Assert.Throws<LightQException>(() => producer.TryPublish(largest, "k"));
-        await Assert.ThrowsAsync<LightQException>(async () => await producer.PublishAsync(larger, cancellationToken: Cancel));
+        await Assert.ThrowsAsync<LightQException>(async () =>
+            await producer.PublishAsync(larger, cancellationToken: Cancel)
+        );
     }
 
     [Fact]
@@ -263,7 +300,12 @@ public sealed class ProducerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, window: 1024, new ProducerOptions { BatchBytes = 1024 });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            window: 1024,
+            new ProducerOptions { BatchBytes = 1024 }
+        );
         using FakeConnection _ = connection;
         Assert.True(producer.TryPublish(new byte[900]));
         Task<PublishAck>? second = null;
@@ -287,7 +329,11 @@ public sealed class ProducerTests
         Task<Producer> creating = client.CreateProducerAsync("orders", cancellationToken: Cancel);
         using FakeConnection connection = await accepting;
         FakeFrame open = await connection.ReadAsync(FrameType.OpenProducer);
-        await connection.WriteAsync(new ClosedFrame(ErrorCode.UnknownTopic, "No topic is called orders."), open.Header.Stream, open.Header.Tag);
+        await connection.WriteAsync(
+            new ClosedFrame(ErrorCode.UnknownTopic, "No topic is called orders."),
+            open.Header.Stream,
+            open.Header.Tag
+        );
 
         LightQException e = await Assert.ThrowsAsync<LightQException>(() => creating);
         Assert.Equal((ErrorCode.UnknownTopic, "No topic is called orders.", false), (e.Code, e.Message, e.IsTransient));
@@ -298,14 +344,30 @@ public sealed class ProducerTests
     {
         using var broker = new FakeBroker();
         var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await OpenAsync(broker, client, window: 1024, new ProducerOptions { BatchBytes = 1024 });
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            window: 1024,
+            new ProducerOptions { BatchBytes = 1024 }
+        );
         using FakeConnection _ = connection;
-        Task<PublishAck>[] publishes = [.. Enumerable.Range(0, 50).Select(_ => producer.PublishAsync(Hundred.AsSpan(), cancellationToken: Cancel).AsTask())];
+        Task<PublishAck>[] publishes =
+        [
+            .. Enumerable
+                .Range(0, 50)
+                .Select(_ => producer.PublishAsync(Hundred.AsSpan(), cancellationToken: Cancel).AsTask()),
+        ];
         Task flush = producer.FlushAsync(Cancel);
         await client.DisposeAsync();
 
         foreach (Task task in publishes)
-            Assert.Equal(ErrorCode.OutcomeUnknown, Unless(ErrorCode.Closed, (await Assert.ThrowsAsync<LightQException>(() => task)).Code));
+        {
+            Assert.Equal(
+                ErrorCode.OutcomeUnknown,
+                Unless(ErrorCode.Closed, (await Assert.ThrowsAsync<LightQException>(() => task)).Code)
+            );
+        }
+
         await Assert.ThrowsAsync<LightQException>(() => flush);
         Assert.Throws<LightQException>(() => producer.TryPublish("x"u8));
         await producer.DisposeAsync();
@@ -316,8 +378,14 @@ public sealed class ProducerTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) =
-            await OpenAsync(broker, client, options: new ProducerOptions { Name = "p" }, producerId: 9, epoch: 1, batchWindow: 2);
+        (Producer producer, FakeConnection connection) = await OpenAsync(
+            broker,
+            client,
+            options: new ProducerOptions { Name = "p" },
+            producerId: 9,
+            epoch: 1,
+            batchWindow: 2
+        );
         Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
         FakeBatch first = await connection.ReadBatchAsync();
         Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
@@ -345,7 +413,8 @@ public sealed class ProducerTests
         ulong producerId = 0,
         uint epoch = 0,
         uint maxBatch = ProtocolLimits.DefaultBatchBytes,
-        uint batchWindow = 0)
+        uint batchWindow = 0
+    )
     {
         Task<FakeConnection> accepting = broker.AcceptAsync();
         Task<Producer> creating = client.CreateProducerAsync("orders", options, Cancel);
@@ -360,5 +429,6 @@ public sealed class ProducerTests
         return second().GetAwaiter().GetResult().Offset;
     }
 
-    private static ErrorCode Unless(ErrorCode allowed, ErrorCode code) => code == allowed ? ErrorCode.OutcomeUnknown : code;
+    private static ErrorCode Unless(ErrorCode allowed, ErrorCode code) =>
+        code == allowed ? ErrorCode.OutcomeUnknown : code;
 }

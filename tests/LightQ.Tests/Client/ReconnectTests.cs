@@ -15,10 +15,17 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(broker, client, window: 1024, new ProducerOptions { BatchBytes = 1024 });
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(
+            broker,
+            client,
+            window: 1024,
+            new ProducerOptions { BatchBytes = 1024 }
+        );
         Task<PublishAck> sent = producer.PublishAsync(new byte[900], cancellationToken: Cancel).AsTask();
         FakeBatch first = await connection.ReadBatchAsync();
-        Task<PublishAck> unsent = producer.PublishAsync(Encoding.UTF8.GetBytes("unsent").AsSpan(), cancellationToken: Cancel).AsTask();
+        Task<PublishAck> unsent = producer
+            .PublishAsync(Encoding.UTF8.GetBytes("unsent").AsSpan(), cancellationToken: Cancel)
+            .AsTask();
         connection.Dispose();
 
         Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(() => sent)).Code);
@@ -37,8 +44,13 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) =
-            await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p1" }, producerId: 9, epoch: 1);
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(
+            broker,
+            client,
+            options: new ProducerOptions { Name = "p1" },
+            producerId: 9,
+            epoch: 1
+        );
         Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
         FakeBatch first = await connection.ReadBatchAsync();
         Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();
@@ -57,7 +69,11 @@ public sealed class ReconnectTests
         Task<PublishAck> c = producer.PublishAsync("c"u8, cancellationToken: Cancel).AsTask();
         FakeBatch third = await next.ReadBatchAsync();
         Assert.Equal((2ul, "c"), (third.BaseSequence, third.Bodies[0]));
-        await next.AckAsync(third.Stream, new AckRange(0, 1, ErrorCode.None, 50), new AckRange(1, 2, ErrorCode.None, 51));
+        await next.AckAsync(
+            third.Stream,
+            new AckRange(0, 1, ErrorCode.None, 50),
+            new AckRange(1, 2, ErrorCode.None, 51)
+        );
         Assert.Equal([50L, 51L, 52L], (await Task.WhenAll(a, b, c)).Select(ack => ack.Offset));
         Assert.Equal((second.BaseSequence, second.Bodies[0]), (again.BaseSequence, again.Bodies[0]));
     }
@@ -65,11 +81,16 @@ public sealed class ReconnectTests
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
-    public async Task A_named_producer_whose_connection_goes_again_before_all_was_sent_again_still_sends_it(ulong stored)
+    public async Task A_named_producer_whose_connection_goes_again_before_all_was_sent_again_still_sends_it(
+        ulong stored
+    )
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, Task<PublishAck>[] published, FakeConnection connection) = await PublishTwiceAsync(broker, client);
+        (Producer producer, Task<PublishAck>[] published, FakeConnection connection) = await PublishTwiceAsync(
+            broker,
+            client
+        );
         connection.Dispose();
 
         FakeConnection next = await broker.AcceptAsync();
@@ -93,7 +114,10 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, Task<PublishAck>[] published, FakeConnection connection) = await PublishTwiceAsync(broker, client);
+        (Producer producer, Task<PublishAck>[] published, FakeConnection connection) = await PublishTwiceAsync(
+            broker,
+            client
+        );
         connection.Dispose();
         FakeConnection next = await broker.AcceptAsync();
         await next.OpenProducerAsync(window: 1, producerId: 9, epoch: 2, next: 1);
@@ -117,8 +141,13 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (Producer producer, FakeConnection connection) =
-            await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p1" }, producerId: 9, epoch: 1);
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(
+            broker,
+            client,
+            options: new ProducerOptions { Name = "p1" },
+            producerId: 9,
+            epoch: 1
+        );
         Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
         await connection.ReadBatchAsync();
         connection.Dispose();
@@ -142,14 +171,20 @@ public sealed class ReconnectTests
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(20);
-        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(20, "a"u8.ToArray(), "b"u8.ToArray()));
+        await connection.DeliverAsync(
+            subscribe.Header.Stream,
+            FakeConnection.Batch(20, "a"u8.ToArray(), "b"u8.ToArray())
+        );
         Assert.True(await moved);
         connection.Dispose();
 
         using FakeConnection next = await broker.AcceptAsync();
         (FakeFrame resumed, _) = await next.SubscribeAsync(22);
         var frame = resumed.As<SubscribeFrame>();
-        Assert.Equal((StartKind.Offset, 22L, 21L, 3u, 5ul), (frame.Start, frame.StartValue, frame.LastOffset, frame.LastEpoch, frame.LastIncarnation));
+        Assert.Equal(
+            (StartKind.Offset, 22L, 21L, 3u, 5ul),
+            (frame.Start, frame.StartValue, frame.LastOffset, frame.LastEpoch, frame.LastIncarnation)
+        );
         await next.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(22, "c"u8.ToArray()));
         var seen = new List<string> { messages.Current.GetText() };
         for (int i = 0; i < 2; i++)
@@ -163,16 +198,25 @@ public sealed class ReconnectTests
     [Theory]
     [InlineData(5, 4, 10)]
     [InlineData(6, 1, 0)]
-    public async Task What_was_seen_and_then_cut_is_a_gap_and_its_offsets_come_again(ulong incarnation, uint epoch, long parting)
+    public async Task What_was_seen_and_then_cut_is_a_gap_and_its_offsets_come_again(
+        ulong incarnation,
+        uint epoch,
+        long parting
+    )
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { OnGap = gaps.Add }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(20);
-        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(20, "a"u8.ToArray(), "b"u8.ToArray()));
+        await connection.DeliverAsync(
+            subscribe.Header.Stream,
+            FakeConnection.Batch(20, "a"u8.ToArray(), "b"u8.ToArray())
+        );
         Assert.True(await moved);
         connection.Dispose();
 
@@ -184,7 +228,10 @@ public sealed class ReconnectTests
         FakeConnection third = await broker.AcceptAsync();
         (FakeFrame again, _) = await third.SubscribeAsync(parting, incarnation, epoch);
         var frame = again.As<SubscribeFrame>();
-        Assert.Equal((StartKind.Offset, 22L, 21L, 3u, 5ul), (frame.Start, frame.StartValue, frame.LastOffset, frame.LastEpoch, frame.LastIncarnation));
+        Assert.Equal(
+            (StartKind.Offset, 22L, 21L, 3u, 5ul),
+            (frame.Start, frame.StartValue, frame.LastOffset, frame.LastEpoch, frame.LastIncarnation)
+        );
         await third.WriteAsync(new GapFrame(parting, 21, GapReason.Truncated), again.Header.Stream);
         await third.DeliverAsync(again.Header.Stream, FakeConnection.Batch(parting, "new"u8.ToArray()));
         var seen = new List<string> { messages.Current.GetText() };
@@ -199,7 +246,14 @@ public sealed class ReconnectTests
 
         using FakeConnection fourth = await broker.AcceptAsync();
         (FakeFrame resumed, _) = await fourth.SubscribeAsync(parting + 1, incarnation, epoch);
-        Assert.Equal((parting + 1, parting, incarnation), (resumed.As<SubscribeFrame>().StartValue, resumed.As<SubscribeFrame>().LastOffset, resumed.As<SubscribeFrame>().LastIncarnation));
+        Assert.Equal(
+            (parting + 1, parting, incarnation),
+            (
+                resumed.As<SubscribeFrame>().StartValue,
+                resumed.As<SubscribeFrame>().LastOffset,
+                resumed.As<SubscribeFrame>().LastIncarnation
+            )
+        );
     }
 
     [Fact]
@@ -216,7 +270,10 @@ public sealed class ReconnectTests
 
         using FakeConnection next = await broker.AcceptAsync();
         (FakeFrame resumed, _) = await next.SubscribeAsync(0);
-        Assert.Equal((StartKind.Offset, 0L), (resumed.As<SubscribeFrame>().Start, resumed.As<SubscribeFrame>().StartValue));
+        Assert.Equal(
+            (StartKind.Offset, 0L),
+            (resumed.As<SubscribeFrame>().Start, resumed.As<SubscribeFrame>().StartValue)
+        );
         await next.DeliverAsync(resumed.Header.Stream, FakeConnection.Batch(0, "a"u8.ToArray()));
         Assert.True(await moved);
     }
@@ -227,7 +284,9 @@ public sealed class ReconnectTests
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
         var gaps = new List<MessageGap>();
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Offset(7), OnGap = gaps.Add }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { Start = StartPosition.Offset(7), OnGap = gaps.Add }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         await connection.SubscribeAsync(20);
@@ -249,18 +308,26 @@ public sealed class ReconnectTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g", Start = StartPosition.Earliest }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { Group = "g", Start = StartPosition.Earliest }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(0);
-        Assert.Equal(("g", StartKind.Earliest), (subscribe.As<SubscribeFrame>().Group, subscribe.As<SubscribeFrame>().Start));
+        Assert.Equal(
+            ("g", StartKind.Earliest),
+            (subscribe.As<SubscribeFrame>().Group, subscribe.As<SubscribeFrame>().Start)
+        );
         await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(0, "a"u8.ToArray()));
         Assert.True(await moved);
         connection.Dispose();
 
         using FakeConnection next = await broker.AcceptAsync();
         (subscribe, _) = await next.SubscribeAsync(1);
-        Assert.Equal((StartKind.Committed, -1L), (subscribe.As<SubscribeFrame>().Start, subscribe.As<SubscribeFrame>().LastOffset));
+        Assert.Equal(
+            (StartKind.Committed, -1L),
+            (subscribe.As<SubscribeFrame>().Start, subscribe.As<SubscribeFrame>().LastOffset)
+        );
     }
 
     [Fact]
@@ -283,7 +350,10 @@ public sealed class ReconnectTests
         Task connecting = client.ConnectAsync(Cancel);
         using var connection = new FakeConnection(await broker.AcceptRawAsync());
         FakeFrame hello = await connection.ReadAsync(FrameType.Hello);
-        Assert.Equal((HelloFrame.Plain, "ann\0wrong"), (hello.As<HelloFrame>().Mechanism, hello.As<HelloFrame>().Credentials));
+        Assert.Equal(
+            (HelloFrame.Plain, "ann\0wrong"),
+            (hello.As<HelloFrame>().Mechanism, hello.As<HelloFrame>().Credentials)
+        );
         await connection.WriteAsync(new ErrorFrame(ErrorCode.Unauthenticated, "User or password is wrong."));
         Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => connecting)).Code);
     }
@@ -308,7 +378,14 @@ public sealed class ReconnectTests
 
         Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(() => sent)).Code);
         Assert.Equal(ConnectionState.Disconnected, await left.Task);
-        Assert.Equal(ErrorCode.Unauthenticated, (await Assert.ThrowsAsync<LightQException>(() => producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask())).Code);
+        Assert.Equal(
+            ErrorCode.Unauthenticated,
+            (
+                await Assert.ThrowsAsync<LightQException>(() =>
+                    producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask()
+                )
+            ).Code
+        );
     }
 
     [Fact]
@@ -341,8 +418,7 @@ public sealed class ReconnectTests
         await connection.ReadAsync(FrameType.Ping);
         // Never answered again: after three intervals the client closes and connects anew.
         FakeFrame? frame;
-        do
-            frame = await connection.ReadAnyAsync();
+        do frame = await connection.ReadAnyAsync();
         while (frame is not null);
         using FakeConnection next = await broker.AcceptAsync();
     }
@@ -375,11 +451,17 @@ public sealed class ReconnectTests
     [Theory]
     [InlineData(ReceiveMode.Async)]
     [InlineData(ReceiveMode.Thread)]
-    public async Task What_a_broker_that_goes_away_has_sent_to_a_group_arrives_although_the_client_has_said_goodbye(ReceiveMode mode)
+    public async Task What_a_broker_that_goes_away_has_sent_to_a_group_arrives_although_the_client_has_said_goodbye(
+        ReceiveMode mode
+    )
     {
         using var broker = new FakeBroker();
-        await using var client = new LightQClient(new LightQClientOptions { DataPort = broker.Options.DataPort, ReceiveMode = mode });
-        await using var messages = client.ConsumeAsync("orders", new ConsumeOptions { Group = "g" }, Cancel).GetAsyncEnumerator(Cancel);
+        await using var client = new LightQClient(
+            new LightQClientOptions { DataPort = broker.Options.DataPort, ReceiveMode = mode }
+        );
+        await using var messages = client
+            .ConsumeAsync("orders", new ConsumeOptions { Group = "g" }, Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
@@ -425,8 +507,15 @@ public sealed class ReconnectTests
         await reconnected.Task.WaitAsync(Cancel);
         await client.DisposeAsync();
         Assert.Equal(
-            [ConnectionState.Connecting, ConnectionState.Connected, ConnectionState.Reconnecting, ConnectionState.Connected, ConnectionState.Closed],
-            states);
+            [
+                ConnectionState.Connecting,
+                ConnectionState.Connected,
+                ConnectionState.Reconnecting,
+                ConnectionState.Connected,
+                ConnectionState.Closed,
+            ],
+            states
+        );
     }
 
     [Fact]
@@ -440,10 +529,19 @@ public sealed class ReconnectTests
         Assert.Equal(TimeSpan.FromMilliseconds(400), BrokerLink.Delay(options, 3, 0.5));
     }
 
-    private static async Task<(Producer Producer, Task<PublishAck>[] Published, FakeConnection Connection)> PublishTwiceAsync(FakeBroker broker, LightQClient client)
+    private static async Task<(
+        Producer Producer,
+        Task<PublishAck>[] Published,
+        FakeConnection Connection
+    )> PublishTwiceAsync(FakeBroker broker, LightQClient client)
     {
-        (Producer producer, FakeConnection connection) =
-            await ProducerTests.OpenAsync(broker, client, options: new ProducerOptions { Name = "p1" }, producerId: 9, epoch: 1);
+        (Producer producer, FakeConnection connection) = await ProducerTests.OpenAsync(
+            broker,
+            client,
+            options: new ProducerOptions { Name = "p1" },
+            producerId: 9,
+            epoch: 1
+        );
         Task<PublishAck> a = producer.PublishAsync("a"u8, cancellationToken: Cancel).AsTask();
         await connection.ReadBatchAsync();
         Task<PublishAck> b = producer.PublishAsync("b"u8, cancellationToken: Cancel).AsTask();

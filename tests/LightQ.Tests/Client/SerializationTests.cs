@@ -42,10 +42,18 @@ public sealed class SerializationTests
         MessageHeaders others = new() { { "a", "1" }, { "b", "2" } };
 
         Assert.True(producer.TryPublish(new ShopOrder("a", 1), headers: others));
-        Assert.Equal([(WellKnownHeader.ContentType, "", "application/json"), ((byte)0, "a", "1"), ((byte)0, "b", "2")], (await ReadAsync(connection)).Headers);
+        Assert.Equal(
+            [(WellKnownHeader.ContentType, "", "application/json"), ((byte)0, "a", "1"), ((byte)0, "b", "2")],
+            (await ReadAsync(connection)).Headers
+        );
         Assert.Equal(["a", "b"], others.Select(h => h.Key));
 
-        Assert.True(producer.TryPublish(new ShopOrder("a", 1), headers: new MessageHeaders { { "content-type", "application/vnd.shop+json" } }));
+        Assert.True(
+            producer.TryPublish(
+                new ShopOrder("a", 1),
+                headers: new MessageHeaders { { "content-type", "application/vnd.shop+json" } }
+            )
+        );
         Assert.Equal([((byte)0, "content-type", "application/vnd.shop+json")], (await ReadAsync(connection)).Headers);
     }
 
@@ -58,7 +66,9 @@ public sealed class SerializationTests
         using FakeConnection _ = connection;
         MessageHeaders full = new() { { "a", new byte[RecordLayout.MaxHeadersLength - 4] } };
 
-        ArgumentException refused = Assert.Throws<ArgumentException>(() => producer.TryPublish(new ShopOrder("a", 1), headers: full));
+        ArgumentException refused = Assert.Throws<ArgumentException>(() =>
+            producer.TryPublish(new ShopOrder("a", 1), headers: full)
+        );
         Assert.Contains("at most 65535 bytes, its content type included", refused.Message, StringComparison.Ordinal);
     }
 
@@ -82,13 +92,23 @@ public sealed class SerializationTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        await using var orders = client.ConsumeAsync("orders/2", Json, cancellationToken: Cancel).GetAsyncEnumerator(Cancel);
+        await using var orders = client
+            .ConsumeAsync("orders/2", Json, cancellationToken: Cancel)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = orders.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(40);
         await connection.DeliverAsync(
             subscribe.Header.Stream,
-            FakeConnection.Batch(40, "{\"Id\":\"a\",\"Cents\":1}"u8.ToArray(), "{\"Id\":"u8.ToArray(), "null"u8.ToArray(), [], "{\"Id\":\"b\",\"Cents\":2}"u8.ToArray()));
+            FakeConnection.Batch(
+                40,
+                "{\"Id\":\"a\",\"Cents\":1}"u8.ToArray(),
+                "{\"Id\":"u8.ToArray(),
+                "null"u8.ToArray(),
+                [],
+                "{\"Id\":\"b\",\"Cents\":2}"u8.ToArray()
+            )
+        );
 
         var seen = new List<string>();
         for (int i = 0; i < 5; i++)
@@ -96,12 +116,23 @@ public sealed class SerializationTests
             Assert.True(await moved);
             Message<ShopOrder> order = orders.Current;
             Assert.Equal(order.Error is null, order.TryGetValue(out _));
-            seen.Add(order.TryGetValue(out ShopOrder? value) ? $"{order.Raw.Offset} {value.Id} {order.Value.Cents}" : $"{order.Error!.Offset} {order.Error.InnerException!.GetType().Name}");
+            seen.Add(
+                order.TryGetValue(out ShopOrder? value)
+                    ? $"{order.Raw.Offset} {value.Id} {order.Value.Cents}"
+                    : $"{order.Error!.Offset} {order.Error.InnerException!.GetType().Name}"
+            );
             if (order.Error is not null)
             {
                 UndecodableMessageException error = Assert.Throws<UndecodableMessageException>(() => order.Value);
-                Assert.Equal(("orders", 2, order.Raw.Offset, null), (error.Topic, error.Partition, error.Offset, error.ContentType));
-                Assert.StartsWith($"Message {40 + i} of orders, partition 2, is no ShopOrder (without a content type): ", error.Message, StringComparison.Ordinal);
+                Assert.Equal(
+                    ("orders", 2, order.Raw.Offset, null),
+                    (error.Topic, error.Partition, error.Offset, error.ContentType)
+                );
+                Assert.StartsWith(
+                    $"Message {40 + i} of orders, partition 2, is no ShopOrder (without a content type): ",
+                    error.Message,
+                    StringComparison.Ordinal
+                );
                 Assert.EndsWith(error.InnerException!.Message, error.Message, StringComparison.Ordinal);
             }
             if (i < 4)
@@ -113,15 +144,20 @@ public sealed class SerializationTests
     [Fact]
     public async Task A_serializer_is_used_by_many_threads_and_by_itself()
     {
-        await Parallel.ForAsync(0, 2_000, Cancel, (i, _) =>
-        {
-            var outer = new ArrayBufferWriter<byte>();
-            var order = new ShopOrder($"order {i}", i);
-            Json.Serialize(order, outer);
-            Assert.Equal($$"""{"Id":"order {{i}}","Cents":{{i}}}""", Encoding.UTF8.GetString(outer.WrittenSpan));
-            Assert.Equal(order, Json.Deserialize(outer.WrittenSpan));
-            return ValueTask.CompletedTask;
-        });
+        await Parallel.ForAsync(
+            0,
+            2_000,
+            Cancel,
+            (i, _) =>
+            {
+                var outer = new ArrayBufferWriter<byte>();
+                var order = new ShopOrder($"order {i}", i);
+                Json.Serialize(order, outer);
+                Assert.Equal($$"""{"Id":"order {{i}}","Cents":{{i}}}""", Encoding.UTF8.GetString(outer.WrittenSpan));
+                Assert.Equal(order, Json.Deserialize(outer.WrittenSpan));
+                return ValueTask.CompletedTask;
+            }
+        );
     }
 
     [Fact]
@@ -131,9 +167,18 @@ public sealed class SerializationTests
         Assert.Equal("The body is null, which is no ShopOrder.", refused.Message);
     }
 
-    private static async Task<(Producer<ShopOrder> Producer, FakeConnection Connection)> OpenAsync(FakeBroker broker, LightQClient client, IMessageSerializer<ShopOrder> serializer)
+    private static async Task<(Producer<ShopOrder> Producer, FakeConnection Connection)> OpenAsync(
+        FakeBroker broker,
+        LightQClient client,
+        IMessageSerializer<ShopOrder> serializer
+    )
     {
-        Task<Producer<ShopOrder>> opening = client.CreateProducerAsync("orders", serializer, new ProducerOptions { DisposeTimeout = TimeSpan.Zero }, Cancel);
+        Task<Producer<ShopOrder>> opening = client.CreateProducerAsync(
+            "orders",
+            serializer,
+            new ProducerOptions { DisposeTimeout = TimeSpan.Zero },
+            Cancel
+        );
         FakeConnection connection = await broker.AcceptAsync();
         await connection.OpenProducerAsync();
         return (await opening, connection);
@@ -147,7 +192,12 @@ public sealed class SerializationTests
         {
             var headers = new List<(byte Id, string Name, string Value)>();
             foreach (HeaderView header in record.Headers)
-                headers.Add((header.WellKnownId, Encoding.UTF8.GetString(header.Name), Encoding.UTF8.GetString(header.Value)));
+            {
+                headers.Add(
+                    (header.WellKnownId, Encoding.UTF8.GetString(header.Name), Encoding.UTF8.GetString(header.Value))
+                );
+            }
+
             return new Published(Encoding.UTF8.GetString(record.Body), Encoding.UTF8.GetString(record.Key), headers);
         }
         throw new InvalidDataException("The batch is empty.");

@@ -25,7 +25,10 @@ public sealed class SettlementTests
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
         Assert.Equal(SettleMode.Explicit, subscribe.As<SubscribeFrame>().SettleMode);
-        await connection.DeliverAsync(subscribe.Header.Stream, FakeConnection.Batch(0, [.. Enumerable.Range(0, Messages).Select(_ => "x"u8.ToArray())]));
+        await connection.DeliverAsync(
+            subscribe.Header.Stream,
+            FakeConnection.Batch(0, [.. Enumerable.Range(0, Messages).Select(_ => "x"u8.ToArray())])
+        );
         Assert.True(await first);
         for (int i = 0; i < Messages; i++)
         {
@@ -56,7 +59,10 @@ public sealed class SettlementTests
         var time = new ManualTime();
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options with { ReceiveMode = mode, TimeProvider = time });
-        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(broker, client);
+        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(
+            broker,
+            client
+        );
         using FakeConnection c = connection;
         await using IAsyncEnumerator<MessageBatch> b = batches;
         for (uint round = 0; round < 2; round++)
@@ -70,7 +76,10 @@ public sealed class SettlementTests
 
             time.Advance(TimeSpan.FromMilliseconds(20));
 
-            Assert.Equal([new SettleRange(SettleKind.Complete, 0, first, 4)], Read(await connection.ReadAsync(FrameType.Settle)));
+            Assert.Equal(
+                [new SettleRange(SettleKind.Complete, 0, first, 4)],
+                Read(await connection.ReadAsync(FrameType.Settle))
+            );
         }
 
         async Task TakeAsync(long offset, params string[] bodies)
@@ -85,7 +94,10 @@ public sealed class SettlementTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(broker, client);
+        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(
+            broker,
+            client
+        );
         using FakeConnection c = connection;
         await using IAsyncEnumerator<MessageBatch> b = batches;
 
@@ -114,12 +126,18 @@ public sealed class SettlementTests
 
         connection.Dispose();
 
-        Assert.Equal(ErrorCode.OutcomeUnknown, (await Assert.ThrowsAsync<LightQException>(async () => await done)).Code);
+        Assert.Equal(
+            ErrorCode.OutcomeUnknown,
+            (await Assert.ThrowsAsync<LightQException>(async () => await done)).Code
+        );
         using FakeConnection next = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await next.SubscribeAsync(nextOffset: 42);
         Assert.Equal(SettleMode.Explicit, subscribe.As<SubscribeFrame>().SettleMode);
         batches.Current.QueueCompletion(); // Nobody hears of it.
-        Assert.Equal(ErrorCode.Closed, (await Assert.ThrowsAsync<LightQException>(async () => await batches.Current.CompleteAsync(Cancel))).Code);
+        Assert.Equal(
+            ErrorCode.Closed,
+            (await Assert.ThrowsAsync<LightQException>(async () => await batches.Current.CompleteAsync(Cancel))).Code
+        );
 
         await next.DeliverAsync(subscribe.Header.Stream, Text(42, "c"));
         Assert.True(await batches.MoveNextAsync());
@@ -132,7 +150,10 @@ public sealed class SettlementTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(broker, client);
+        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, uint stream) = await ReceiveAsync(
+            broker,
+            client
+        );
         using FakeConnection c = connection;
         await using IAsyncEnumerator<MessageBatch> b = batches;
         await AnswerAsync(connection, stream, 0, SettleOutcome.Unknown);
@@ -149,18 +170,31 @@ public sealed class SettlementTests
     {
         using var broker = new FakeBroker();
         await using var client = new LightQClient(broker.Options);
-        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, _) = await ReceiveAsync(broker, client, new ConsumeOptions());
+        (FakeConnection connection, IAsyncEnumerator<MessageBatch> batches, _) = await ReceiveAsync(
+            broker,
+            client,
+            new ConsumeOptions()
+        );
         using FakeConnection c = connection;
         await using IAsyncEnumerator<MessageBatch> b = batches;
 
-        Assert.Contains("SettleMode", Assert.Throws<InvalidOperationException>(() => batches.Current.QueueCompletion()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "SettleMode",
+            Assert.Throws<InvalidOperationException>(() => batches.Current.QueueCompletion()).Message,
+            StringComparison.Ordinal
+        );
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await batches.Current.CompleteAsync(Cancel));
     }
 
-    private static async Task<(FakeConnection Connection, IAsyncEnumerator<MessageBatch> Batches, uint Stream)> ReceiveAsync(
-        FakeBroker broker, LightQClient client, ConsumeOptions? options = null)
+    private static async Task<(
+        FakeConnection Connection,
+        IAsyncEnumerator<MessageBatch> Batches,
+        uint Stream
+    )> ReceiveAsync(FakeBroker broker, LightQClient client, ConsumeOptions? options = null)
     {
-        IAsyncEnumerator<MessageBatch> batches = client.ConsumeBatchesAsync("orders", options ?? Explicit).GetAsyncEnumerator(Cancel);
+        IAsyncEnumerator<MessageBatch> batches = client
+            .ConsumeBatchesAsync("orders", options ?? Explicit)
+            .GetAsyncEnumerator(Cancel);
         ValueTask<bool> first = batches.MoveNextAsync();
         FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync(nextOffset: 40);
@@ -169,7 +203,8 @@ public sealed class SettlementTests
         return (connection, batches, subscribe.Header.Stream);
     }
 
-    private static byte[] Text(long offset, params string[] bodies) => FakeConnection.Batch(offset, [.. bodies.Select(Encoding.UTF8.GetBytes)]);
+    private static byte[] Text(long offset, params string[] bodies) =>
+        FakeConnection.Batch(offset, [.. bodies.Select(Encoding.UTF8.GetBytes)]);
 
     private static List<SettleRange> Read(FakeFrame settle)
     {

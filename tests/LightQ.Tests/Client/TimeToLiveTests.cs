@@ -26,12 +26,17 @@ public sealed class TimeToLiveTests
         using FakeConnection connection = await accepting;
         // Nothing is sent before the window opens, so what is published meanwhile is batched.
         FakeFrame open = await connection.ReadAsync(FrameType.OpenProducer);
-        await connection.WriteAsync(new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, 0, 0, 0, 1 << 20, 1 << 20, Durability.Memory), open.Header.Stream, open.Header.Tag);
+        await connection.WriteAsync(
+            new ProducerOpenedFrame(Guid.Empty, 0, 1, 1, 1, 1, 0, 0, 0, 1 << 20, 1 << 20, Durability.Memory),
+            open.Header.Stream,
+            open.Header.Tag
+        );
         Producer producer = await creating;
         var queue = new PublishQueue(64 * 1024, isRepeatable: false, time);
         queue.Open(1 << 20, 1 << 20, batchWindow: 0);
         var clock = new MessageClock(time, null);
-        BatchProperties ten = clock.Stamp(TenSeconds), none = clock.Stamp(default);
+        BatchProperties ten = clock.Stamp(TenSeconds),
+            none = clock.Stamp(default);
         Assert.NotEqual(default, ten);
         Assert.Equal(default, none);
         foreach (BatchProperties properties in (BatchProperties[])[ten, clock.Stamp(TenSeconds), none, none, ten])
@@ -45,7 +50,12 @@ public sealed class TimeToLiveTests
         }
         Assert.Equal([(2, ten), (2, none), (1, ten)], sent);
 
-        ValueTask<PublishAck> publishing = producer.PublishAsync("hello"u8.ToArray(), TenSeconds, key: "k", cancellationToken: Cancel);
+        ValueTask<PublishAck> publishing = producer.PublishAsync(
+            "hello"u8.ToArray(),
+            TenSeconds,
+            key: "k",
+            cancellationToken: Cancel
+        );
         FakeFrame frame = await connection.ReadAsync(FrameType.Publish);
         Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(frame.Body, 1 << 20, out BatchView view, out _));
         Assert.Equal(ten.ExpiresAt, view.ExpiresAt);
@@ -79,8 +89,16 @@ public sealed class TimeToLiveTests
     {
         var time = new ManualTime();
         Assert.Equal(default, new MessageClock(time, null).Stamp(default));
-        Assert.Equal(default, new MessageClock(time, TimeSpan.FromSeconds(1)).Stamp(new PublishOptions { TimeToLive = Timeout.InfiniteTimeSpan }));
-        Assert.Equal(DateTime.MaxValue.Year, UnixMicroseconds.ToTime(UnixMicroseconds.From(DateTimeOffset.MaxValue)).Year);
+        Assert.Equal(
+            default,
+            new MessageClock(time, TimeSpan.FromSeconds(1)).Stamp(
+                new PublishOptions { TimeToLive = Timeout.InfiniteTimeSpan }
+            )
+        );
+        Assert.Equal(
+            DateTime.MaxValue.Year,
+            UnixMicroseconds.ToTime(UnixMicroseconds.From(DateTimeOffset.MaxValue)).Year
+        );
         Assert.NotEqual(default, new MessageClock(time, TimeSpan.FromDays(36500)).Stamp(default));
     }
 
@@ -99,13 +117,24 @@ public sealed class TimeToLiveTests
         var time = new ManualTime();
         await using var client = new LightQClient(broker.Options with { TimeProvider = time });
         var gaps = new List<MessageGap>();
-        var options = new ConsumeOptions { OnGap = gaps.Add, GapAction = GapAction.Throw, SettleMode = SettleMode.Explicit };
+        var options = new ConsumeOptions
+        {
+            OnGap = gaps.Add,
+            GapAction = GapAction.Throw,
+            SettleMode = SettleMode.Explicit,
+        };
         await using var messages = client.ConsumeAsync("orders", options, Cancel).GetAsyncEnumerator(Cancel);
         ValueTask<bool> moved = messages.MoveNextAsync();
         using FakeConnection connection = await broker.AcceptAsync();
         (FakeFrame subscribe, _) = await connection.SubscribeAsync();
         long now = UnixMicroseconds.From(time.GetUtcNow());
-        await connection.DeliverAsync(subscribe.Header.Stream, Expiring(0, now + 1, "soon"), Expiring(1, now, "a", "b"), Expiring(3, now - 1, "c"), Expiring(4, 0, "never"));
+        await connection.DeliverAsync(
+            subscribe.Header.Stream,
+            Expiring(0, now + 1, "soon"),
+            Expiring(1, now, "a", "b"),
+            Expiring(3, now - 1, "c"),
+            Expiring(4, 0, "never")
+        );
         Assert.True(await moved);
         Assert.Equal("soon", messages.Current.GetText());
         Assert.True(await messages.MoveNextAsync());
@@ -133,7 +162,16 @@ public sealed class TimeToLiveTests
         var plain = new BatchView(FakeConnection.Batch(offset, [.. texts.Select(System.Text.Encoding.UTF8.GetBytes)]));
         byte[] batch = new byte[BatchLayout.Align(properties.HeaderLength + plain.UncompressedLength)];
         plain.Payload[..plain.UncompressedLength].CopyTo(batch.AsSpan(properties.HeaderLength));
-        BatchWriter.Complete(batch, plain.UncompressedLength, texts.Length, plain.UncompressedLength, BatchCodec.None, properties, default, 1_000_000);
+        BatchWriter.Complete(
+            batch,
+            plain.UncompressedLength,
+            texts.Length,
+            plain.UncompressedLength,
+            BatchCodec.None,
+            properties,
+            default,
+            1_000_000
+        );
         BatchWriter.Stamp(batch, new BatchStamp(offset, 2_000_000, 3, 0, 0));
         return batch;
     }

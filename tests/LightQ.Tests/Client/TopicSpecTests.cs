@@ -19,7 +19,9 @@ public sealed class TopicSpecTests
     [Fact]
     public void A_retention_of_zero_is_asked_for()
     {
-        TopicSettings settings = TopicMapping.ToSettings(new TopicSpec("t") { RetentionBytes = 0, RetentionAge = TimeSpan.Zero });
+        TopicSettings settings = TopicMapping.ToSettings(
+            new TopicSpec("t") { RetentionBytes = 0, RetentionAge = TimeSpan.Zero }
+        );
 
         Assert.True(settings.HasRetentionBytes);
         Assert.Equal(0UL, settings.RetentionBytes);

@@ -8,7 +8,8 @@ public sealed class BatchEventProcessorTests : IDisposable
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private readonly RingMemory _memory = RingMemory.Pinned(1024);
 
-    public static TheoryData<WaitStrategy> Strategies => [new BusySpinWaitStrategy(), new YieldingWaitStrategy(), new BlockingWaitStrategy()];
+    public static TheoryData<WaitStrategy> Strategies =>
+        [new BusySpinWaitStrategy(), new YieldingWaitStrategy(), new BlockingWaitStrategy()];
 
     [Theory]
     [MemberData(nameof(Strategies))]
@@ -19,9 +20,12 @@ public sealed class BatchEventProcessorTests : IDisposable
         var handler = new Recorder();
         using var processor = new BatchEventProcessor<Recorder>(ring, handler);
         processor.Start();
-        for (int i = 0; i < Entries;)
+        for (int i = 0; i < Entries; )
         {
-            i += TestEntries.TryPublish(ring, 16 + (i % 14 * 8), i) == ClaimResult.Claimed ? 1 : Thread.Yield() ? 0 : 0;
+            i +=
+                TestEntries.TryPublish(ring, 16 + (i % 14 * 8), i) == ClaimResult.Claimed ? 1
+                : Thread.Yield() ? 0
+                : 0;
         }
 
         processor.Halt(drain: true);
@@ -37,7 +41,11 @@ public sealed class BatchEventProcessorTests : IDisposable
     {
         var ring = new ByteRing(_memory, 128, waitStrategy: new BlockingWaitStrategy());
         var failure = new InvalidOperationException("handler");
-        using var processor = new BatchEventProcessor<Recorder>(ring, new Recorder(failAt: 3, failure), new BatchEventProcessorOptions { MaxRunBytes = 1 });
+        using var processor = new BatchEventProcessor<Recorder>(
+            ring,
+            new Recorder(failAt: 3, failure),
+            new BatchEventProcessorOptions { MaxRunBytes = 1 }
+        );
         for (int i = 0; i < 8; i++)
         {
             TestEntries.Publish(ring, 128, i);
@@ -60,8 +68,13 @@ public sealed class BatchEventProcessorTests : IDisposable
         var ring = new ByteRing(_memory, 128);
         TestEntries.Publish(ring, 128, 0);
         TestEntries.Publish(ring, 128, 1);
-        Recorder all = new(), later = new();
-        using var fromTail = new BatchEventProcessor<Recorder>(ring, all, new BatchEventProcessorOptions { From = ring.Tail });
+        Recorder all = new(),
+            later = new();
+        using var fromTail = new BatchEventProcessor<Recorder>(
+            ring,
+            all,
+            new BatchEventProcessorOptions { From = ring.Tail }
+        );
         using var fromNow = new BatchEventProcessor<Recorder>(ring, later);
         TestEntries.Publish(ring, 128, 2);
         foreach (BatchEventProcessor<Recorder> processor in new[] { fromTail, fromNow })
@@ -86,9 +99,12 @@ public sealed class BatchEventProcessorTests : IDisposable
         using var two = new BatchEventProcessor<Follower>(ring, second, null, one.Sequence);
         one.Start();
         two.Start();
-        for (int i = 0; i < Entries;)
+        for (int i = 0; i < Entries; )
         {
-            i += TestEntries.TryPublish(ring, 64, i) == ClaimResult.Claimed ? 1 : Thread.Yield() ? 0 : 0;
+            i +=
+                TestEntries.TryPublish(ring, 64, i) == ClaimResult.Claimed ? 1
+                : Thread.Yield() ? 0
+                : 0;
         }
 
         one.Halt(drain: true);
@@ -117,7 +133,7 @@ public sealed class BatchEventProcessorTests : IDisposable
         var ring = new ByteRing(_memory, 256, RingProducers.Multiple);
         using var processor = new BatchEventProcessor<Recorder>(ring, new Recorder());
         processor.Start();
-        for (int i = 0; i < 100;)
+        for (int i = 0; i < 100; )
         {
             if (ring.TryClaim(256, out RingClaim claim) == ClaimResult.Claimed)
             {

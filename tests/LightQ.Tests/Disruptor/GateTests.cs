@@ -32,7 +32,8 @@ public sealed class GateTests
     {
         using RingMemory memory = RingMemory.Pinned(1024);
         var ring = new ByteRing(memory, 256, producers);
-        Sequence slow = new(), fast = new();
+        Sequence slow = new(),
+            fast = new();
         ring.AddGate(slow, 0);
         ring.AddGate(fast, 0);
         for (int i = 0; i < 4; i++)
@@ -64,7 +65,10 @@ public sealed class GateTests
     [InlineData(RingProducers.Multiple, false)]
     [InlineData(RingProducers.Single, true)]
     [InlineData(RingProducers.Multiple, true)]
-    public void Consumers_that_come_and_go_under_load_read_every_entry_from_where_they_hold(RingProducers producers, bool shared)
+    public void Consumers_that_come_and_go_under_load_read_every_entry_from_where_they_hold(
+        RingProducers producers,
+        bool shared
+    )
     {
         using RingMemory memory = RingMemory.Native(4096);
         var ring = new ByteRing(memory, 256, producers);
@@ -89,7 +93,7 @@ public sealed class GateTests
 
     private static void Produce(ByteRing ring, CancellationToken done)
     {
-        for (int i = 0; !done.IsCancellationRequested;)
+        for (int i = 0; !done.IsCancellationRequested; )
         {
             i += TestEntries.TryPublish(ring, 16 + (i % 31 * 8), i) == ClaimResult.Claimed ? 1 : 0;
         }
@@ -109,7 +113,10 @@ public sealed class GateTests
 
         long position = gate.Value;
         int expected = -1;
-        while (entries > 0 && (ring.TryGetRun(position, 1024, out RingRun run) || run.NextPosition > position || expected < 0))
+        while (
+            entries > 0
+            && (ring.TryGetRun(position, 1024, out RingRun run) || run.NextPosition > position || expected < 0)
+        )
         {
             foreach (ReadOnlySpan<byte> entry in run)
             {

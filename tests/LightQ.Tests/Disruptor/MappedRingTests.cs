@@ -8,7 +8,8 @@ public sealed class MappedRingTests : RingContract, IDisposable
     private readonly TestDirectory _directory = new();
     private int _files;
 
-    protected override RingMemory NewMemory(int capacity) => RingMemory.Mapped(_directory.File($"ring{_files++}"), capacity);
+    protected override RingMemory NewMemory(int capacity) =>
+        RingMemory.Mapped(_directory.File($"ring{_files++}"), capacity);
 
     [Theory]
     [InlineData(RingProducers.Single)]

@@ -93,7 +93,7 @@ public sealed class MultiProducerTests
 
         var next = new int[producers];
         long position = 0;
-        for (int left = producers * Entries; left > 0;)
+        for (int left = producers * Entries; left > 0; )
         {
             if (ring.TryGetRun(position, 4096, out RingRun run))
             {
@@ -145,7 +145,7 @@ public sealed class MultiProducerTests
     private static void Produce(ByteRing ring, int producer, int entries)
     {
         var random = new Random(producer);
-        for (int i = 0; i < entries;)
+        for (int i = 0; i < entries; )
         {
             int length = random.Next(2, 17) * 8;
             if (random.Next(10) == 0 && ring.TryClaim(length, out RingClaim claim) == ClaimResult.Claimed)

@@ -39,7 +39,9 @@ public sealed class OverwriteTests
         producer.Start();
         var copy = new byte[512];
         long position = 0;
-        int torn = 0, gaps = 0, last = -1;
+        int torn = 0,
+            gaps = 0,
+            last = -1;
         while (last != Entries - 1)
         {
             if (!ring.TryGetRun(position, 512, out RingRun run) || !TryCopy(ring, run, copy, out int length))
@@ -50,10 +52,11 @@ public sealed class OverwriteTests
                 continue;
             }
 
-            for (int at = 0; at < length;)
+            for (int at = 0; at < length; )
             {
                 int entry = BitConverter.ToInt32(copy, at);
-                torn += TestEntries.IsWhole(copy.AsSpan(at, entry)) && TestEntries.Number(copy.AsSpan(at)) > last ? 0 : 1;
+                torn +=
+                    TestEntries.IsWhole(copy.AsSpan(at, entry)) && TestEntries.Number(copy.AsSpan(at)) > last ? 0 : 1;
                 last = TestEntries.Number(copy.AsSpan(at));
                 at += entry;
             }

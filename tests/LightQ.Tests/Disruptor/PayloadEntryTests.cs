@@ -31,11 +31,12 @@ public sealed class PayloadEntryTests
     [InlineData(1, 16)]
     [InlineData(8, 16)]
     [InlineData(29, 40)]
-    public void An_entry_is_header_and_payload_rounded_up(int payload, int entry) => Assert.Equal(entry, PayloadEntry.LengthFor(payload));
+    public void An_entry_is_header_and_payload_rounded_up(int payload, int entry) =>
+        Assert.Equal(entry, PayloadEntry.LengthFor(payload));
 
     [Theory]
     [InlineData(-1)]
     [InlineData(int.MaxValue)]
-    public void An_impossible_payload_length_is_refused(int length)
-        => Assert.Throws<ArgumentOutOfRangeException>(() => PayloadEntry.LengthFor(length));
+    public void An_impossible_payload_length_is_refused(int length) =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => PayloadEntry.LengthFor(length));
 }

@@ -48,7 +48,9 @@ public abstract class RingContract : IDisposable
     [Theory]
     [InlineData(RingProducers.Single)]
     [InlineData(RingProducers.Multiple)]
-    public void Entries_that_would_straddle_the_end_begin_at_the_start_of_the_ring_at_every_alignment(RingProducers producers)
+    public void Entries_that_would_straddle_the_end_begin_at_the_start_of_the_ring_at_every_alignment(
+        RingProducers producers
+    )
     {
         for (int length = TestEntries.MinLength; length <= Capacity / 4; length += 8)
         {
@@ -185,7 +187,9 @@ public abstract class RingContract : IDisposable
     [Fact]
     public void A_ring_too_small_for_four_entries_is_refused_naming_both_sizes()
     {
-        var error = Assert.Throws<ArgumentException>(() => new ByteRing(Remember(NewMemory(Capacity)), (Capacity / 4) + 1));
+        var error = Assert.Throws<ArgumentException>(() =>
+            new ByteRing(Remember(NewMemory(Capacity)), (Capacity / 4) + 1)
+        );
         Assert.Contains("1024", error.Message, StringComparison.Ordinal);
         Assert.Contains("257", error.Message, StringComparison.Ordinal);
     }
@@ -195,8 +199,8 @@ public abstract class RingContract : IDisposable
     [InlineData(256)]
     [InlineData(1000)]
     [InlineData(int.MaxValue)]
-    public void A_capacity_that_is_no_power_of_two_or_too_small_is_refused(int capacity)
-        => Assert.Throws<ArgumentOutOfRangeException>(() => NewMemory(capacity));
+    public void A_capacity_that_is_no_power_of_two_or_too_small_is_refused(int capacity) =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => NewMemory(capacity));
 
     [Fact]
     public void Memory_carries_one_kind_of_ring()

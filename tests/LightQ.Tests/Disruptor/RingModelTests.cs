@@ -71,7 +71,11 @@ public sealed class RingModelTests
 
         foreach (ReadOnlySpan<byte> entry in run)
         {
-            if (!queue.TryDequeue(out int expected) || TestEntries.Number(entry) != expected || !TestEntries.IsWhole(entry))
+            if (
+                !queue.TryDequeue(out int expected)
+                || TestEntries.Number(entry) != expected
+                || !TestEntries.IsWhole(entry)
+            )
             {
                 return false;
             }

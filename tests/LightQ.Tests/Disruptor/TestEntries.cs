@@ -21,7 +21,8 @@ internal static class TestEntries
         return result;
     }
 
-    public static void Publish(ByteRing ring, int length, int number) => Assert.Equal(ClaimResult.Claimed, TryPublish(ring, length, number));
+    public static void Publish(ByteRing ring, int length, int number) =>
+        Assert.Equal(ClaimResult.Claimed, TryPublish(ring, length, number));
 
     public static void Fill(RingClaim claim, int number, int producer = 0)
     {
@@ -37,11 +38,11 @@ internal static class TestEntries
     public static int Producer(ReadOnlySpan<byte> entry) => MemoryMarshal.Read<int>(entry[8..]);
 
     /// <summary>True if the entry is exactly what <see cref="Fill"/> wrote.</summary>
-    public static bool IsWhole(ReadOnlySpan<byte> entry)
-        => entry.Length >= MinLength
-            && MemoryMarshal.Read<int>(entry) == entry.Length
-            && MemoryMarshal.Read<int>(entry[12..]) == entry.Length
-            && entry[MinLength..].IndexOfAnyExcept((byte)Number(entry)) < 0;
+    public static bool IsWhole(ReadOnlySpan<byte> entry) =>
+        entry.Length >= MinLength
+        && MemoryMarshal.Read<int>(entry) == entry.Length
+        && MemoryMarshal.Read<int>(entry[12..]) == entry.Length
+        && entry[MinLength..].IndexOfAnyExcept((byte)Number(entry)) < 0;
 
     /// <summary>Reads everything that is published from a position on, run by run.</summary>
     public static List<int> ReadAll(ByteRing ring, ref long position, int maxBytes = int.MaxValue)

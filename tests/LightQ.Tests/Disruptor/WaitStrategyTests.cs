@@ -5,7 +5,8 @@ namespace LightQ.Tests.Disruptor;
 
 public sealed class WaitStrategyTests
 {
-    public static TheoryData<WaitStrategy> Strategies => [new BusySpinWaitStrategy(), new YieldingWaitStrategy(), new BlockingWaitStrategy()];
+    public static TheoryData<WaitStrategy> Strategies =>
+        [new BusySpinWaitStrategy(), new YieldingWaitStrategy(), new BlockingWaitStrategy()];
 
     [Theory]
     [MemberData(nameof(Strategies))]
@@ -52,20 +53,24 @@ public sealed class WaitStrategyTests
     {
         // Ping and pong: each side sleeps until the other publishes, so one missed wake stops both for good.
         const int Rounds = 5_000;
-        using RingMemory pingMemory = RingMemory.Pinned(1024), pongMemory = RingMemory.Pinned(1024);
+        using RingMemory pingMemory = RingMemory.Pinned(1024),
+            pongMemory = RingMemory.Pinned(1024);
         var ping = new ByteRing(pingMemory, 64, producers, new BlockingWaitStrategy());
         var pong = new ByteRing(pongMemory, 64, producers, new BlockingWaitStrategy());
         CancellationToken ending = TestContext.Current.CancellationToken;
         Task echo = Task.Run(() => Echo(ping, pong, Rounds), ending);
         var barrier = new SequenceBarrier(pong);
-        Task rounds = Task.Run(() =>
-        {
-            for (int i = 0; i < Rounds; i++)
+        Task rounds = Task.Run(
+            () =>
             {
-                TestEntries.Publish(ping, 16, i);
-                Assert.True(barrier.WaitFor(i * 16L, out _));
-            }
-        }, ending);
+                for (int i = 0; i < Rounds; i++)
+                {
+                    TestEntries.Publish(ping, 16, i);
+                    Assert.True(barrier.WaitFor(i * 16L, out _));
+                }
+            },
+            ending
+        );
         await Task.WhenAll(echo, rounds).WaitAsync(TimeSpan.FromSeconds(30), ending);
         Assert.Equal(Rounds * 16, pong.Published);
     }

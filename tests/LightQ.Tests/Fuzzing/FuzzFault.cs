@@ -6,5 +6,6 @@ namespace LightQ.Tests.Fuzzing;
 /// <param name="Input">The shortest input found that does the same.</param>
 internal sealed record FuzzFault(long Execution, string Problem, byte[] Input)
 {
-    public override string ToString() => $"execution {Execution}: {Problem}\ninput ({Input.Length} bytes, base64): {Convert.ToBase64String(Input)}";
+    public override string ToString() =>
+        $"execution {Execution}: {Problem}\ninput ({Input.Length} bytes, base64): {Convert.ToBase64String(Input)}";
 }

@@ -3,14 +3,55 @@ using System.Text;
 
 namespace LightQ.Tests.Fuzzing;
 
-/// <summary>Makes hostile inputs of valid ones: flips bits, cuts, repeats, splices two, and puts extreme numbers where a length may be.</summary>
+/// <summary>
+/// Makes hostile inputs of valid ones: flips bits, cuts, repeats, splices two, and puts extreme numbers where a length
+/// may be.
+/// </summary>
 internal sealed class FuzzInput
 {
     private const int MostMutations = 6;
     private static readonly long[] Extremes =
     [
-        0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 95, 96, 127, 128, 255, 256, 4095, 4096, short.MaxValue, short.MaxValue + 1, ushort.MaxValue - 1, ushort.MaxValue, ushort.MaxValue + 1,
-        1 << 20, 1 << 24, int.MaxValue - 8, int.MaxValue - 1, int.MaxValue, int.MinValue, uint.MaxValue - 1, uint.MaxValue, 1L << 32, long.MaxValue - 1, long.MaxValue, long.MinValue, -1, -2, -8,
+        0,
+        1,
+        2,
+        3,
+        7,
+        8,
+        15,
+        16,
+        31,
+        32,
+        63,
+        64,
+        95,
+        96,
+        127,
+        128,
+        255,
+        256,
+        4095,
+        4096,
+        short.MaxValue,
+        short.MaxValue + 1,
+        ushort.MaxValue - 1,
+        ushort.MaxValue,
+        ushort.MaxValue + 1,
+        1 << 20,
+        1 << 24,
+        int.MaxValue - 8,
+        int.MaxValue - 1,
+        int.MaxValue,
+        int.MinValue,
+        uint.MaxValue - 1,
+        uint.MaxValue,
+        1L << 32,
+        long.MaxValue - 1,
+        long.MaxValue,
+        long.MinValue,
+        -1,
+        -2,
+        -8,
     ];
 
     private readonly FuzzTarget _target;
@@ -34,7 +75,8 @@ internal sealed class FuzzInput
         byte[] seed = _corpus[random.Below(_corpus.Count)];
         _length = Math.Min(seed.Length, Buffer.Length);
         seed.AsSpan(0, _length).CopyTo(Buffer);
-        for (int left = 1 + random.Below(1 + random.Below(MostMutations)); left > 0; left--) // Few more often than many.
+        // Few more often than many.
+        for (int left = 1 + random.Below(1 + random.Below(MostMutations)); left > 0; left--)
             Mutate(ref random);
         if (_target.Seal is not null && random.Below(2) == 0)
             _target.Seal(Buffer, _length);
@@ -83,12 +125,20 @@ internal sealed class FuzzInput
                 Overwrite(at, _target.Tokens[random.Below(_target.Tokens.Count)]);
                 break;
             case 15:
-                Insert(at, Encoding.ASCII.GetBytes(Extremes[random.Below(Extremes.Length)].ToString(System.Globalization.CultureInfo.InvariantCulture)));
+                Insert(
+                    at,
+                    Encoding.ASCII.GetBytes(
+                        Extremes[random.Below(Extremes.Length)]
+                            .ToString(System.Globalization.CultureInfo.InvariantCulture)
+                    )
+                );
                 break;
         }
     }
 
-    /// <summary>Writes a number of one, two, four or eight bytes, in either order, most often where such a field would lie.</summary>
+    /// <summary>
+    /// Writes a number of one, two, four or eight bytes, in either order, most often where such a field would lie.
+    /// </summary>
     private void PutNumber(ref FuzzRandom random, int at, long value)
     {
         int width = 1 << random.Below(4);
@@ -107,7 +157,12 @@ internal sealed class FuzzInput
     {
         at -= at % sizeof(int);
         if (at + sizeof(int) <= _length)
-            BinaryPrimitives.WriteInt32LittleEndian(Buffer.AsSpan(at), BinaryPrimitives.ReadInt32LittleEndian(Buffer.AsSpan(at)) + random.Below(33) - 16);
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(
+                Buffer.AsSpan(at),
+                BinaryPrimitives.ReadInt32LittleEndian(Buffer.AsSpan(at)) + random.Below(33) - 16
+            );
+        }
     }
 
     private void Splice(ref FuzzRandom random, int at)
@@ -124,10 +179,15 @@ internal sealed class FuzzInput
         int count = random.Below(Math.Min(64, Buffer.Length - _length) + 1);
         Span<byte> more = Buffer.AsSpan(_length, count);
         if (random.Below(2) == 0)
+        {
             more.Fill((byte)random.Next());
+        }
         else
+        {
             for (int i = 0; i < count; i++)
                 more[i] = (byte)random.Next();
+        }
+
         _length += count;
     }
 

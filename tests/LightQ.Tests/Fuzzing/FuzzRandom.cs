@@ -1,11 +1,14 @@
 namespace LightQ.Tests.Fuzzing;
 
-/// <summary>A small generator (SplitMix64), made anew for every execution: any execution repeats without those before it.</summary>
+/// <summary>
+/// A small generator (SplitMix64), made anew for every execution: any execution repeats without those before it.
+/// </summary>
 internal struct FuzzRandom
 {
     private ulong _state;
 
-    public FuzzRandom(int seed, long execution) => _state = ((ulong)(uint)seed << 32) ^ ((ulong)execution * 0xD1342543DE82EF95);
+    public FuzzRandom(int seed, long execution) =>
+        _state = ((ulong)(uint)seed << 32) ^ ((ulong)execution * 0xD1342543DE82EF95);
 
     public ulong Next()
     {

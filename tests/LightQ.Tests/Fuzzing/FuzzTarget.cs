@@ -5,7 +5,10 @@ namespace LightQ.Tests.Fuzzing;
 internal sealed class FuzzTarget
 {
     /// <summary>Reads an input.</summary>
-    /// <returns>Whether it was accepted. What is refused may also be an exception of <see cref="FuzzTarget.Refusals"/>; every other exception is a fault.</returns>
+    /// <returns>
+    /// Whether it was accepted. What is refused may also be an exception of <see cref="FuzzTarget.Refusals"/>; every
+    /// other exception is a fault.
+    /// </returns>
     public delegate bool Parser(ReadOnlySpan<byte> input);
 
     /// <summary>The name, as it is in the report and in the folder of found inputs.</summary>
@@ -23,7 +26,9 @@ internal sealed class FuzzTarget
     /// <summary>Words and numbers that mean something to the parser.</summary>
     public IReadOnlyList<byte[]> Tokens { get; init; } = [];
 
-    /// <summary>Makes checksums right again, which half of the inputs have done: behind them lies what a hostile peer reaches.</summary>
+    /// <summary>
+    /// Makes checksums right again, which half of the inputs have done: behind them lies what a hostile peer reaches.
+    /// </summary>
     public Action<byte[], int>? Seal { get; init; }
 
     /// <summary>Called when no more inputs come.</summary>

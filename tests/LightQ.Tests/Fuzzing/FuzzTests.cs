@@ -5,11 +5,15 @@ using Xunit;
 
 namespace LightQ.Tests.Fuzzing;
 
-/// <summary>Hostile bytes and texts for every parser: each ends in an answer or a typed error, within a second and within its allocation.</summary>
+/// <summary>
+/// Hostile bytes and texts for every parser: each ends in an answer or a typed error, within a second and within its
+/// allocation.
+/// </summary>
 /// <remarks>
-/// A fault's message has the input, which becomes a file in <c>Found/TARGET</c>: from then on it is fed every time. Besides the variables of
-/// <see cref="FaultRun"/>: <c>LIGHTQ_FUZZ_TARGETS</c> (names with commas), <c>LIGHTQ_FUZZ_EXECUTIONS</c> (of each), <c>LIGHTQ_FUZZ_SECONDS</c> (for each at most) and
-/// <c>LIGHTQ_FUZZ_REPORT</c> (a directory that gets one JSON file a target), which <c>tests/fuzz.sh</c> sets.
+/// A fault's message has the input, which becomes a file in <c>Found/TARGET</c>: from then on it is fed every time.
+/// Besides the variables of <see cref="FaultRun"/>: <c>LIGHTQ_FUZZ_TARGETS</c> (names with commas),
+/// <c>LIGHTQ_FUZZ_EXECUTIONS</c> (of each), <c>LIGHTQ_FUZZ_SECONDS</c> (for each at most) and <c>LIGHTQ_FUZZ_REPORT</c>
+/// (a directory that gets one JSON file a target), which <c>tests/fuzz.sh</c> sets.
 /// </remarks>
 public sealed class FuzzTests
 {
@@ -44,34 +48,69 @@ public sealed class FuzzTests
             run.Count("parsers");
             run.Count("executions", fuzzer.Figures.Executions);
             run.Count("accepted", fuzzer.Figures.Accepted);
-            run.Figure("largest allocation, bytes", Math.Max(run["largest allocation, bytes"], fuzzer.Figures.LargestAllocation));
+            run.Figure(
+                "largest allocation, bytes",
+                Math.Max(run["largest allocation, bytes"], fuzzer.Figures.LargestAllocation)
+            );
             run.Figure("longest ms", Math.Max(run["longest ms"], (long)fuzzer.Figures.Longest.TotalMilliseconds));
             Report(target, fuzzer, run.Seed);
         }
         run.Count("faults", faults.Count);
         run.Report();
-        Assert.True(faults.Count == 0, $"Seed {run.Seed}: {faults.Count} faults.\n{string.Join("\n\n", faults.Select(f => $"{f.Target}, {f.Fault}"))}");
+        Assert.True(
+            faults.Count == 0,
+            $"Seed {run.Seed}: {faults.Count} "
+                + $"faults.\n{string.Join("\n\n", faults.Select(f => $"{f.Target}, {f.Fault}"))}"
+        );
     }
 
     private static Fuzzer Run(FuzzTarget target, int seed, long executions)
     {
         var fuzzer = new Fuzzer(target, FuzzTargets.FoundBy(target.Name), seed);
-        TimeSpan? limit = int.TryParse(Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_SECONDS"), CultureInfo.InvariantCulture, out int seconds) ? TimeSpan.FromSeconds(seconds) : null;
-        fuzzer.Run(executions, limit, figures => Console.Error.WriteLine($"{target.Name}: {figures.Executions:N0} of {executions:N0} in {figures.Elapsed:hh\\:mm\\:ss}"));
+        TimeSpan? limit = int.TryParse(
+            Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_SECONDS"),
+            CultureInfo.InvariantCulture,
+            out int seconds
+        )
+            ? TimeSpan.FromSeconds(seconds)
+            : null;
+        fuzzer.Run(
+            executions,
+            limit,
+            figures =>
+                Console.Error.WriteLine(
+                    $"{target.Name}: {figures.Executions:N0} of {executions:N0} in {figures.Elapsed:hh\\:mm\\:ss}"
+                )
+        );
         return fuzzer;
     }
 
     private static IEnumerable<FuzzTarget> Chosen()
     {
-        string[] names = Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_TARGETS") is { Length: > 0 } chosen ? chosen.Split(',') : [];
+        string[] names = Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_TARGETS") is { Length: > 0 } chosen
+            ? chosen.Split(',')
+            : [];
         FuzzTarget[] all = [.. FuzzTargets.All()];
-        Assert.All(names, name => Assert.True(Array.Exists(all, t => t.Name == name), $"There is no target '{name}'; there are {string.Join(", ", all.Select(t => t.Name))}."));
+        Assert.All(
+            names,
+            name =>
+                Assert.True(
+                    Array.Exists(all, t => t.Name == name),
+                    $"There is no target '{name}'; there are {string.Join(", ", all.Select(t => t.Name))}."
+                )
+        );
         return all.Where(t => names.Length == 0 || names.Contains(t.Name));
     }
 
     private static long ExecutionsOf(FuzzTarget target) =>
-        long.TryParse(Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_EXECUTIONS"), CultureInfo.InvariantCulture, out long asked) ? asked
-        : FaultRun.Tier == "N" ? LongRun : target.GateExecutions;
+        long.TryParse(
+            Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_EXECUTIONS"),
+            CultureInfo.InvariantCulture,
+            out long asked
+        )
+            ? asked
+        : FaultRun.Tier == "N" ? LongRun
+        : target.GateExecutions;
 
     private static void AssertNone(string target, int seed, List<FuzzFault> faults) =>
         Assert.True(faults.Count == 0, $"{target}, seed {seed}: {faults.Count} faults.\n{string.Join("\n\n", faults)}");
@@ -97,7 +136,10 @@ public sealed class FuzzTests
         if (Environment.GetEnvironmentVariable("LIGHTQ_FUZZ_REPORT") is not { Length: > 0 } directory)
             return;
         Directory.CreateDirectory(directory);
-        File.WriteAllText(Path.Combine(directory, $"{target.Name}.json"), JsonSerializer.Serialize(row, Indented) + "\n");
+        File.WriteAllText(
+            Path.Combine(directory, $"{target.Name}.json"),
+            JsonSerializer.Serialize(row, Indented) + "\n"
+        );
         foreach ((FuzzFault fault, int index) in fuzzer.Faults.Select((f, i) => (f, i)))
         {
             File.WriteAllBytes(Path.Combine(directory, $"{target.Name}.fault{index}"), fault.Input);

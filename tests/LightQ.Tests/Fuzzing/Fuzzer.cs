@@ -5,7 +5,9 @@ using LightQ.Protocol;
 
 namespace LightQ.Tests.Fuzzing;
 
-/// <summary>Feeds a target and watches it: only its refusals may come out, in time, and within its allocation.</summary>
+/// <summary>
+/// Feeds a target and watches it: only its refusals may come out, in time, and within its allocation.
+/// </summary>
 internal sealed class Fuzzer
 {
     private const int MostFaults = 10;
@@ -38,7 +40,10 @@ internal sealed class Fuzzer
     /// <summary>What went wrong, once for each kind.</summary>
     public List<FuzzFault> Faults { get; } = [];
 
-    /// <summary>Feeds seeds and found inputs as they are, then as many mutations as are asked for; ends early after ten kinds of fault, or one that does not end.</summary>
+    /// <summary>
+    /// Feeds seeds and found inputs as they are, then as many mutations as are asked for; ends early after ten kinds of
+    /// fault, or one that does not end.
+    /// </summary>
     /// <param name="executions">How many mutations.</param>
     /// <param name="limit">After how long it ends with those fed until then; null for never.</param>
     /// <param name="progress">Called with the figures every half minute.</param>
@@ -56,7 +61,13 @@ internal sealed class Fuzzer
             long startedAt = Volatile.Read(ref _startedAt);
             if (startedAt == 0 || Stopwatch.GetElapsedTime(startedAt) < Hang)
                 continue;
-            Faults.Add(new FuzzFault(_running, $"did not end within {Hang.TotalSeconds} s", [.. _input.Make(new FuzzRandom(_seed, _running))]));
+            Faults.Add(
+                new FuzzFault(
+                    _running,
+                    $"did not end within {Hang.TotalSeconds} s",
+                    [.. _input.Make(new FuzzRandom(_seed, _running))]
+                )
+            );
             return;
         }
         Figures.Elapsed = Stopwatch.GetElapsedTime(started);
@@ -77,7 +88,12 @@ internal sealed class Fuzzer
     private void Require(byte[] seed)
     {
         if (seed.Length > _target.MaxLength)
-            Faults.Add(new FuzzFault(-1, $"a seed has {seed.Length} bytes and inputs at most {_target.MaxLength}", seed));
+        {
+            Faults.Add(
+                new FuzzFault(-1, $"a seed has {seed.Length} bytes and inputs at most {_target.MaxLength}", seed)
+            );
+        }
+
         if (!Execute(seed, -1))
             Faults.Add(new FuzzFault(-1, "a seed is refused", seed));
     }
@@ -85,7 +101,13 @@ internal sealed class Fuzzer
     private bool Execute(ReadOnlySpan<byte> input, long execution)
     {
         Volatile.Write(ref _running, execution);
-        string? problem = Try(input, out bool accepted, out (Type, int)? refusal, out long allocated, out TimeSpan elapsed);
+        string? problem = Try(
+            input,
+            out bool accepted,
+            out (Type, int)? refusal,
+            out long allocated,
+            out TimeSpan elapsed
+        );
         Volatile.Write(ref _startedAt, 0);
         Figures.Executions++;
         Figures.Accepted += accepted ? 1 : 0;
@@ -102,11 +124,18 @@ internal sealed class Fuzzer
         return accepted;
     }
 
-    private string? Try(ReadOnlySpan<byte> input, out bool accepted, out (Type, int)? refusal, out long allocated, out TimeSpan elapsed)
+    private string? Try(
+        ReadOnlySpan<byte> input,
+        out bool accepted,
+        out (Type, int)? refusal,
+        out long allocated,
+        out TimeSpan elapsed
+    )
     {
         (accepted, refusal) = (false, null);
         string? problem = null;
-        long before = GC.GetAllocatedBytesForCurrentThread(), started = Stopwatch.GetTimestamp();
+        long before = GC.GetAllocatedBytesForCurrentThread(),
+            started = Stopwatch.GetTimestamp();
         Volatile.Write(ref _startedAt, started);
         try
         {
@@ -127,7 +156,10 @@ internal sealed class Fuzzer
         return problem;
     }
 
-    /// <summary>Looks again at what took long or allocated much: the first time may be that of a compiler, a collector, or another process.</summary>
+    /// <summary>
+    /// Looks again at what took long or allocated much: the first time may be that of a compiler, a collector, or
+    /// another process.
+    /// </summary>
     private void Measure(ReadOnlySpan<byte> input, long execution, long allocated, TimeSpan elapsed)
     {
         for (int i = 0; i < Repeats; i++)
@@ -139,9 +171,22 @@ internal sealed class Fuzzer
         Figures.LargestAllocation = Math.Max(Figures.LargestAllocation, allocated);
         Figures.Longest = elapsed > Figures.Longest ? elapsed : Figures.Longest;
         if (allocated > _target.MaxAllocation && _problems.Add("allocation"))
-            Faults.Add(new FuzzFault(execution, $"allocates {allocated} bytes; allowed: {_target.MaxAllocation}", [.. input]));
+        {
+            Faults.Add(
+                new FuzzFault(execution, $"allocates {allocated} bytes; allowed: {_target.MaxAllocation}", [.. input])
+            );
+        }
+
         if (elapsed > Longest && _problems.Add("time"))
-            Faults.Add(new FuzzFault(execution, $"takes {elapsed.TotalMilliseconds:F0} ms; allowed: {Longest.TotalMilliseconds:F0}", [.. input]));
+        {
+            Faults.Add(
+                new FuzzFault(
+                    execution,
+                    $"takes {elapsed.TotalMilliseconds:F0} ms; allowed: {Longest.TotalMilliseconds:F0}",
+                    [.. input]
+                )
+            );
+        }
     }
 
     /// <summary>Takes pieces out of an input as long as it fails in the same way.</summary>
@@ -149,7 +194,7 @@ internal sealed class Fuzzer
     {
         for (int piece = Math.Max(1, input.Length / 2); piece > 0; piece /= 2)
         {
-            for (int at = 0; at + piece <= input.Length;)
+            for (int at = 0; at + piece <= input.Length; )
             {
                 byte[] shorter = [.. input.AsSpan(0, at), .. input.AsSpan(at + piece)];
                 if (Try(shorter, out _, out _, out _, out _) is { } problem && Kind(problem) == kind)
@@ -161,20 +206,29 @@ internal sealed class Fuzzer
         return input;
     }
 
-    /// <summary>An exception's type and where it was thrown: the same for every input that finds the same defect.</summary>
+    /// <summary>
+    /// An exception's type and where it was thrown: the same for every input that finds the same defect.
+    /// </summary>
     private static string Kind(string problem)
     {
         string[] lines = problem.Split('\n');
         string type = lines[0].Split(':')[0];
-        string? place = lines.FirstOrDefault(l => l.TrimStart().StartsWith("at LightQ.", StringComparison.Ordinal) && !l.Contains(nameof(FuzzInvariantException), StringComparison.Ordinal));
+        string? place = lines.FirstOrDefault(l =>
+            l.TrimStart().StartsWith("at LightQ.", StringComparison.Ordinal)
+            && !l.Contains(nameof(FuzzInvariantException), StringComparison.Ordinal)
+        );
         return type == typeof(FuzzInvariantException).FullName ? lines[0] : type + place;
     }
 
-    private static (Type, int) Classify(Exception refusal) => (refusal.GetType(), refusal switch
-    {
-        ProtocolException e => (int)e.Code,
-        BrokerException e => (int)e.Code,
-        LightQException e => (int)e.Code,
-        _ => 0,
-    });
+    private static (Type, int) Classify(Exception refusal) =>
+        (
+            refusal.GetType(),
+            refusal switch
+            {
+                ProtocolException e => (int)e.Code,
+                BrokerException e => (int)e.Code,
+                LightQException e => (int)e.Code,
+                _ => 0,
+            }
+        );
 }

@@ -35,10 +35,25 @@ internal sealed class SessionHost : IDisposable
 
     public SessionHost()
     {
-        _broker = LightQBroker.OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, TimeProvider.System).GetAwaiter().GetResult();
+        _broker = LightQBroker
+            .OpenAsync(_directory, new BrokerOptions { ScrubBytesPerSecond = 0 }, TimeProvider.System)
+            .GetAwaiter()
+            .GetResult();
         _broker.CreateTopic(Topic, new TopicSettings { MaxMessageBytes = 1024, RingBytes = 512 * 1024 });
-        _security = new ServerSecurity(_broker, "secret", new AuthenticatorOptions(false, false, () => 1, () => 1), _broker.Refusals, new NoEvents(), TimeProvider.System);
-        _limits = new ServerLimits(new LightQServerOptions(), _broker.Refusals, TimeProvider.System, NullLogger.Instance);
+        _security = new ServerSecurity(
+            _broker,
+            "secret",
+            new AuthenticatorOptions(false, false, () => 1, () => 1),
+            _broker.Refusals,
+            new NoEvents(),
+            TimeProvider.System
+        );
+        _limits = new ServerLimits(
+            new LightQServerOptions(),
+            _broker.Refusals,
+            TimeProvider.System,
+            NullLogger.Instance
+        );
         _protocol = new DataPlaneProtocol(_broker, _security, _limits, TimeProvider.System);
     }
 
@@ -49,7 +64,9 @@ internal sealed class SessionHost : IDisposable
         var sender = new Sender();
         using var connection = new Connection();
         var peer = new PeerChannel(new IPEndPoint(IPAddress.Loopback, 1));
-        IConnectionProtocol session = _protocol.Create(new ConnectionParts(++_sessions, peer, sender, _blocks, connection));
+        IConnectionProtocol session = _protocol.Create(
+            new ConnectionParts(++_sessions, peer, sender, _blocks, connection)
+        );
         connection.Session = session;
         var received = PipeReader.Create(new ReadOnlySequence<byte>(input.ToArray()));
         ProtocolException? failure = session.RunAsync(received, refusal: null).GetAwaiter().GetResult();
@@ -59,7 +76,10 @@ internal sealed class SessionHost : IDisposable
         ThrowUnless(_blocks.Assembly.Used == 0, "what was set aside for frames is given back");
         ErrorCode told = sender.Check();
         // One that ends with its last byte may be gone before it is told.
-        ThrowUnless(told == ErrorCode.None || (session.IsRefused && (failure is null || failure.Code == told)), "who is refused is told why");
+        ThrowUnless(
+            told == ErrorCode.None || (session.IsRefused && (failure is null || failure.Code == told)),
+            "who is refused is told why"
+        );
         return !session.IsRefused && session.IsWelcomed;
     }
 
@@ -133,7 +153,10 @@ internal sealed class SessionHost : IDisposable
             ErrorCode told = ErrorCode.None;
             while (reader.TryRead(ref left, out FrameHeader header, out ReadOnlySpan<byte> body))
             {
-                ThrowUnless(FrameTargets.Body(header.Type, header.Flags, body), $"a {header.Type} frame of the broker is one");
+                ThrowUnless(
+                    FrameTargets.Body(header.Type, header.Flags, body),
+                    $"a {header.Type} frame of the broker is one"
+                );
                 told = header.Type == FrameType.Error ? FrameCodec.Read<ErrorFrame>(body).Code : told;
             }
             ThrowUnless(left.IsEmpty, "a broker sends whole frames");

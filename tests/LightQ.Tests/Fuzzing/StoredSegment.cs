@@ -5,7 +5,10 @@ using LightQ.Tests.Protocol;
 
 namespace LightQ.Tests.Fuzzing;
 
-/// <summary>A segment file in memory, of an input that is its header's 96 bytes and then its batches: the rest of the header's page is always zero.</summary>
+/// <summary>
+/// A segment file in memory, of an input that is its header's 96 bytes and then its batches: the rest of the header's
+/// page is always zero.
+/// </summary>
 internal sealed class StoredSegment : IStorageFile
 {
     public const int HeaderSize = SegmentHeader.Size;
@@ -33,7 +36,15 @@ internal sealed class StoredSegment : IStorageFile
         {
             Span<byte> stored = bytes.AsSpan(at, batch.Length);
             int filePosition = SegmentHeader.PageSize + at - HeaderSize;
-            chain = BatchWriter.Stamp(stored, header.Key.Sign(header.Ordinal, filePosition, batch.Length, new BatchStamp(offset, Sample.Time, 1, chain, 0)));
+            chain = BatchWriter.Stamp(
+                stored,
+                header.Key.Sign(
+                    header.Ordinal,
+                    filePosition,
+                    batch.Length,
+                    new BatchStamp(offset, Sample.Time, 1, chain, 0)
+                )
+            );
             offset += new BatchView(stored).OffsetSpan;
             at += batch.Length;
         }

@@ -6,7 +6,9 @@ namespace LightQ.Tests.Fuzzing;
 internal sealed class StoredSegmentFiles(StoredSegment segment, string name) : IFileSystem
 {
     public IStorageFile Open(string path, OpenMode mode) =>
-        mode == OpenMode.Read && Exists(path) ? segment : throw new FuzzInvariantException($"an inspection opens '{path}' for {mode}");
+        mode == OpenMode.Read && Exists(path)
+            ? segment
+            : throw new FuzzInvariantException($"an inspection opens '{path}' for {mode}");
 
     public bool Exists(string path) => Path.GetFileName(path) == name;
 

@@ -6,7 +6,10 @@ using Xunit;
 
 namespace LightQ.Tests.Protocol;
 
-/// <summary>Asks a batch everything that can be asked, whatever its bytes are: only <see cref="ProtocolException"/> may come out, and it is swallowed here.</summary>
+/// <summary>
+/// Asks a batch everything that can be asked, whatever its bytes are: only <see cref="ProtocolException"/> may come
+/// out, and it is swallowed here.
+/// </summary>
 internal static class HostileReading
 {
     public static void Run(ReadOnlySpan<byte> run)
@@ -30,8 +33,25 @@ internal static class HostileReading
 
     public static void Batch(in BatchView batch)
     {
-        _ = (batch.Length, batch.HeaderCrc, batch.PayloadCrc, batch.HeaderLength, batch.Flags, batch.Kind, batch.NextOffset);
-        _ = (batch.AppendTime, batch.Timestamp, batch.ProducerId, batch.BaseSequence, batch.ProducerEpoch, batch.LeaderEpoch, batch.PreviousCrc, batch.DurableBack);
+        _ = (
+            batch.Length,
+            batch.HeaderCrc,
+            batch.PayloadCrc,
+            batch.HeaderLength,
+            batch.Flags,
+            batch.Kind,
+            batch.NextOffset
+        );
+        _ = (
+            batch.AppendTime,
+            batch.Timestamp,
+            batch.ProducerId,
+            batch.BaseSequence,
+            batch.ProducerEpoch,
+            batch.LeaderEpoch,
+            batch.PreviousCrc,
+            batch.DurableBack
+        );
         batch.VerifyHeader();
         batch.VerifyPayload();
         try

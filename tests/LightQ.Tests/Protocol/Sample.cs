@@ -4,7 +4,10 @@ using LightQ.Protocol.Records;
 
 namespace LightQ.Tests.Protocol;
 
-/// <summary>The batch that the golden bytes speak of: a plain record, one with key and headers, a tombstone, an empty one with an empty key.</summary>
+/// <summary>
+/// The batch that the golden bytes speak of: a plain record, one with key and headers, a tombstone, an empty one with
+/// an empty key.
+/// </summary>
 internal static class Sample
 {
     public const long Time = 1_700_000_000_000_000;
@@ -42,7 +45,9 @@ internal static class Sample
     /// <summary>A batch of plain records of the given body lengths, filled with their index.</summary>
     public static byte[] BatchOf(params int[] bodyLengths)
     {
-        var buffer = new byte[BatchLayout.HeaderSize + bodyLengths.Sum(length => RecordWriter.SizeOf(length)) + BatchLayout.Alignment];
+        var buffer = new byte[
+            BatchLayout.HeaderSize + bodyLengths.Sum(length => RecordWriter.SizeOf(length)) + BatchLayout.Alignment
+        ];
         int at = BatchLayout.HeaderSize;
         for (int i = 0; i < bodyLengths.Length; i++)
         {
@@ -53,7 +58,9 @@ internal static class Sample
         return buffer[..BatchWriter.Complete(buffer, at - BatchLayout.HeaderSize, bodyLengths.Length, Origin, Time)];
     }
 
-    /// <summary>A copy of <paramref name="batch"/> with four bytes replaced and the header's checksum made right again.</summary>
+    /// <summary>
+    /// A copy of <paramref name="batch"/> with four bytes replaced and the header's checksum made right again.
+    /// </summary>
     public static byte[] WithUInt32(byte[] batch, int offset, uint value)
     {
         byte[] copy = [.. batch];
@@ -64,7 +71,11 @@ internal static class Sample
     /// <summary>Makes the header's checksum right again.</summary>
     public static byte[] Resealed(byte[] batch)
     {
-        int headerLength = Math.Clamp((int)BinaryPrimitives.ReadUInt16LittleEndian(batch.AsSpan(BatchLayout.HeaderLength)), BatchLayout.HeaderSize, batch.Length);
+        int headerLength = Math.Clamp(
+            (int)BinaryPrimitives.ReadUInt16LittleEndian(batch.AsSpan(BatchLayout.HeaderLength)),
+            BatchLayout.HeaderSize,
+            batch.Length
+        );
         uint crc = BatchView.ComputeHeaderCrc(batch.AsSpan(0, headerLength));
         BinaryPrimitives.WriteUInt32LittleEndian(batch.AsSpan(BatchLayout.HeaderCrc), crc);
         return batch;

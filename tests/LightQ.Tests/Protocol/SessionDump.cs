@@ -21,9 +21,42 @@ internal static class SessionDump
         byte[] batch = Batch();
         Frame(text, "client", "Hello", new HelloFrame(1, 1, 0, "demo", HelloFrame.Anonymous, ""));
         Frame(text, "server", "Welcome", new WelcomeFrame(1, 0, BrokerId, 42, 4_194_304, 4_194_288, 4_128_752, 10_000));
-        Frame(text, "client", "OpenProducer", new OpenProducerFrame("demo", OpenProducerFrame.AnyPartition, Durability.Memory, ""), 1, 1);
-        Frame(text, "server", "ProducerOpened", new ProducerOpenedFrame(TopicId, 0, 1, 1, 5, 1, 0, 0, 0, 1_048_576, 1_114_112, Durability.Memory), 1, 1);
-        Frame(text, "client", "Subscribe", new SubscribeFrame("demo", 0, "", StartKind.Latest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0), 2, 2);
+        Frame(
+            text,
+            "client",
+            "OpenProducer",
+            new OpenProducerFrame("demo", OpenProducerFrame.AnyPartition, Durability.Memory, ""),
+            1,
+            1
+        );
+        Frame(
+            text,
+            "server",
+            "ProducerOpened",
+            new ProducerOpenedFrame(TopicId, 0, 1, 1, 5, 1, 0, 0, 0, 1_048_576, 1_114_112, Durability.Memory),
+            1,
+            1
+        );
+        Frame(
+            text,
+            "client",
+            "Subscribe",
+            new SubscribeFrame(
+                "demo",
+                0,
+                "",
+                StartKind.Latest,
+                0,
+                -1,
+                0,
+                0,
+                SettleMode.Automatic,
+                SlowPolicy.TopicDefault,
+                0
+            ),
+            2,
+            2
+        );
         Frame(text, "server", "Subscribed", new SubscribedFrame(TopicId, 1, 5, 1, 1000, 990, 1000), 2, 2);
         Frame(text, "client", "Credit", new CreditFrame(4_194_304), 2);
         Run(text, "client", FrameType.Publish, 1, batch);
@@ -45,7 +78,14 @@ internal static class SessionDump
         return buffer[..BatchWriter.Complete(buffer, at - BatchLayout.HeaderSize, 2, default, Opened)];
     }
 
-    private static void Frame<TBody>(StringBuilder text, string from, string name, TBody body, uint stream = 0, uint tag = 0)
+    private static void Frame<TBody>(
+        StringBuilder text,
+        string from,
+        string name,
+        TBody body,
+        uint stream = 0,
+        uint tag = 0
+    )
         where TBody : IFrameBody<TBody>
     {
         var output = new ArrayBufferWriter<byte>();

@@ -10,7 +10,9 @@ namespace LightQ.Tests.Protocol;
 public sealed class SpecificationTests
 {
     private const string DumpBegins = "```text session\n";
-    private static readonly string Specification = File.ReadAllText(Path.Combine(SourceTree.Root, "proto", "data-plane.md"));
+    private static readonly string Specification = File.ReadAllText(
+        Path.Combine(SourceTree.Root, "proto", "data-plane.md")
+    );
 
     [Fact]
     public void The_session_in_the_specification_is_what_the_codecs_write()

@@ -19,7 +19,8 @@ public sealed class BlockPoolTests
     public void Blocks_that_nobody_has_are_let_go_and_those_that_are_lent_come_back()
     {
         var pool = new BlockPool(16, kept: 2);
-        byte[] lent = pool.Rent(), free = pool.Rent();
+        byte[] lent = pool.Rent(),
+            free = pool.Rent();
         pool.Return(free);
 
         pool.Trim();

@@ -22,10 +22,13 @@ public sealed class MetricsWriterTests
             """,
             Write(
                 MetricsFormat.Prometheus,
-                (Figure("lightq.topic.messages", FigureKind.Counter, "{message}", "Messages.", "topic"),
-                    [new(12, "a"), new(0.5, "b")]),
-                (Figure("lightq.connections", FigureKind.UpDownCounter, "{connection}", "Open connections."),
-                    [new(3)])));
+                (
+                    Figure("lightq.topic.messages", FigureKind.Counter, "{message}", "Messages.", "topic"),
+                    [new(12, "a"), new(0.5, "b")]
+                ),
+                (Figure("lightq.connections", FigureKind.UpDownCounter, "{connection}", "Open connections."), [new(3)])
+            )
+        );
     }
 
     [Fact]
@@ -46,20 +49,27 @@ public sealed class MetricsWriterTests
             Write(
                 MetricsFormat.OpenMetrics,
                 (Figure("lightq.sent", FigureKind.Counter, "By", "Bytes.", "topic", "group"), [new(12, "a", "g")]),
-                (Figure("lightq.connections", FigureKind.Gauge, "", "Open \"connections\"."), [new(3)])));
+                (Figure("lightq.connections", FigureKind.Gauge, "", "Open \"connections\"."), [new(3)])
+            )
+        );
     }
 
     [Fact]
     public void A_family_without_samples_is_not_there() =>
-        Assert.Equal("# EOF\n",
-            Write(MetricsFormat.OpenMetrics, (Figure("lightq.sent", FigureKind.Counter, "By", "Bytes."), [])));
+        Assert.Equal(
+            "# EOF\n",
+            Write(MetricsFormat.OpenMetrics, (Figure("lightq.sent", FigureKind.Counter, "By", "Bytes."), []))
+        );
 
     [Fact]
     public void Help_and_labels_are_escaped() =>
         Assert.Equal(
             "# HELP g a \"b\"\\\\c\\nd\n# TYPE g gauge\ng{l=\"a \\\"b\\\"\\\\c\\nd\"} 1\n",
-            Write(MetricsFormat.Prometheus,
-                (Figure("g", FigureKind.Gauge, "", "a \"b\"\\c\nd", "l"), [new(1, "a \"b\"\\c\nd")])));
+            Write(
+                MetricsFormat.Prometheus,
+                (Figure("g", FigureKind.Gauge, "", "a \"b\"\\c\nd", "l"), [new(1, "a \"b\"\\c\nd")])
+            )
+        );
 
     [Theory]
     [InlineData(double.NaN, "NaN")]
@@ -68,9 +78,11 @@ public sealed class MetricsWriterTests
     [InlineData(9007199254740991, "9007199254740991")]
     [InlineData(-1.25, "-1.25")]
     public void Values_are_as_the_format_writes_them(double value, string text) =>
-        Assert.EndsWith($"\ng {text}\n",
+        Assert.EndsWith(
+            $"\ng {text}\n",
             Write(MetricsFormat.Prometheus, (Figure("g", FigureKind.Gauge, "", ""), [new(value)])),
-            StringComparison.Ordinal);
+            StringComparison.Ordinal
+        );
 
     private static Figure Figure(string name, FigureKind kind, string unit, string help, params string[] tags) =>
         new(name, kind, unit, help, _ => [], tags);

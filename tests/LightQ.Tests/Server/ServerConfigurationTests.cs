@@ -11,7 +11,10 @@ namespace LightQ.Tests.Server;
 public sealed class ServerConfigurationTests : IDisposable
 {
     private static readonly Dictionary<string, string> NoEnvironment = [];
-    private readonly string _file = Path.Combine(Directory.CreateTempSubdirectory("lightq-test-").FullName, "lightq.json");
+    private readonly string _file = Path.Combine(
+        Directory.CreateTempSubdirectory("lightq-test-").FullName,
+        "lightq.json"
+    );
 
     public void Dispose() => Directory.Delete(Path.GetDirectoryName(_file)!, recursive: true);
 
@@ -27,11 +30,23 @@ public sealed class ServerConfigurationTests : IDisposable
     [Fact]
     public void Flags_win_over_the_environment_and_that_over_the_file()
     {
-        Write("""{ "DataPort": 1, "ControlPort": 1, "WebPort": 1, "DataPlane": { "Heartbeat": "20s" } } // a comment""");
+        Write(
+            """{ "DataPort": 1, "ControlPort": 1, "WebPort": 1, "DataPlane": { "Heartbeat": "20s" } } // a comment"""
+        );
         ServerConfiguration configuration = Load(
             new() { ["--web-port"] = "3" },
-            new() { ["LIGHTQ__ControlPort"] = "2", ["LIGHTQ__WebPort"] = "2", ["LIGHTQ__Broker__SlowTimeout"] = "00:00:30", ["LIGHTQ_SERVER"] = "not ours" });
-        Assert.Equal((1, 2, 3), (configuration.Options.DataPort, configuration.Options.ControlPort, configuration.Options.WebPort));
+            new()
+            {
+                ["LIGHTQ__ControlPort"] = "2",
+                ["LIGHTQ__WebPort"] = "2",
+                ["LIGHTQ__Broker__SlowTimeout"] = "00:00:30",
+                ["LIGHTQ_SERVER"] = "not ours",
+            }
+        );
+        Assert.Equal(
+            (1, 2, 3),
+            (configuration.Options.DataPort, configuration.Options.ControlPort, configuration.Options.WebPort)
+        );
         Assert.Equal(TimeSpan.FromSeconds(20), configuration.Options.DataPlane.Heartbeat);
         Assert.Equal(TimeSpan.FromSeconds(30), configuration.Options.Broker.SlowTimeout);
         Assert.Equal(_file, SourceOf(configuration, "DataPort"));
@@ -53,20 +68,38 @@ public sealed class ServerConfigurationTests : IDisposable
             ControlPort = 2,
             WebPort = 3,
             RequireAuth = true,
-            Audit = new AuditOptions { IsEnabled = false, FileBytes = 1_000_000, MaxFiles = 3 },
+            Audit = new AuditOptions
+            {
+                IsEnabled = false,
+                FileBytes = 1_000_000,
+                MaxFiles = 3,
+            },
             Otlp = new()
             {
                 Endpoint = new Uri("http://collector:4317"),
                 Protocol = OtlpProtocol.HttpProtobuf,
-                Headers = "key=a,other=b"
+                Headers = "key=a,other=b",
             },
             Insecure = true,
             MaxWaitingLogins = 77,
             MaxLoginsPerUser = 78,
             StopTimeout = TimeSpan.FromSeconds(1.5),
             DrainTimeout = TimeSpan.FromSeconds(2.5),
-            Log = new LogOptions { Level = LogLevel.Debug, Levels = "LightQ=Error", Format = LogFormat.Json },
-            Tls = new() { CertificateFile = "/c", KeyFile = "/k", PasswordFile = "/p", ClientCaFile = "/a", ClientCertificates = ClientCertificates.Allowed, SelfSigned = true },
+            Log = new LogOptions
+            {
+                Level = LogLevel.Debug,
+                Levels = "LightQ=Error",
+                Format = LogFormat.Json,
+            },
+            Tls = new()
+            {
+                CertificateFile = "/c",
+                KeyFile = "/k",
+                PasswordFile = "/p",
+                ClientCaFile = "/a",
+                ClientCertificates = ClientCertificates.Allowed,
+                SelfSigned = true,
+            },
             DataPlane = new()
             {
                 MaxFrameBytes = 65536,
@@ -131,7 +164,10 @@ public sealed class ServerConfigurationTests : IDisposable
         ServerConfiguration configuration = Load();
         Assert.Equal(odd, configuration.Options);
         Assert.All(configuration.Values, v => Assert.Equal(_file, v.Source));
-        Assert.All(ServerSettings.All, s => Assert.NotEqual(s.Read(odd), s.Read(new LightQServerOptions { DataDirectory = "lightq-data" })));
+        Assert.All(
+            ServerSettings.All,
+            s => Assert.NotEqual(s.Read(odd), s.Read(new LightQServerOptions { DataDirectory = "lightq-data" }))
+        );
     }
 
     [Theory]
@@ -139,42 +175,85 @@ public sealed class ServerConfigurationTests : IDisposable
     [InlineData("--data-port", "many", "DataPort is 'many' (--data-port); allowed: a whole number.")]
     [InlineData("--bind", "1", "Bind is '1' (--bind); allowed: localhost, an IPv4 or an IPv6 address.")]
     [InlineData("--require-auth", "maybe", "RequireAuth is 'maybe' (--require-auth); allowed: true or false.")]
-    [InlineData("--stop-timeout", "10", "StopTimeout is '10' (--stop-timeout); allowed: a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or 00:00:10.")]
+    [InlineData(
+        "--stop-timeout",
+        "10",
+        "StopTimeout is '10' (--stop-timeout); allowed: a time with its unit, such as 500ms, 10s, 5m, 24h, 7d or "
+            + "00:00:10."
+    )]
     [InlineData("--stop-timeout", "11m", "StopTimeout is '11m' (--stop-timeout); allowed: 00:00:00 to 00:10:00.")]
     [InlineData("--tls-cert", " ", "Tls:CertificateFile is ' ' (--tls-cert); allowed: a path.")]
     [InlineData("--data", " ", "DataDirectory is ' ' (--data); allowed: a path.")]
     [InlineData("--none", "1", "There is no flag --none.")]
-    public void A_bad_value_names_the_key_the_value_its_source_and_what_is_allowed(string flag, string value, string message) =>
-        Assert.Equal(message, Refused(() => Load(new() { [flag] = value })).Message);
+    public void A_bad_value_names_the_key_the_value_its_source_and_what_is_allowed(
+        string flag,
+        string value,
+        string message
+    ) => Assert.Equal(message, Refused(() => Load(new() { [flag] = value })).Message);
 
     [Theory]
-    [InlineData("LIGHTQ__Otlp__Endpoint", "collector", "Otlp:Endpoint is 'collector' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or https://HOST:PORT, without a user.")]
-    [InlineData("LIGHTQ__Otlp__Endpoint", "ftp://collector", "Otlp:Endpoint is 'ftp://collector' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or https://HOST:PORT, without a user.")]
-    [InlineData("LIGHTQ__Otlp__Endpoint", "http://me:hush@collector", "Otlp:Endpoint is '(an address with a user)' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or https://HOST:PORT, without a user.")]
-    [InlineData("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", "Otlp:Protocol is 'http/json' (environment OTEL_EXPORTER_OTLP_PROTOCOL); allowed: grpc or http/protobuf.")]
-    [InlineData("LIGHTQ__Otlp__Headers", "hush", "Otlp:Headers is '(secret)' (environment LIGHTQ__Otlp__Headers); allowed: NAME=VALUE,NAME=VALUE.")]
-    [InlineData("OTEL_EXPORTER_OTLP_HEADERS", "k=v,=hush", "Otlp:Headers is '(secret)' (environment OTEL_EXPORTER_OTLP_HEADERS); allowed: NAME=VALUE,NAME=VALUE.")]
-    public void A_bad_collector_refuses_the_start_and_a_secret_is_not_repeated(string variable, string value,
-        string message) =>
-        Assert.Equal(message, Refused(() => Load(null, new() { [variable] = value })).Message);
+    [InlineData(
+        "LIGHTQ__Otlp__Endpoint",
+        "collector",
+        "Otlp:Endpoint is 'collector' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or "
+            + "https://HOST:PORT, without a user."
+    )]
+    [InlineData(
+        "LIGHTQ__Otlp__Endpoint",
+        "ftp://collector",
+        "Otlp:Endpoint is 'ftp://collector' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT or "
+            + "https://HOST:PORT, without a user."
+    )]
+    [InlineData(
+        "LIGHTQ__Otlp__Endpoint",
+        "http://me:hush@collector",
+        "Otlp:Endpoint is '(an address with a user)' (environment LIGHTQ__Otlp__Endpoint); allowed: http://HOST:PORT "
+            + "or https://HOST:PORT, without a user."
+    )]
+    [InlineData(
+        "OTEL_EXPORTER_OTLP_PROTOCOL",
+        "http/json",
+        "Otlp:Protocol is 'http/json' (environment OTEL_EXPORTER_OTLP_PROTOCOL); allowed: grpc or http/protobuf."
+    )]
+    [InlineData(
+        "LIGHTQ__Otlp__Headers",
+        "hush",
+        "Otlp:Headers is '(secret)' (environment LIGHTQ__Otlp__Headers); allowed: NAME=VALUE,NAME=VALUE."
+    )]
+    [InlineData(
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "k=v,=hush",
+        "Otlp:Headers is '(secret)' (environment OTEL_EXPORTER_OTLP_HEADERS); allowed: NAME=VALUE,NAME=VALUE."
+    )]
+    public void A_bad_collector_refuses_the_start_and_a_secret_is_not_repeated(
+        string variable,
+        string value,
+        string message
+    ) => Assert.Equal(message, Refused(() => Load(null, new() { [variable] = value })).Message);
 
     [Fact]
     public void OpenTelemetrys_variables_are_settings_over_the_file_and_under_ours()
     {
         Write("""{ "Otlp": { "Endpoint": "http://file:1", "Protocol": "grpc", "Headers": "from=file" } }""");
-        ServerConfiguration configuration = Load(null, new()
-        {
-            ["LIGHTQ__Otlp__Endpoint"] = "http://ours:1",
-            ["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://standard:1",
-            ["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/protobuf",
-            ["OTEL_EXPORTER_OTLP_HEADERS"] = "",
-        });
-        Assert.Equal(new OtlpOptions
-        {
-            Endpoint = new Uri("http://ours:1"),
-            Protocol = OtlpProtocol.HttpProtobuf,
-            Headers = "from=file"
-        }, configuration.Options.Otlp);
+        ServerConfiguration configuration = Load(
+            null,
+            new()
+            {
+                ["LIGHTQ__Otlp__Endpoint"] = "http://ours:1",
+                ["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://standard:1",
+                ["OTEL_EXPORTER_OTLP_PROTOCOL"] = "http/protobuf",
+                ["OTEL_EXPORTER_OTLP_HEADERS"] = "",
+            }
+        );
+        Assert.Equal(
+            new OtlpOptions
+            {
+                Endpoint = new Uri("http://ours:1"),
+                Protocol = OtlpProtocol.HttpProtobuf,
+                Headers = "from=file",
+            },
+            configuration.Options.Otlp
+        );
         Assert.Equal("environment OTEL_EXPORTER_OTLP_PROTOCOL", SourceOf(configuration, "Otlp:Protocol"));
     }
 
@@ -185,13 +264,23 @@ public sealed class ServerConfigurationTests : IDisposable
         Assert.Equal("api-key=hush", configuration.Options.Otlp.Headers);
         Assert.Equal("(secret)", configuration.Values.Single(v => v.Setting.Key == "Otlp:Headers").Value);
         Assert.Equal("(none)", Load().Values.Single(v => v.Setting.Key == "Otlp:Headers").Value);
-        (LightQServerOptions _, IReadOnlyList<SettingReload> changes) = ConfigurationReload.Merge(Load().Options,
-            configuration.Options, DateTimeOffset.UnixEpoch);
+        (LightQServerOptions _, IReadOnlyList<SettingReload> changes) = ConfigurationReload.Merge(
+            Load().Options,
+            configuration.Options,
+            DateTimeOffset.UnixEpoch
+        );
         SettingReload change = Assert.Single(changes);
-        Assert.Equal(("Otlp:Headers", "(none)", "(secret)", false),
-            (change.Setting.Key, change.From, change.To, change.IsApplied));
-        string[] texts = [ConfigurationPrinter.ToText(configuration), ConfigurationPrinter.ToJson(configuration),
-            configuration.Options.ToString(), change.ToString()];
+        Assert.Equal(
+            ("Otlp:Headers", "(none)", "(secret)", false),
+            (change.Setting.Key, change.From, change.To, change.IsApplied)
+        );
+        string[] texts =
+        [
+            ConfigurationPrinter.ToText(configuration),
+            ConfigurationPrinter.ToJson(configuration),
+            configuration.Options.ToString(),
+            change.ToString(),
+        ];
         Assert.All(texts, text => Assert.DoesNotContain("hush", text, StringComparison.Ordinal));
     }
 
@@ -203,10 +292,13 @@ public sealed class ServerConfigurationTests : IDisposable
         Write("{}");
         Assert.Equal(
             "There is no setting Heartbeat (environment LIGHTQ__Heartbeat); did you mean DataPlane:Heartbeat?",
-            Refused(() => Load(null, new() { ["LIGHTQ__Heartbeat"] = "1s" })).Message);
+            Refused(() => Load(null, new() { ["LIGHTQ__Heartbeat"] = "1s" })).Message
+        );
         Assert.Equal(
-            "There is no setting Password (environment LIGHTQ__Password); 'lightq server --print-config' shows every key.",
-            Refused(() => Load(null, new() { ["LIGHTQ__Password"] = "secret" })).Message);
+            "There is no setting Password (environment LIGHTQ__Password); 'lightq server --print-config' shows every "
+                + "key.",
+            Refused(() => Load(null, new() { ["LIGHTQ__Password"] = "secret" })).Message
+        );
     }
 
     [Theory]
@@ -223,7 +315,11 @@ public sealed class ServerConfigurationTests : IDisposable
 
     [Fact]
     public void A_named_file_must_exist() =>
-        Assert.Contains(_file, Refused(() => ServerConfiguration.Load(null, _file, NoEnvironment)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            _file,
+            Refused(() => ServerConfiguration.Load(null, _file, NoEnvironment)).Message,
+            StringComparison.Ordinal
+        );
 
     [Fact]
     public void Keys_are_compared_without_case()
@@ -243,13 +339,23 @@ public sealed class ServerConfigurationTests : IDisposable
     [Fact]
     public void Printed_JSON_tells_key_value_and_source()
     {
-        using JsonDocument json = JsonDocument.Parse(ConfigurationPrinter.ToJson(Load(new() { ["--data-port"] = "7" })));
+        using JsonDocument json = JsonDocument.Parse(
+            ConfigurationPrinter.ToJson(Load(new() { ["--data-port"] = "7" }))
+        );
         Assert.Equal(ServerSettings.All.Count, json.RootElement.GetArrayLength());
         JsonElement port = json.RootElement[2];
-        Assert.Equal(("DataPort", "7", "--data-port"), (port.GetProperty("key").GetString(), port.GetProperty("value").GetString(), port.GetProperty("source").GetString()));
+        Assert.Equal(
+            ("DataPort", "7", "--data-port"),
+            (
+                port.GetProperty("key").GetString(),
+                port.GetProperty("value").GetString(),
+                port.GetProperty("source").GetString()
+            )
+        );
     }
 
-    private static string SourceOf(ServerConfiguration configuration, string key) => configuration.Values.Single(v => v.Setting.Key == key).Source;
+    private static string SourceOf(ServerConfiguration configuration, string key) =>
+        configuration.Values.Single(v => v.Setting.Key == key).Source;
 
     private static ServerStartException Refused(Action load)
     {
@@ -260,7 +366,10 @@ public sealed class ServerConfigurationTests : IDisposable
 
     private void Write(string json) => File.WriteAllText(_file, json);
 
-    private ServerConfiguration Load(Dictionary<string, string>? flags = null, Dictionary<string, string>? environment = null)
+    private ServerConfiguration Load(
+        Dictionary<string, string>? flags = null,
+        Dictionary<string, string>? environment = null
+    )
     {
         if (!File.Exists(_file))
             Write("{}");

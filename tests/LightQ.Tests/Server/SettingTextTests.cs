@@ -15,7 +15,8 @@ public sealed class SettingTextTests
     [InlineData("0s", 0)]
     [InlineData("00:00:10", 10_000)]
     [InlineData("1.00:00:00", 86_400_000)]
-    public void A_time_has_a_unit(string text, double milliseconds) => Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), SettingText.ReadTime(text));
+    public void A_time_has_a_unit(string text, double milliseconds) =>
+        Assert.Equal(TimeSpan.FromMilliseconds(milliseconds), SettingText.ReadTime(text));
 
     [Theory]
     [InlineData("10")]
@@ -28,18 +29,21 @@ public sealed class SettingTextTests
     [InlineData("NaNs")]
     [InlineData("99999999999d")]
     [InlineData("25:00:00:00:00")]
-    public void Other_times_are_refused(string text) => Assert.Throws<FormatException>(() => SettingText.ReadTime(text));
+    public void Other_times_are_refused(string text) =>
+        Assert.Throws<FormatException>(() => SettingText.ReadTime(text));
 
     [Theory]
     [InlineData("localhost", "127.0.0.1")]
     [InlineData("0.0.0.0", "0.0.0.0")]
     [InlineData("::1", "::1")]
-    public void An_address_is_read(string text, string address) => Assert.Equal(IPAddress.Parse(address), SettingText.ReadAddress(text));
+    public void An_address_is_read(string text, string address) =>
+        Assert.Equal(IPAddress.Parse(address), SettingText.ReadAddress(text));
 
     [Theory]
     [InlineData("")]
     [InlineData("7")]
     [InlineData("example.org")]
     [InlineData("127.0.0.1:80")]
-    public void Other_addresses_are_refused(string text) => Assert.Throws<FormatException>(() => SettingText.ReadAddress(text));
+    public void Other_addresses_are_refused(string text) =>
+        Assert.Throws<FormatException>(() => SettingText.ReadAddress(text));
 }

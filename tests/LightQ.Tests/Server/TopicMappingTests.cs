@@ -31,7 +31,10 @@ public sealed class TopicMappingTests
 
     [Fact]
     public void The_table_has_every_field_of_the_message_in_order() =>
-        Assert.Equal(Proto.TopicSettings.Descriptor.Fields.InFieldNumberOrder().Select(f => f.Name), TopicMapping.Fields.Select(f => f.Name));
+        Assert.Equal(
+            Proto.TopicSettings.Descriptor.Fields.InFieldNumberOrder().Select(f => f.Name),
+            TopicMapping.Fields.Select(f => f.Name)
+        );
 
     [Fact]
     public void Absent_fields_change_nothing()
@@ -43,15 +46,32 @@ public sealed class TopicMappingTests
     [Fact]
     public void A_retention_that_is_present_and_zero_removes_the_limit()
     {
-        Assert.Equal(Odd with { RetentionBytes = 0 }, TopicMapping.Apply(new Proto.TopicSettings { RetentionBytes = 0 }, Odd));
-        Assert.Equal(Odd with { RetentionAge = TimeSpan.Zero }, TopicMapping.Apply(new Proto.TopicSettings { RetentionAge = new Duration() }, Odd));
+        Assert.Equal(
+            Odd with
+            {
+                RetentionBytes = 0,
+            },
+            TopicMapping.Apply(new Proto.TopicSettings { RetentionBytes = 0 }, Odd)
+        );
+        Assert.Equal(
+            Odd with
+            {
+                RetentionAge = TimeSpan.Zero,
+            },
+            TopicMapping.Apply(new Proto.TopicSettings { RetentionAge = new Duration() }, Odd)
+        );
     }
 
     [Fact]
     public void Every_difference_is_named_once_with_both_values()
     {
         TopicSettings plain = new TopicSettings().Complete();
-        string[] differences = [.. TopicMapping.Compare(plain, Odd).Select(d => $"{d.Change.Setting}: {d.Change.From} -> {d.Change.To}{(d.Field.IsImmutable ? "!" : "")}")];
+        string[] differences =
+        [
+            .. TopicMapping
+                .Compare(plain, Odd)
+                .Select(d => $"{d.Change.Setting}: {d.Change.From} -> {d.Change.To}{(d.Field.IsImmutable ? "!" : "")}"),
+        ];
         Assert.Equal(
             [
                 "kind: transient -> durable!",
@@ -65,26 +85,57 @@ public sealed class TopicMappingTests
                 "slow_consumer_policy: block -> drop_oldest",
                 "retention: keep -> settled",
             ],
-            differences);
+            differences
+        );
     }
 
-    public static TheoryData<object, string> Refusals() => new()
-    {
-        { new Proto.TopicSettings { Kind = (Proto.TopicKind)7 }, "kind is 7; allowed: transient, durable." },
-        { new Proto.TopicSettings { AckLevel = (Proto.DurabilityLevel)(-1) }, "ack_level is " },
-        { new Proto.TopicSettings { AckLevel = (Proto.DurabilityLevel)257 }, "ack_level is " },
-        { new Proto.TopicSettings { SlowConsumerPolicy = (Proto.SlowConsumerPolicy)9 }, "slow_consumer_policy is 9" },
-        { new Proto.TopicSettings { RingBytes = ulong.MaxValue }, "ring_bytes is 18446744073709551615; allowed: at most 1073741824." },
-        { new Proto.TopicSettings { RetentionBytes = ulong.MaxValue }, "retention_bytes is 18446744073709551615" },
-        { new Proto.TopicSettings { RetentionAge = new Duration { Seconds = 1, Nanos = -1 } }, "retention_age is " },
-        { new Proto.TopicSettings { RetentionAge = new Duration { Seconds = long.MaxValue } }, "retention_age is " },
-    };
+    public static TheoryData<object, string> Refusals() =>
+        new()
+        {
+            {
+                new Proto.TopicSettings { Kind = (Proto.TopicKind)7 },
+                "kind is 7; allowed: transient, durable."
+            },
+            {
+                new Proto.TopicSettings { AckLevel = (Proto.DurabilityLevel)(-1) },
+                "ack_level is "
+            },
+            {
+                new Proto.TopicSettings { AckLevel = (Proto.DurabilityLevel)257 },
+                "ack_level is "
+            },
+            {
+                new Proto.TopicSettings { SlowConsumerPolicy = (Proto.SlowConsumerPolicy)9 },
+                "slow_consumer_policy is 9"
+            },
+            {
+                new Proto.TopicSettings { RingBytes = ulong.MaxValue },
+                "ring_bytes is 18446744073709551615; allowed: at most 1073741824."
+            },
+            {
+                new Proto.TopicSettings { RetentionBytes = ulong.MaxValue },
+                "retention_bytes is 18446744073709551615"
+            },
+            {
+                new Proto.TopicSettings
+                {
+                    RetentionAge = new Duration { Seconds = 1, Nanos = -1 },
+                },
+                "retention_age is "
+            },
+            {
+                new Proto.TopicSettings { RetentionAge = new Duration { Seconds = long.MaxValue } },
+                "retention_age is "
+            },
+        };
 
     [Theory]
     [MemberData(nameof(Refusals))]
     public void A_value_outside_its_range_is_named(object requested, string message)
     {
-        BrokerException error = Assert.Throws<BrokerException>(() => TopicMapping.Apply((Proto.TopicSettings)requested, new TopicSettings()));
+        BrokerException error = Assert.Throws<BrokerException>(() =>
+            TopicMapping.Apply((Proto.TopicSettings)requested, new TopicSettings())
+        );
         Assert.Equal(ErrorCode.InvalidArgument, error.Code);
         Assert.StartsWith(message, error.Message, StringComparison.Ordinal);
     }
@@ -100,7 +151,19 @@ public sealed class TopicMappingTests
         {
             int number = Convert.ToInt32(value, System.Globalization.CultureInfo.InvariantCulture);
             if (number != 0)
-                Assert.Equal(value.ToString(), System.Enum.GetName(engine, Convert.ChangeType(number, System.Enum.GetUnderlyingType(engine), System.Globalization.CultureInfo.InvariantCulture)));
+            {
+                Assert.Equal(
+                    value.ToString(),
+                    System.Enum.GetName(
+                        engine,
+                        Convert.ChangeType(
+                            number,
+                            System.Enum.GetUnderlyingType(engine),
+                            System.Globalization.CultureInfo.InvariantCulture
+                        )
+                    )
+                );
+            }
         }
     }
 }

@@ -10,7 +10,9 @@ public sealed class CheckpointFileTests
 {
     private const string Directory = "/data";
 
-    /// <summary>A write that the disk refuses may have torn its slot, so every further try goes there, and the other slot stays.</summary>
+    /// <summary>
+    /// A write that the disk refuses may have torn its slot, so every further try goes there, and the other slot stays.
+    /// </summary>
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -36,7 +38,8 @@ public sealed class CheckpointFileTests
         Assert.Equal(30, NewestOf(Torn(disk, slot: 0)));
     }
 
-    private static Checkpoint At(long offset) => new(0, 1, 0, new LogEnd(offset, offset, 0, 1, 0), 1, Clean: false, new LogKey(1, 2));
+    private static Checkpoint At(long offset) =>
+        new(0, 1, 0, new LogEnd(offset, offset, 0, 1, 0), 1, Clean: false, new LogKey(1, 2));
 
     /// <summary>The file with one of its slots overwritten.</summary>
     private static SimulatedFileSystem Torn(SimulatedDisk disk, int slot)

@@ -12,7 +12,9 @@ public sealed class DataDirectoryLockTests
         string directory = Directory.CreateTempSubdirectory("lightq-lock-").FullName;
         using (DataDirectoryLock.Acquire(directory))
         {
-            DataDirectoryException error = Assert.Throws<DataDirectoryException>(() => DataDirectoryLock.Acquire(directory));
+            DataDirectoryException error = Assert.Throws<DataDirectoryException>(() =>
+                DataDirectoryLock.Acquire(directory)
+            );
             Assert.Contains(directory, error.Message, StringComparison.Ordinal);
             Assert.Contains("another broker", error.Message, StringComparison.Ordinal);
         }
@@ -24,7 +26,9 @@ public sealed class DataDirectoryLockTests
     public void A_path_that_cannot_be_a_directory_is_refused_and_names_it()
     {
         string file = Path.GetTempFileName();
-        DataDirectoryException error = Assert.Throws<DataDirectoryException>(() => DataDirectoryLock.Acquire(Path.Combine(file, "data")));
+        DataDirectoryException error = Assert.Throws<DataDirectoryException>(() =>
+            DataDirectoryLock.Acquire(Path.Combine(file, "data"))
+        );
         Assert.Contains(file, error.Message, StringComparison.Ordinal);
         File.Delete(file);
     }

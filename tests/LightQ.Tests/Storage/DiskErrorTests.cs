@@ -7,13 +7,18 @@ namespace LightQ.Tests.Storage;
 /// <summary>What clients are told of an error of the disk.</summary>
 public sealed class DiskErrorTests
 {
-    private const string Directory = "/srv/lightq/topics/0123", File = Directory + "/00000000000000000001.seg";
+    private const string Directory = "/srv/lightq/topics/0123",
+        File = Directory + "/00000000000000000001.seg";
 
     [Theory]
     [InlineData(5, false, "fdatasync failed: Input/output error (error 5)")]
     [InlineData(28, true, "fdatasync failed: No space left on device (error 28)")]
     [InlineData(122, true, "fdatasync failed: Disk quota exceeded (error 122)")]
-    public void An_error_of_a_system_call_is_told_with_its_name_and_without_its_file(int error, bool isFull, string told)
+    public void An_error_of_a_system_call_is_told_with_its_name_and_without_its_file(
+        int error,
+        bool isFull,
+        string told
+    )
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Errors have other numbers elsewhere.");
         var exception = new StorageIOException(StorageIOException.Sync, File, error);

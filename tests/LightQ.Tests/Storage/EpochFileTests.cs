@@ -11,7 +11,8 @@ public sealed class EpochFileTests
     private static readonly List<(uint Epoch, long FirstOffset)> Epochs = [(1, 0), (2, 1000), (5, 2000)];
 
     [Fact]
-    public void What_is_written_is_read_again() => Assert.Equal(Epochs, EpochFile.Parse(EpochFile.Encode(Epochs), "epochs"));
+    public void What_is_written_is_read_again() =>
+        Assert.Equal(Epochs, EpochFile.Parse(EpochFile.Encode(Epochs), "epochs"));
 
     [Fact]
     public void Any_changed_bit_is_damage_and_never_another_version()
@@ -22,7 +23,10 @@ public sealed class EpochFileTests
             {
                 byte[] bytes = [.. whole];
                 bytes[bit / 8] ^= (byte)(1 << (bit % 8));
-                Assert.True(EpochFile.Parse(bytes, "epochs") is null, $"Bit {bit % 8} of byte {bit / 8} went unnoticed.");
+                Assert.True(
+                    EpochFile.Parse(bytes, "epochs") is null,
+                    $"Bit {bit % 8} of byte {bit / 8} went unnoticed."
+                );
             }
         }
     }
@@ -33,7 +37,9 @@ public sealed class EpochFileTests
     [Fact]
     public void A_file_of_a_later_version_is_refused()
     {
-        JournalFormatException error = Assert.Throws<JournalFormatException>(() => EpochFile.Parse(OfVersion(3), "epochs"));
+        JournalFormatException error = Assert.Throws<JournalFormatException>(() =>
+            EpochFile.Parse(OfVersion(3), "epochs")
+        );
         Assert.Contains("version 3", error.Message, StringComparison.Ordinal);
     }
 
@@ -42,7 +48,10 @@ public sealed class EpochFileTests
     {
         byte[] bytes = EpochFile.Encode(Epochs);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), version);
-        uint crc = version == 1 ? Crc32C.Compute(bytes.AsSpan(16)) : Crc32C.Append(Crc32C.Compute(bytes.AsSpan(0, 12)), bytes.AsSpan(16));
+        uint crc =
+            version == 1
+                ? Crc32C.Compute(bytes.AsSpan(16))
+                : Crc32C.Append(Crc32C.Compute(bytes.AsSpan(0, 12)), bytes.AsSpan(16));
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(12), crc);
         return bytes;
     }

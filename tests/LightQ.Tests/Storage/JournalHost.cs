@@ -15,10 +15,24 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
     private readonly JournalEnvironment _environment;
     private Journal? _journal;
 
-    public JournalHost(Func<JournalOptions, JournalOptions>? shape = null, JournalEnvironmentOptions? environment = null)
+    public JournalHost(
+        Func<JournalOptions, JournalOptions>? shape = null,
+        JournalEnvironmentOptions? environment = null
+    )
     {
         Files = new FaultyFileSystem(PlatformFileSystem.Choose());
-        EnvironmentOptions = (environment ?? new JournalEnvironmentOptions { Writers = 1, Readers = 1, CheckpointInterval = TimeSpan.FromHours(1) }) with { TimeProvider = Clock };
+        EnvironmentOptions = (
+            environment
+            ?? new JournalEnvironmentOptions
+            {
+                Writers = 1,
+                Readers = 1,
+                CheckpointInterval = TimeSpan.FromHours(1),
+            }
+        ) with
+        {
+            TimeProvider = Clock,
+        };
         _environment = new JournalEnvironment(EnvironmentOptions, Files);
         var options = new JournalOptions
         {
@@ -46,7 +60,8 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
 
     public Journal Journal => _journal ?? throw new InvalidOperationException("The journal is not open.");
 
-    public Journal Open(IRecoveredBatchVisitor? visitor = null) => _journal = Journal.Open(Options, _environment, visitor, this);
+    public Journal Open(IRecoveredBatchVisitor? visitor = null) =>
+        _journal = Journal.Open(Options, _environment, visitor, this);
 
     /// <summary>Appends a batch, waiting for room when the ring is full.</summary>
     public long Append(int number, int bodyBytes = 100, int records = 1, ulong producerId = 0)
@@ -171,7 +186,8 @@ internal sealed class JournalHost : IJournalListener, IAsyncDisposable
 
     public string PathOf(string name) => Path.Combine(Options.Directory, name);
 
-    public string[] FileNames(string pattern) => [.. Directory.GetFiles(Options.Directory, pattern).Select(path => Path.GetFileName(path)!).Order()];
+    public string[] FileNames(string pattern) =>
+        [.. Directory.GetFiles(Options.Directory, pattern).Select(path => Path.GetFileName(path)!).Order()];
 
     public async ValueTask DisposeAsync()
     {

@@ -20,7 +20,12 @@ public sealed class JournalHousekeepingTests
     [Fact]
     public async Task Messages_that_are_kept_for_longer_than_there_were_clocks_expire_never()
     {
-        await using var host = new JournalHost(options => options with { RetentionAge = TimeSpan.FromDays(3000 * 365.0) });
+        await using var host = new JournalHost(options =>
+            options with
+            {
+                RetentionAge = TimeSpan.FromDays(3000 * 365.0),
+            }
+        );
         Journal journal = host.Open();
         host.AppendDurable(0, 100);
         host.Wait(() => journal.IsIdle);
@@ -81,7 +86,13 @@ public sealed class JournalHousekeepingTests
     public async Task What_has_expired_and_must_be_kept_is_looked_at_now_and_then_and_goes_when_it_may()
     {
         long keptFrom = 0;
-        await using var host = new JournalHost(options => options with { RetentionAge = Age, KeepFrom = (_, _) => keptFrom });
+        await using var host = new JournalHost(options =>
+            options with
+            {
+                RetentionAge = Age,
+                KeepFrom = (_, _) => keptFrom,
+            }
+        );
         host.Open();
         host.AppendDurable(0, 100); // Several segments.
         await host.CloseAsync();

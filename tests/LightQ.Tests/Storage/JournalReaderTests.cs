@@ -30,7 +30,16 @@ public sealed class JournalReaderTests
     [InlineData(long.MaxValue)]
     public async Task Old_data_comes_through_the_reader_threads_and_the_tail_from_the_mapping(long tailBytes)
     {
-        await using var host = new JournalHost(environment: new JournalEnvironmentOptions { Writers = 1, Readers = 1, ReadBufferBytes = 4096, ReadBudgetBytes = 16 * 1024, TailBytes = tailBytes });
+        await using var host = new JournalHost(
+            environment: new JournalEnvironmentOptions
+            {
+                Writers = 1,
+                Readers = 1,
+                ReadBufferBytes = 4096,
+                ReadBudgetBytes = 16 * 1024,
+                TailBytes = tailBytes,
+            }
+        );
         host.Open();
         host.AppendDurable(0, 400, records: 2);
         host.AppendDurable(400, 3, bodyBytes: 7000);
@@ -44,10 +53,21 @@ public sealed class JournalReaderTests
     [Fact]
     public async Task Many_readers_share_a_small_budget_of_buffers()
     {
-        await using var host = new JournalHost(environment: new JournalEnvironmentOptions { Writers = 1, Readers = 2, ReadBufferBytes = 4096, ReadBudgetBytes = 8 * 1024, TailBytes = 0 });
+        await using var host = new JournalHost(
+            environment: new JournalEnvironmentOptions
+            {
+                Writers = 1,
+                Readers = 2,
+                ReadBufferBytes = 4096,
+                ReadBudgetBytes = 8 * 1024,
+                TailBytes = 0,
+            }
+        );
         host.Open();
         host.AppendDurable(0, 300);
-        await Task.WhenAll(Enumerable.Range(0, 6).Select(_ => Task.Run(() => Assert.Equal(Enumerable.Range(0, 300), host.ReadAll()))));
+        await Task.WhenAll(
+            Enumerable.Range(0, 6).Select(_ => Task.Run(() => Assert.Equal(Enumerable.Range(0, 300), host.ReadAll())))
+        );
     }
 
     [Fact]
@@ -86,7 +106,10 @@ public sealed class JournalReaderTests
         await host.KillAsync();
         Journal journal = host.Open();
         Assert.Equal(1000, journal.EndOffset);
-        Assert.Equal(Enumerable.Range((int)journal.StartOffset, 1000 - (int)journal.StartOffset), host.ReadAll(journal.StartOffset));
+        Assert.Equal(
+            Enumerable.Range((int)journal.StartOffset, 1000 - (int)journal.StartOffset),
+            host.ReadAll(journal.StartOffset)
+        );
         Assert.Empty(host.FileNames("*.tmp"));
     }
 

@@ -161,11 +161,24 @@ public sealed class JournalRecoveryTests
             host.AppendDurable(i, 1);
         await host.KillAsync();
         Damage(host, batch: 2, at: 40);
-        byte[] before = await File.ReadAllBytesAsync(host.PathOf(host.FileNames("*.seg")[0]), TestContext.Current.CancellationToken);
+        byte[] before = await File.ReadAllBytesAsync(
+            host.PathOf(host.FileNames("*.seg")[0]),
+            TestContext.Current.CancellationToken
+        );
         JournalCorruptException error = Assert.Throws<JournalCorruptException>(() => host.Open());
-        Assert.Equal((2, 3), (error.FirstOffset, error.LastOffset)); // The last batch says that those in front of it had been synced.
-        Assert.Equal(before, await File.ReadAllBytesAsync(host.PathOf(error.File), TestContext.Current.CancellationToken));
-        Assert.Equal(before, await File.ReadAllBytesAsync(host.PathOf(Path.Combine("quarantine", error.File)), TestContext.Current.CancellationToken));
+        // The last batch says that those in front of it had been synced.
+        Assert.Equal((2, 3), (error.FirstOffset, error.LastOffset));
+        Assert.Equal(
+            before,
+            await File.ReadAllBytesAsync(host.PathOf(error.File), TestContext.Current.CancellationToken)
+        );
+        Assert.Equal(
+            before,
+            await File.ReadAllBytesAsync(
+                host.PathOf(Path.Combine("quarantine", error.File)),
+                TestContext.Current.CancellationToken
+            )
+        );
     }
 
     [Fact]
@@ -180,7 +193,9 @@ public sealed class JournalRecoveryTests
         Assert.Equal(3, error.FirstOffset);
     }
 
-    /// <summary>In the last segment and in a sealed one: the batch is lost, those around it and behind it are not.</summary>
+    /// <summary>
+    /// In the last segment and in a sealed one: the batch is lost, those around it and behind it are not.
+    /// </summary>
     [Theory]
     [InlineData(5)]
     [InlineData(300)]
@@ -201,13 +216,14 @@ public sealed class JournalRecoveryTests
         JournalDamage damage = Assert.Single(host.Journal.Damage);
         Assert.Equal((2, 3, 2 * TestBatch.Make(0).Length), (damage.FirstOffset, damage.LastOffset, damage.Bytes));
         Assert.Equal([damage], host.Damage);
-        Assert.Equal(Enumerable.Range(0, batches).Except([2, 3]), visitor.Numbers); // Of no producer that may believe them stored.
+        // Of no producer that may believe them stored.
+        Assert.Equal(Enumerable.Range(0, batches).Except([2, 3]), visitor.Numbers);
 
         using (JournalReader reader = host.Reader())
         {
             var numbers = new List<int>();
             var gaps = new List<(long, long)>();
-            for (ReadResult result = ReadResult.Run; result != ReadResult.AtEnd;)
+            for (ReadResult result = ReadResult.Run; result != ReadResult.AtEnd; )
             {
                 result = host.Next(reader, 4096, out LogRun run);
                 if (result == ReadResult.Gap)
@@ -225,7 +241,9 @@ public sealed class JournalRecoveryTests
         Assert.Equal(batches + 10, host.Open().EndOffset);
     }
 
-    /// <summary>Of the last commit nothing shows that it had been synced, so the log ends at its first batch that is not whole.</summary>
+    /// <summary>
+    /// Of the last commit nothing shows that it had been synced, so the log ends at its first batch that is not whole.
+    /// </summary>
     [Fact]
     public async Task A_wrong_payload_of_the_last_commit_ends_the_log()
     {
@@ -299,7 +317,13 @@ public sealed class JournalRecoveryTests
     [Fact]
     public async Task A_missing_index_is_made_anew()
     {
-        await using var host = new JournalHost(options => options with { SegmentBytes = 512 * 1024, MaxBatchBytes = 8 * 1024 });
+        await using var host = new JournalHost(options =>
+            options with
+            {
+                SegmentBytes = 512 * 1024,
+                MaxBatchBytes = 8 * 1024,
+            }
+        );
         host.Open();
         host.AppendDurable(0, 200, bodyBytes: 4000);
         await host.CloseAsync();
@@ -315,7 +339,12 @@ public sealed class JournalRecoveryTests
     public async Task The_newest_snapshot_of_producers_and_every_later_header_reach_the_visitor()
     {
         int boundary = 0;
-        await using var host = new JournalHost(options => options with { ProducerSnapshot = () => BitConverter.GetBytes(Volatile.Read(ref boundary)) });
+        await using var host = new JournalHost(options =>
+            options with
+            {
+                ProducerSnapshot = () => BitConverter.GetBytes(Volatile.Read(ref boundary)),
+            }
+        );
         host.Open();
         for (int i = 0; i < 200; i++)
         {
@@ -323,7 +352,8 @@ public sealed class JournalRecoveryTests
             host.Append(i, producerId: 5);
         }
         host.WaitDurable();
-        host.Wait(() => host.FileNames("*.producers").Length > 1); // Written in the background: the newest may be under way.
+        // Written in the background: the newest may be under way.
+        host.Wait(() => host.FileNames("*.producers").Length > 1);
         await host.KillAsync();
         var visitor = new Visitor();
         host.Open(visitor);

@@ -29,7 +29,10 @@ public sealed class JournalTests
         Assert.Equal(0, journal.DurableOffset);
         journal.Signal();
         host.Wait(() => journal.DurablePosition == position);
-        Assert.Equal((8, 8, 8, 8), (journal.DurableOffset, journal.WrittenOffset, journal.ReadableOffset, journal.EndOffset));
+        Assert.Equal(
+            (8, 8, 8, 8),
+            (journal.DurableOffset, journal.WrittenOffset, journal.ReadableOffset, journal.EndOffset)
+        );
         Assert.Equal(position, journal.StoredBytes);
     }
 
@@ -180,7 +183,8 @@ public sealed class JournalTests
         host.Files.Free = host.Options.SegmentBytes;
         byte[] batch = TestBatch.Make(1, bodyBytes: 4000);
         for (int i = 0; i < 5; i++)
-            Assert.Equal(AppendResult.Appended, journal.TryAppend(batch, out _, out _)); // Into the next segment, before the writer looks.
+            // Into the next segment, before the writer looks.
+            Assert.Equal(AppendResult.Appended, journal.TryAppend(batch, out _, out _));
         journal.Signal();
         host.WaitDurable();
         Assert.True(journal.DiskFull);
@@ -195,7 +199,13 @@ public sealed class JournalTests
     [Fact]
     public async Task Background_flushing_moves_written_at_once_and_durable_with_housekeeping()
     {
-        await using var host = new JournalHost(options => options with { Flush = LightQ.Client.Durability.Written, ReadLevel = LightQ.Client.Durability.Written });
+        await using var host = new JournalHost(options =>
+            options with
+            {
+                Flush = LightQ.Client.Durability.Written,
+                ReadLevel = LightQ.Client.Durability.Written,
+            }
+        );
         host.Open();
         host.Append(1);
         host.Wait(() => host.Journal.ReadableOffset == 1);

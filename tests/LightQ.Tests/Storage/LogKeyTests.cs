@@ -9,8 +9,8 @@ public sealed class LogKeyTests
     private static readonly LogKey Key = LogKey.Read([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
     /// <summary>
-    /// Of the bytes 0 to 39, under the key of the bytes 0 to 15, by an implementation of the paper of its own that gives
-    /// 0xa129ca6149be45e5 for the paper's example (bytes 0 to 14).
+    /// Of the bytes 0 to 39, under the key of the bytes 0 to 15, by an implementation of the paper of its own that
+    /// gives 0xa129ca6149be45e5 for the paper's example (bytes 0 to 14).
     /// </summary>
     [Fact]
     public void The_code_of_a_place_is_SipHash_2_4_of_it()
@@ -30,7 +30,27 @@ public sealed class LogKeyTests
         Assert.False(Key.Verify(4, 4096, view));
         Assert.False(Key.Verify(3, 4104, view));
         Assert.False(LogKey.Create().Verify(3, 4096, view));
-        foreach (BatchStamp other in new[] { stamp with { BaseOffset = 101 }, stamp with { LeaderEpoch = 3 }, stamp with { PreviousCrc = 1 }, stamp with { DurableBack = 6 } })
+        foreach (
+            BatchStamp other in new[]
+            {
+                stamp with
+                {
+                    BaseOffset = 101,
+                },
+                stamp with
+                {
+                    LeaderEpoch = 3,
+                },
+                stamp with
+                {
+                    PreviousCrc = 1,
+                },
+                stamp with
+                {
+                    DurableBack = 6,
+                },
+            }
+        )
         {
             BatchWriter.Stamp(batch, other with { Mac = view.Mac });
             Assert.False(Key.Verify(3, 4096, new BatchView(batch)));

@@ -11,15 +11,14 @@ internal sealed class ManualClock : TimeProvider
 
     public void Advance(TimeSpan by) => _now += by;
 
-    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) => new Silent();
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+        new Silent();
 
     private sealed class Silent : ITimer
     {
         public bool Change(TimeSpan dueTime, TimeSpan period) => true;
 
-        public void Dispose()
-        {
-        }
+        public void Dispose() { }
 
         public ValueTask DisposeAsync() => ValueTask.CompletedTask;
     }

@@ -46,7 +46,9 @@ public sealed class RecordJournalTests : IDisposable
     public void A_compaction_that_finds_the_disk_full_leaves_the_old_records_to_which_more_are_appended()
     {
         var files = new FaultyFileSystem(PlatformFileSystem.Choose());
-        using (var environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = 1, Readers = 1 }, files))
+        using (
+            var environment = new JournalEnvironment(new JournalEnvironmentOptions { Writers = 1, Readers = 1 }, files)
+        )
         using (RecordJournal journal = RecordJournal.Open(_directory, environment, _ => { }))
         {
             journal.Append("old"u8);

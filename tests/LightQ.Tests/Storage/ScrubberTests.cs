@@ -54,7 +54,11 @@ public sealed class ScrubberTests
             steps++;
             Scrub(host, TimeSpan.FromMilliseconds(stepMilliseconds));
             // What is damaged is looked at as a whole, with its segment; that is taken off what may be read later.
-            Assert.InRange(host.Environment.ScrubbedBytes, 0, (rate * (long)steps * stepMilliseconds / 1000) + BatchBytes + host.Options.SegmentBytes);
+            Assert.InRange(
+                host.Environment.ScrubbedBytes,
+                0,
+                (rate * (long)steps * stepMilliseconds / 1000) + BatchBytes + host.Options.SegmentBytes
+            );
         }
         Assert.InRange(steps, (host.Journal.StoredBytes - rate) * 1000 / rate / stepMilliseconds, int.MaxValue);
         Assert.Equal([damage], host.Damage);
@@ -82,7 +86,10 @@ public sealed class ScrubberTests
         AssertGap(host, damage);
         Flip(host);
         Scrub(host, TimeSpan.Zero);
-        Assert.Equal([damage with { Bytes = 0, Detail = "the disk gave wrong bytes once and the right ones later" }], host.Damage);
+        Assert.Equal(
+            [damage with { Bytes = 0, Detail = "the disk gave wrong bytes once and the right ones later" }],
+            host.Damage
+        );
         Assert.Equal(host.Damage, host.Journal.Damage);
         Scrub(host, Interval);
         Assert.Empty(host.Journal.Damage);
@@ -93,7 +100,8 @@ public sealed class ScrubberTests
     public async Task Retention_does_not_wait_for_it_and_what_it_takes_away_is_no_damage()
     {
         await using JournalHost host = Open();
-        string[] before = host.FileNames("*.seg"), after = [];
+        string[] before = host.FileNames("*.seg"),
+            after = [];
         host.Files.Before = (operation, path) =>
         {
             if (operation != "read" || after.Length != 0 || !path.EndsWith(before[2], StringComparison.Ordinal))
@@ -185,7 +193,10 @@ public sealed class ScrubberTests
         {
             // The lookup walks headers: what is behind a damaged one it finds only through the gap before it.
             ReadResult result = host.Next(reader, 4096, out LogRun run);
-            Assert.True(result == ReadResult.Gap ? reader.Gap.LastOffset <= first + 7 : run.FirstOffset == first + 7, $"{result} {reader.Gap} {run.FirstOffset}");
+            Assert.True(
+                result == ReadResult.Gap ? reader.Gap.LastOffset <= first + 7 : run.FirstOffset == first + 7,
+                $"{result} {reader.Gap} {run.FirstOffset}"
+            );
         }
         AssertGap(host, new JournalDamage(name, first + 5, first + 5, BatchBytes, NotAsWritten));
         Scrub(host, Second);
@@ -208,7 +219,12 @@ public sealed class ScrubberTests
 
     private static JournalHost Open(Func<JournalEnvironmentOptions, JournalEnvironmentOptions>? shape = null)
     {
-        var environment = new JournalEnvironmentOptions { Writers = 1, Readers = 1, ScrubInterval = Interval };
+        var environment = new JournalEnvironmentOptions
+        {
+            Writers = 1,
+            Readers = 1,
+            ScrubInterval = Interval,
+        };
         var host = new JournalHost(environment: shape is null ? environment : shape(environment));
         host.Open();
         host.AppendDurable(0, Messages);
@@ -234,7 +250,8 @@ public sealed class ScrubberTests
         return new JournalDamage(name, offset, offset, BatchBytes, NotAsWritten);
     }
 
-    private static FileStream OpenInPlace(string path) => new(path, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite);
+    private static FileStream OpenInPlace(string path) =>
+        new(path, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite);
 
     private static long FirstOffset(string path) => new BatchView(File.ReadAllBytes(path).AsSpan(4096)).BaseOffset;
 

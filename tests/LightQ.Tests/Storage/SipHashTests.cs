@@ -22,7 +22,9 @@ public sealed class SipHashTests
         Assert.Equal(expected, Convert.ToHexStringLower(hash));
     }
 
-    /// <summary>Those of the reference implementation, under the same key: of nothing, and of the bytes from 0 on.</summary>
+    /// <summary>
+    /// Those of the reference implementation, under the same key: of nothing, and of the bytes from 0 on.
+    /// </summary>
     [Theory]
     [InlineData(0, 0x726FDB47DD0E0E31)]
     [InlineData(1, 0x93F5F5799A932462)]

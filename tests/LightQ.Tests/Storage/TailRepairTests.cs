@@ -14,7 +14,9 @@ public sealed class TailRepairTests : IDisposable
     private static readonly SegmentHeader s_header = new() { Ordinal = 7, Key = new LogKey(1, 2) };
     private readonly string _directory = Directory.CreateTempSubdirectory("lightq-tail-").FullName;
 
-    /// <summary>Within a chunk, at its seams, and where the file ends with the header: of its payload nothing got there.</summary>
+    /// <summary>
+    /// Within a chunk, at its seams, and where the file ends with the header: of its payload nothing got there.
+    /// </summary>
     [Theory]
     [InlineData(From)]
     [InlineData(From + 8000)]

@@ -14,15 +14,25 @@ internal static class TestBatch
         byte[] body = new byte[bodyBytes];
         body.AsSpan().Fill((byte)(number * 31 + 7));
         BitConverter.TryWriteBytes(body, number);
-        byte[] batch = new byte[BatchLayout.HeaderSize + (records * RecordWriter.SizeOf(bodyBytes)) + BatchLayout.Alignment];
+        byte[] batch = new byte[
+            BatchLayout.HeaderSize + (records * RecordWriter.SizeOf(bodyBytes)) + BatchLayout.Alignment
+        ];
         int at = BatchLayout.HeaderSize;
         for (int i = 0; i < records; i++)
             at += RecordWriter.Write(batch.AsSpan(at), body);
-        int length = BatchWriter.Complete(batch, at - BatchLayout.HeaderSize, records, new BatchOrigin(producerId, 0, (ulong)number), timestamp: 1);
+        int length = BatchWriter.Complete(
+            batch,
+            at - BatchLayout.HeaderSize,
+            records,
+            new BatchOrigin(producerId, 0, (ulong)number),
+            timestamp: 1
+        );
         return batch[..length];
     }
 
-    /// <summary>The number that <see cref="Make"/> put into a batch, after checking that nothing of it changed.</summary>
+    /// <summary>
+    /// The number that <see cref="Make"/> put into a batch, after checking that nothing of it changed.
+    /// </summary>
     public static int NumberOf(in BatchView batch)
     {
         Assert.True(batch.VerifyHeader());

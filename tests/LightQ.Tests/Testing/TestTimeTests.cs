@@ -37,7 +37,12 @@ public sealed class TestTimeTests
     public void A_timer_that_throws_keeps_no_other_from_firing()
     {
         int fired = 0;
-        using ITimer first = _time.CreateTimer(_ => throw new FormatException("first"), null, TimeSpan.FromHours(1), Timeout.InfiniteTimeSpan);
+        using ITimer first = _time.CreateTimer(
+            _ => throw new FormatException("first"),
+            null,
+            TimeSpan.FromHours(1),
+            Timeout.InfiniteTimeSpan
+        );
         using ITimer second = _time.CreateTimer(_ => fired++, null, TimeSpan.FromHours(2), Timeout.InfiniteTimeSpan);
         AggregateException thrown = Assert.Throws<AggregateException>(() => _time.Advance(Day));
         Assert.Equal("first", Assert.IsType<FormatException>(Assert.Single(thrown.InnerExceptions)).Message);
@@ -90,5 +95,6 @@ public sealed class TestTimeTests
     }
 
     [Fact]
-    public void It_does_not_go_back() => Assert.Throws<ArgumentOutOfRangeException>(() => _time.Advance(TimeSpan.FromTicks(-1)));
+    public void It_does_not_go_back() =>
+        Assert.Throws<ArgumentOutOfRangeException>(() => _time.Advance(TimeSpan.FromTicks(-1)));
 }

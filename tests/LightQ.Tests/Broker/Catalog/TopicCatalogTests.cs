@@ -18,7 +18,8 @@ public sealed class TopicCatalogTests : IDisposable
     {
         var topic = Guid.NewGuid();
         uint lastEpoch = 0;
-        ulong id = 0, instance = 0;
+        ulong id = 0,
+            instance = 0;
         using (TopicCatalog catalog = Open())
         {
             for (; instance < 500; instance++)
@@ -31,7 +32,9 @@ public sealed class TopicCatalogTests : IDisposable
         }
 
         using TopicCatalog again = Open();
-        BrokerException error = Assert.Throws<BrokerException>(() => again.NextEpoch(topic, "importer", 1, isReturning: true));
+        BrokerException error = Assert.Throws<BrokerException>(() =>
+            again.NextEpoch(topic, "importer", 1, isReturning: true)
+        );
         Assert.Equal(ErrorCode.Fenced, error.Code);
         (ulong sameId, uint next) = again.NextEpoch(topic, "importer", instance - 1, isReturning: true);
         Assert.Equal(id, sameId);

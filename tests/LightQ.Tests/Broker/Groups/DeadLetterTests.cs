@@ -14,7 +14,11 @@ namespace LightQ.Tests.Broker.Groups;
 
 public sealed class DeadLetterTests
 {
-    private static readonly DeliverySettings NoDelay = new() { RetryDelay = TimeSpan.Zero, MaxRetryDelay = TimeSpan.Zero };
+    private static readonly DeliverySettings NoDelay = new()
+    {
+        RetryDelay = TimeSpan.Zero,
+        MaxRetryDelay = TimeSpan.Zero,
+    };
 
     [Fact]
     public async Task A_message_that_is_always_abandoned_goes_to_the_dead_letter_topic_and_the_rest_flows()
@@ -39,7 +43,16 @@ public sealed class DeadLetterTests
         (string body, Dictionary<string, string> headers) = Assert.Single(await host.ReadAsync("jobs.dead", 1));
         Assert.Equal("1", body);
         Assert.Equal("delivered 3 times without being completed", headers[DeadLetterHeader.Reason]);
-        Assert.Equal(("jobs", "0", "1", "workers", "3"), (headers[DeadLetterHeader.Topic], headers[DeadLetterHeader.Partition], headers[DeadLetterHeader.Offset], headers[DeadLetterHeader.Group], headers[DeadLetterHeader.Deliveries]));
+        Assert.Equal(
+            ("jobs", "0", "1", "workers", "3"),
+            (
+                headers[DeadLetterHeader.Topic],
+                headers[DeadLetterHeader.Partition],
+                headers[DeadLetterHeader.Offset],
+                headers[DeadLetterHeader.Group],
+                headers[DeadLetterHeader.Deliveries]
+            )
+        );
         await GroupHost.EventuallyAsync(() => host.Group.Committed == 4);
     }
 
@@ -48,17 +61,42 @@ public sealed class DeadLetterTests
     {
         await using GroupHost host = await GroupHost.OpenAsync();
         var durable = new TopicSettings { Kind = TopicKind.Durable };
-        const string Problem = "The topic name has 196 characters, and with '.dead' behind it, as its dead-letter topic is called, more than a name may have (200); allowed: 195, or set dead_letter_topic.";
+        const string Problem =
+            "The topic name has 196 characters, and with '.dead' behind it, as its dead-letter topic is called, more "
+            + "than a name may have (200); allowed: 195, or set dead_letter_topic.";
 
-        BrokerException refused = Assert.Throws<BrokerException>(() => host.Broker.CreateTopic(new string('a', 196), durable));
+        BrokerException refused = Assert.Throws<BrokerException>(() =>
+            host.Broker.CreateTopic(new string('a', 196), durable)
+        );
         Assert.Equal((ErrorCode.InvalidArgument, Problem), (refused.Code, refused.Message));
-        Assert.Throws<BrokerException>(() => host.Broker.CreateTopic(new string('a', 196), durable with { Delivery = new DeliverySettings { MaxDeliveries = 0 } }));
+        Assert.Throws<BrokerException>(() =>
+            host.Broker.CreateTopic(
+                new string('a', 196),
+                durable with
+                {
+                    Delivery = new DeliverySettings { MaxDeliveries = 0 },
+                }
+            )
+        );
 
         host.Broker.CreateTopic(new string('a', 195), durable);
-        host.Broker.CreateTopic(new string('b', 200), durable with { Delivery = new DeliverySettings { DeadLetterTopic = "graveyard" } });
+        host.Broker.CreateTopic(
+            new string('b', 200),
+            durable with
+            {
+                Delivery = new DeliverySettings { DeadLetterTopic = "graveyard" },
+            }
+        );
         host.Broker.CreateTopic(new string('c', 200), new TopicSettings());
-        // A dead-letter topic, as the broker makes it: nothing is given up there by itself, nor can that be changed without a place for it.
-        Topic dead = host.Broker.CreateDeadLetterTopic(new string('a', 195) + DeadLetterOffice.Suffix, durable with { Delivery = new DeliverySettings { MaxDeliveries = 0 } });
+        // A dead-letter topic, as the broker makes it: nothing is given up there by itself, nor can that be changed
+        // without a place for it.
+        Topic dead = host.Broker.CreateDeadLetterTopic(
+            new string('a', 195) + DeadLetterOffice.Suffix,
+            durable with
+            {
+                Delivery = new DeliverySettings { MaxDeliveries = 0 },
+            }
+        );
         await host.Broker.ChangeSettingsAsync(dead, dead.Settings with { RetentionBytes = 1 << 20 });
         TopicSettings nameless = dead.Settings with { Delivery = new DeliverySettings { MaxDeliveries = 3 } };
         await Assert.ThrowsAsync<BrokerException>(() => host.Broker.ChangeSettingsAsync(dead, nameless));
@@ -113,12 +151,15 @@ public sealed class DeadLetterTests
     {
         await using GroupHost host = await GroupHost.OpenAsync();
         host.CreateTopic("small", new DeliverySettings());
-        host.Broker.CreateTopic("large", new TopicSettings
-        {
-            Kind = TopicKind.Durable,
-            MaxMessageBytes = 128 * 1024,
-            Delivery = new DeliverySettings { DeadLetterTopic = "small" },
-        });
+        host.Broker.CreateTopic(
+            "large",
+            new TopicSettings
+            {
+                Kind = TopicKind.Durable,
+                MaxMessageBytes = 128 * 1024,
+                Delivery = new DeliverySettings { DeadLetterTopic = "small" },
+            }
+        );
         await host.PublishAsync("large", 0, 1, bodyBytes: 100_000);
         await host.PublishAsync("large", 0, 1);
         Subscription member = host.Join("large", 0, maxInFlight: 0, consumer: 0);
@@ -127,7 +168,12 @@ public sealed class DeadLetterTests
 
         List<(string Body, Dictionary<string, string> Headers)> dead = await host.ReadAsync("small", 2);
 
-        Assert.Equal([("", "0", "omitted"), ("1", "1", "")], dead.Select(d => (d.Body, d.Headers[DeadLetterHeader.Offset], d.Headers.GetValueOrDefault(DeadLetterHeader.Body, ""))));
+        Assert.Equal(
+            [("", "0", "omitted"), ("1", "1", "")],
+            dead.Select(d =>
+                (d.Body, d.Headers[DeadLetterHeader.Offset], d.Headers.GetValueOrDefault(DeadLetterHeader.Body, ""))
+            )
+        );
         await GroupHost.EventuallyAsync(() => host.GroupOf("large", 0).Committed == 2);
     }
 
@@ -148,25 +194,48 @@ public sealed class DeadLetterTests
         host.Files.Before = (operation, path) =>
         {
             // The first segment is there already.
-            if (operation is not ("allocate" or "rename") || !path.Contains($"{dead.Id:N}", StringComparison.OrdinalIgnoreCase))
+            if (
+                operation is not ("allocate" or "rename")
+                || !path.Contains($"{dead.Id:N}", StringComparison.OrdinalIgnoreCase)
+            )
+            {
                 return;
+            }
+
             Interlocked.Increment(ref refused);
             throw StorageIOException.DiskFull(path);
         };
         GroupHost.Settle(member, SettleKind.DeadLetter, first, 1, first.Count - 1, reason: new string('r', 1000));
         while (host.Take(member) is { Count: > 0 } taken)
-            GroupHost.Settle(member, SettleKind.DeadLetter, taken, taken.FirstOffset, taken.Count, reason: new string('r', 1000));
+        {
+            GroupHost.Settle(
+                member,
+                SettleKind.DeadLetter,
+                taken,
+                taken.FirstOffset,
+                taken.Count,
+                reason: new string('r', 1000)
+            );
+        }
+
         await GroupHost.EventuallyAsync(() => Volatile.Read(ref refused) != 0);
         GroupHost.Leave(member);
 
-        await Assert.ThrowsAsync<StorageIOException>(() => host.StopAsync().WaitAsync(TimeSpan.FromSeconds(20), TestContext.Current.CancellationToken));
+        await Assert.ThrowsAsync<StorageIOException>(() =>
+            host.StopAsync().WaitAsync(TimeSpan.FromSeconds(20), TestContext.Current.CancellationToken)
+        );
         host.Files.Before = (_, _) => { };
         await host.OpenBrokerAsync();
 
         int stored = (int)host.Broker.GetTopic("jobs.dead").Partitions[0].Log.EndOffset;
         Assert.InRange(stored, 1, Messages - 1);
-        IEnumerable<long> letters = (await host.ReadAsync("jobs.dead", stored)).Select(d => long.Parse(d.Body, CultureInfo.InvariantCulture));
-        Assert.Equal(Enumerable.Range(0, Messages).Select(i => (long)i), letters.Union(host.TakeAll(host.Join())).Order());
+        IEnumerable<long> letters = (await host.ReadAsync("jobs.dead", stored)).Select(d =>
+            long.Parse(d.Body, CultureInfo.InvariantCulture)
+        );
+        Assert.Equal(
+            Enumerable.Range(0, Messages).Select(i => (long)i),
+            letters.Union(host.TakeAll(host.Join())).Order()
+        );
     }
 
     [Fact]
@@ -180,7 +249,11 @@ public sealed class DeadLetterTests
         GroupHost.Settle(member, SettleKind.DeadLetter, host.Take(member), 0);
         await GroupHost.EventuallyAsync(() => host.Group.Committed == 1);
 
-        (long redriven, long skipped) = await host.Broker.Groups.RedriveAsync(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName, CancellationToken.None);
+        (long redriven, long skipped) = await host.Broker.Groups.RedriveAsync(
+            host.Broker.GetTopic(GroupHost.TopicName),
+            GroupHost.GroupName,
+            CancellationToken.None
+        );
 
         Assert.Equal((1, 1), (redriven, skipped));
     }
@@ -202,7 +275,11 @@ public sealed class DeadLetterTests
                 await host.DeleteTopicAsync("short");
         }
 
-        (long redriven, long skipped) = await host.Broker.Groups.RedriveAsync(host.Broker.GetTopic("short"), GroupHost.GroupName, CancellationToken.None);
+        (long redriven, long skipped) = await host.Broker.Groups.RedriveAsync(
+            host.Broker.GetTopic("short"),
+            GroupHost.GroupName,
+            CancellationToken.None
+        );
 
         Assert.Equal((0, 1), (redriven, skipped));
     }

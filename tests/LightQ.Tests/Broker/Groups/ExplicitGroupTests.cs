@@ -10,7 +10,11 @@ namespace LightQ.Tests.Broker.Groups;
 
 public sealed class ExplicitGroupTests
 {
-    private static readonly DeliverySettings NoDelay = new() { RetryDelay = TimeSpan.Zero, MaxRetryDelay = TimeSpan.Zero };
+    private static readonly DeliverySettings NoDelay = new()
+    {
+        RetryDelay = TimeSpan.Zero,
+        MaxRetryDelay = TimeSpan.Zero,
+    };
 
     [Fact]
     public async Task One_batch_is_spread_over_members_with_one_message_in_flight_each_and_sent_to_each_once()
@@ -59,7 +63,8 @@ public sealed class ExplicitGroupTests
     public async Task A_member_that_leaves_returns_what_it_held_at_once(bool isOrderly)
     {
         await using GroupHost host = await GroupHost.StartAsync();
-        Subscription first = host.Join(), second = host.Join();
+        Subscription first = host.Join(),
+            second = host.Join();
         await host.PublishAsync(5);
         GroupDelivery held = host.Take(first);
         GroupHost.Settle(first, SettleKind.Complete, held, 1, 2);
@@ -79,7 +84,8 @@ public sealed class ExplicitGroupTests
     public async Task A_lock_that_runs_out_gives_the_messages_to_others_and_its_settlement_is_told()
     {
         await using GroupHost host = await GroupHost.StartAsync(NoDelay);
-        Subscription first = host.Join(), second = host.Join();
+        Subscription first = host.Join(),
+            second = host.Join();
         await host.PublishAsync(2);
         GroupDelivery held = host.Take(first);
         Assert.Equal(30_000u, held.LockMilliseconds);
@@ -103,7 +109,8 @@ public sealed class ExplicitGroupTests
     public async Task What_a_member_hands_back_comes_at_once_and_its_delivery_does_not_count()
     {
         await using GroupHost host = await GroupHost.StartAsync(NoDelay with { MaxDeliveries = 1 });
-        Subscription first = host.Join(), second = host.Join();
+        Subscription first = host.Join(),
+            second = host.Join();
         await host.PublishAsync(5);
         GroupDelivery held = host.Take(first);
         GroupHost.Settle(first, SettleKind.Complete, held, 1);
@@ -123,8 +130,15 @@ public sealed class ExplicitGroupTests
     [Fact]
     public async Task A_member_has_its_locks_for_as_long_as_it_asked_for()
     {
-        await using GroupHost host = await GroupHost.StartAsync(NoDelay with { LockDuration = TimeSpan.FromSeconds(30) });
-        Subscription slow = host.Join(maxInFlight: 2, lockDuration: TimeSpan.FromMinutes(5)), quick = host.Join(maxInFlight: 2, lockDuration: TimeSpan.FromSeconds(5)), other = host.Join(maxInFlight: 2);
+        await using GroupHost host = await GroupHost.StartAsync(
+            NoDelay with
+            {
+                LockDuration = TimeSpan.FromSeconds(30),
+            }
+        );
+        Subscription slow = host.Join(maxInFlight: 2, lockDuration: TimeSpan.FromMinutes(5)),
+            quick = host.Join(maxInFlight: 2, lockDuration: TimeSpan.FromSeconds(5)),
+            other = host.Join(maxInFlight: 2);
         await host.PublishAsync(6);
         GroupDelivery[] taken = [host.Take(slow), host.Take(quick), host.Take(other)];
         Assert.Equal([300_000u, 5_000u, 30_000u], taken.Select(t => t.LockMilliseconds));
@@ -148,16 +162,22 @@ public sealed class ExplicitGroupTests
     public async Task A_lock_duration_out_of_range_or_without_locks_is_refused(int milliseconds)
     {
         await using GroupHost host = await GroupHost.StartAsync();
-        BrokerException refused = Assert.Throws<BrokerException>(() => host.Join(lockDuration: TimeSpan.FromMilliseconds(milliseconds)));
+        BrokerException refused = Assert.Throws<BrokerException>(() =>
+            host.Join(lockDuration: TimeSpan.FromMilliseconds(milliseconds))
+        );
         Assert.Equal(ErrorCode.InvalidArgument, refused.Code);
         Assert.Contains($"{milliseconds}", refused.Message, StringComparison.Ordinal);
-        Assert.Throws<BrokerException>(() => host.Join(mode: SettleMode.Automatic, lockDuration: TimeSpan.FromSeconds(5)));
+        Assert.Throws<BrokerException>(() =>
+            host.Join(mode: SettleMode.Automatic, lockDuration: TimeSpan.FromSeconds(5))
+        );
     }
 
     [Fact]
     public async Task Abandoned_messages_come_again_after_their_delay_longer_each_time()
     {
-        await using GroupHost host = await GroupHost.StartAsync(new DeliverySettings { RetryDelay = TimeSpan.FromSeconds(1), MaxRetryDelay = TimeSpan.FromSeconds(3) });
+        await using GroupHost host = await GroupHost.StartAsync(
+            new DeliverySettings { RetryDelay = TimeSpan.FromSeconds(1), MaxRetryDelay = TimeSpan.FromSeconds(3) }
+        );
         Subscription member = host.Join();
         await host.PublishAsync(1);
         foreach (int seconds in (int[])[1, 2, 3, 3])
@@ -177,13 +197,17 @@ public sealed class ExplicitGroupTests
     public async Task A_settlement_of_what_is_not_this_members_changes_nothing()
     {
         await using GroupHost host = await GroupHost.StartAsync();
-        Subscription member = host.Join(), other = host.Join();
+        Subscription member = host.Join(),
+            other = host.Join();
         await host.PublishAsync(100);
         GroupDelivery held = host.Take(member);
         GroupHost.Settle(member, SettleKind.Complete, held, 70, 5);
 
         Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(other, SettleKind.Complete, held, 0));
-        Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held with { DeliveryId = 99 }, 0));
+        Assert.Equal(
+            SettleOutcome.Unknown,
+            GroupHost.Settle(member, SettleKind.Complete, held with { DeliveryId = 99 }, 0)
+        );
         Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held, 60, 20));
         Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held, 99, 2));
         Assert.Equal(SettleOutcome.Unknown, GroupHost.Settle(member, SettleKind.Complete, held, 100));
@@ -203,7 +227,12 @@ public sealed class ExplicitGroupTests
         GroupHost.Leave(host.Join());
         await host.RestartAsync();
 
-        Assert.Equal(SettleMode.Explicit, Assert.Single(host.Broker.Groups.Find(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName)).SettleMode);
+        Assert.Equal(
+            SettleMode.Explicit,
+            Assert
+                .Single(host.Broker.Groups.Find(host.Broker.GetTopic(GroupHost.TopicName), GroupHost.GroupName))
+                .SettleMode
+        );
     }
 
     [Fact]
@@ -216,7 +245,10 @@ public sealed class ExplicitGroupTests
         var over = new CancellationToken(canceled: true);
 
         Assert.Null(await host.Group.ReadOldestAgeAsync(over));
-        Assert.Equal(TimeSpan.FromMinutes(1), await host.Group.ReadOldestAgeAsync(TestContext.Current.CancellationToken));
+        Assert.Equal(
+            TimeSpan.FromMinutes(1),
+            await host.Group.ReadOldestAgeAsync(TestContext.Current.CancellationToken)
+        );
         host.Time.Advance(TimeSpan.FromMinutes(1));
         Assert.Equal(TimeSpan.FromMinutes(2), await host.Group.ReadOldestAgeAsync(over));
     }
@@ -265,8 +297,8 @@ public sealed class ExplicitGroupTests
         host.CreateTopic("jobs", new DeliverySettings());
         await host.PublishAsync("jobs", 0, 3);
         await host.RestartAsync();
-        Subscription first = host.Join("jobs", 0, maxInFlight: 0, consumer: 1), second = host
-            .Join("jobs", 0, maxInFlight: 0, consumer: 2);
+        Subscription first = host.Join("jobs", 0, maxInFlight: 0, consumer: 1),
+            second = host.Join("jobs", 0, maxInFlight: 0, consumer: 2);
         host.BeginRead("jobs", 0, first);
         Assert.True(first.IsReading);
 
@@ -291,11 +323,14 @@ public sealed class ExplicitGroupTests
     [Fact]
     public async Task What_was_settled_beyond_the_position_stays_settled_over_a_restart_and_delays_hold()
     {
-        await using GroupHost host = await GroupHost.StartAsync(new DeliverySettings { LockDuration = TimeSpan.FromMinutes(10) });
+        await using GroupHost host = await GroupHost.StartAsync(
+            new DeliverySettings { LockDuration = TimeSpan.FromMinutes(10) }
+        );
         Subscription member = host.Join(maxInFlight: 5);
         await host.PublishAsync(3);
         await host.PublishAsync(5);
-        GroupDelivery first = host.Take(member), second = host.Take(member);
+        GroupDelivery first = host.Take(member),
+            second = host.Take(member);
         Assert.Equal((3u, 2u), (first.Count, second.Count));
         GroupHost.Settle(member, SettleKind.Complete, first, 1);
         GroupHost.Settle(member, SettleKind.Complete, second, 4);
@@ -307,7 +342,10 @@ public sealed class ExplicitGroupTests
         List<GroupDelivery> taken = [];
         while (host.Take(member) is { Count: > 0 } delivery)
             taken.Add(delivery);
-        Assert.Equal([(0, 1u, 1), (3, 1u, 1), (5, 3u, 1)], taken.Select(d => (d.FirstOffset, d.Count, (int)d.DeliveryCount)));
+        Assert.Equal(
+            [(0, 1u, 1), (3, 1u, 1), (5, 3u, 1)],
+            taken.Select(d => (d.FirstOffset, d.Count, (int)d.DeliveryCount))
+        );
         host.Time.Advance(TimeSpan.FromMinutes(1));
         Assert.Equal((2, 2), (host.Take(member) is var late ? late.FirstOffset : -1, (int)late.DeliveryCount));
     }
@@ -355,7 +393,10 @@ public sealed class ExplicitGroupTests
         GroupDelivery held = host.Take(member);
         GroupHost.Settle(member, SettleKind.Complete, held, 0);
 
-        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => host.Join(mode: SettleMode.Automatic)).Code);
+        Assert.Equal(
+            ErrorCode.InvalidArgument,
+            Assert.Throws<BrokerException>(() => host.Join(mode: SettleMode.Automatic)).Code
+        );
         GroupHost.Leave(member);
         Subscription automatic = host.Join(mode: SettleMode.Automatic);
 
@@ -378,7 +419,10 @@ public sealed class ExplicitGroupTests
         GroupHost.Leave(member);
         member = host.Join();
         host.Take(member, out Delivery gap, out DeliveryResult result);
-        Assert.Equal((DeliveryResult.Gap, 0, 1, GapReason.Retention), (result, gap.Gap.FirstOffset, gap.Gap.LastOffset, gap.Gap.Reason));
+        Assert.Equal(
+            (DeliveryResult.Gap, 0, 1, GapReason.Retention),
+            (result, gap.Gap.FirstOffset, gap.Gap.LastOffset, gap.Gap.Reason)
+        );
         Assert.Equal([2, 3], host.TakeAll(member));
         Assert.Equal(2, host.Group.Committed);
     }

@@ -22,7 +22,8 @@ namespace LightQ.Tests.Broker.Groups;
 /// <summary>A broker with one durable topic, its clock and its members driven by hand: no sockets.</summary>
 internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
 {
-    public const string TopicName = "jobs", GroupName = "workers";
+    public const string TopicName = "jobs",
+        GroupName = "workers";
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(20);
     private readonly string _directory;
     private readonly FaultyFileSystem _files = new(PlatformFileSystem.Choose());
@@ -70,10 +71,18 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return host;
     }
 
-    public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) => Broker.CreateTopic(name, Small with { Delivery = delivery, Partitions = partitions });
+    public void CreateTopic(string name, DeliverySettings delivery, uint partitions = 1) =>
+        Broker.CreateTopic(name, Small with { Delivery = delivery, Partitions = partitions });
 
     /// <summary>A durable topic whose segments are small.</summary>
-    public static TopicSettings Small { get; } = new() { Kind = TopicKind.Durable, MaxMessageBytes = 4096, RingBytes = 512 * 1024, SegmentBytes = 512 * 1024 };
+    public static TopicSettings Small { get; } =
+        new()
+        {
+            Kind = TopicKind.Durable,
+            MaxMessageBytes = 4096,
+            RingBytes = 512 * 1024,
+            SegmentBytes = 512 * 1024,
+        };
 
     /// <summary>Has everything looked after that is due sooner or later: positions, files, retention.</summary>
     public void Look()
@@ -96,7 +105,8 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return AdvanceUntilAsync(Broker.DeleteTopicAsync(name));
     }
 
-    public Group GroupOf(string topic, int partition) => Broker.GetTopic(topic).Partitions[partition].Groups().Single(g => g.Name == GroupName);
+    public Group GroupOf(string topic, int partition) =>
+        Broker.GetTopic(topic).Partitions[partition].Groups().Single(g => g.Name == GroupName);
 
     void IStreamOwner.Schedule(OutputStream stream)
     {
@@ -111,7 +121,15 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public async Task PublishAsync(string topic, uint partition, int messages, int bodyBytes = 16)
     {
         if (!_producers.TryGetValue((topic, partition), out InternalProducer? producer))
-            _producers[(topic, partition)] = producer = new InternalProducer(Broker, topic, Durability.Fsync, partition);
+        {
+            _producers[(topic, partition)] = producer = new InternalProducer(
+                Broker,
+                topic,
+                Durability.Fsync,
+                partition
+            );
+        }
+
         long end = Broker.GetTopic(topic).Partitions[(int)partition].Log.EndOffset;
         byte[] bytes = new byte[BatchLayout.HeaderSize + (messages * RecordWriter.SizeOf(bodyBytes)) + 8];
         byte[] body = new byte[bodyBytes];
@@ -128,7 +146,13 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     public async Task PublishMalformedHeadersAsync(string topic)
     {
         byte[] bytes = new byte[BatchLayout.HeaderSize + RecordWriter.SizeOf(0, headersLength: 3) + 8];
-        int length = RecordWriter.Write(bytes.AsSpan(BatchLayout.HeaderSize), default, default, hasKey: false, [200, 1, 2]);
+        int length = RecordWriter.Write(
+            bytes.AsSpan(BatchLayout.HeaderSize),
+            default,
+            default,
+            hasKey: false,
+            [200, 1, 2]
+        );
         using var producer = new InternalProducer(Broker, topic, Durability.Fsync);
         await PublishAsync(producer, bytes, length, 1, Broker.GetTopic(topic).Partitions[0].Log.EndOffset);
     }
@@ -142,27 +166,80 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         await PublishAsync(producer, bytes, bytes.Length - BatchLayout.HeaderSize, messages, Partition.Log.EndOffset);
     }
 
-    public Subscription Join(uint maxInFlight = 0, StartKind start = StartKind.Committed, uint credit = 1 << 24, SettleMode mode = SettleMode.Explicit, TimeSpan lockDuration = default) =>
-        Join(new SubscribeFrame(TopicName, 0, GroupName, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, maxInFlight, LockMilliseconds: (uint)lockDuration.TotalMilliseconds), credit);
+    public Subscription Join(
+        uint maxInFlight = 0,
+        StartKind start = StartKind.Committed,
+        uint credit = 1 << 24,
+        SettleMode mode = SettleMode.Explicit,
+        TimeSpan lockDuration = default
+    ) =>
+        Join(
+            new SubscribeFrame(
+                TopicName,
+                0,
+                GroupName,
+                start,
+                0,
+                -1,
+                0,
+                0,
+                mode,
+                SlowPolicy.TopicDefault,
+                maxInFlight,
+                LockMilliseconds: (uint)lockDuration.TotalMilliseconds
+            ),
+            credit
+        );
 
     /// <summary>A member of any group.</summary>
-    public Subscription JoinAs(string group, uint partition = 0, StartKind start = StartKind.Committed, SettleMode mode = SettleMode.Explicit) =>
-        Join(new SubscribeFrame(TopicName, partition, group, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, 0), 1 << 24);
+    public Subscription JoinAs(
+        string group,
+        uint partition = 0,
+        StartKind start = StartKind.Committed,
+        SettleMode mode = SettleMode.Explicit
+    ) =>
+        Join(
+            new SubscribeFrame(TopicName, partition, group, start, 0, -1, 0, 0, mode, SlowPolicy.TopicDefault, 0),
+            1 << 24
+        );
 
     /// <summary>One of the subscriptions of a consumer.</summary>
     public Subscription Join(string topic, uint partition, uint maxInFlight, uint consumer) =>
-        Join(new SubscribeFrame(topic, partition, GroupName, StartKind.Committed, 0, -1, 0, 0, SettleMode.Explicit, SlowPolicy.TopicDefault, maxInFlight, consumer), 1 << 24);
+        Join(
+            new SubscribeFrame(
+                topic,
+                partition,
+                GroupName,
+                StartKind.Committed,
+                0,
+                -1,
+                0,
+                0,
+                SettleMode.Explicit,
+                SlowPolicy.TopicDefault,
+                maxInFlight,
+                consumer
+            ),
+            1 << 24
+        );
 
     /// <summary>Takes the next delivery and has it sent; default when there is none now.</summary>
     public GroupDelivery Take(Subscription member) => Take(member, out _, out _);
 
     /// <inheritdoc cref="Take(Subscription)"/>
-    public GroupDelivery Take(string topic, int partition, Subscription member) => Take(member, (ExplicitGroup)GroupOf(topic, partition), out _, out _);
+    public GroupDelivery Take(string topic, int partition, Subscription member) =>
+        Take(member, (ExplicitGroup)GroupOf(topic, partition), out _, out _);
 
     /// <inheritdoc cref="Take(Subscription)"/>
-    public GroupDelivery Take(Subscription member, out Delivery delivery, out DeliveryResult result) => Take(member, (ExplicitGroup)((GroupMember)member).Group, out delivery, out result);
+    public GroupDelivery Take(Subscription member, out Delivery delivery, out DeliveryResult result) =>
+        Take(member, (ExplicitGroup)((GroupMember)member).Group, out delivery, out result);
 
-    private GroupDelivery Take(Subscription member, ExplicitGroup group, out Delivery delivery, out DeliveryResult result)
+    private GroupDelivery Take(
+        Subscription member,
+        ExplicitGroup group,
+        out Delivery delivery,
+        out DeliveryResult result
+    )
     {
         while (true)
         {
@@ -187,13 +264,25 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return offsets;
     }
 
-    public static IEnumerable<long> Offsets(GroupDelivery taken) => Enumerable.Range(0, (int)taken.Count).Select(i => taken.FirstOffset + i);
+    public static IEnumerable<long> Offsets(GroupDelivery taken) =>
+        Enumerable.Range(0, (int)taken.Count).Select(i => taken.FirstOffset + i);
 
     public static SettleOutcome SettleAll(Subscription member, SettleKind kind, GroupDelivery taken, uint delay = 0) =>
         Settle(member, kind, taken, taken.FirstOffset, taken.Count, delay);
 
-    public static SettleOutcome Settle(Subscription member, SettleKind kind, GroupDelivery taken, long first, uint count = 1, uint delay = 0, string reason = "") =>
-        member.Settle(new SettleRange(kind, taken.DeliveryId, first, count, delay), System.Text.Encoding.UTF8.GetBytes(reason));
+    public static SettleOutcome Settle(
+        Subscription member,
+        SettleKind kind,
+        GroupDelivery taken,
+        long first,
+        uint count = 1,
+        uint delay = 0,
+        string reason = ""
+    ) =>
+        member.Settle(
+            new SettleRange(kind, taken.DeliveryId, first, count, delay),
+            System.Text.Encoding.UTF8.GetBytes(reason)
+        );
 
     /// <summary>The member says goodbye.</summary>
     public static void Leave(Subscription member)
@@ -219,7 +308,11 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         string copy = Directory.CreateTempSubdirectory("lightq-groups-").FullName;
         foreach (string directory in Directory.GetDirectories(_directory, "*", SearchOption.AllDirectories))
             Directory.CreateDirectory(Path.Combine(copy, Path.GetRelativePath(_directory, directory)));
-        foreach (string file in Directory.GetFiles(_directory, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) != "LOCK"))
+        foreach (
+            string file in Directory
+                .GetFiles(_directory, "*", SearchOption.AllDirectories)
+                .Where(f => Path.GetFileName(f) != "LOCK")
+        )
         {
             try
             {
@@ -238,21 +331,44 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     {
         long deadline = System.Environment.TickCount64 + (long)Limit.TotalMilliseconds;
         Topic? found;
-        while (!Broker.TryGetTopic(topic, out found) || found.Partitions.IsEmpty || found.Partitions[0].Log.ReadableOffset < count)
+        while (
+            !Broker.TryGetTopic(topic, out found)
+            || found.Partitions.IsEmpty
+            || found.Partitions[0].Log.ReadableOffset < count
+        )
         {
             Assert.True(System.Environment.TickCount64 < deadline, $"{topic} does not get {count} messages");
             await Task.Delay(5);
         }
         var messages = new List<(string, Dictionary<string, string>)>();
-        for (long offset = 0; offset < count;)
+        for (long offset = 0; offset < count; )
         {
-            (byte[]? batch, long end) = await LightQ.Broker.Logs.BatchFetch.ReadAsync(found.Partitions[0].Log, offset, CancellationToken.None);
+            (byte[]? batch, long end) = await LightQ.Broker.Logs.BatchFetch.ReadAsync(
+                found.Partitions[0].Log,
+                offset,
+                CancellationToken.None
+            );
             foreach (RecordView record in new BatchView(batch!).Records)
             {
                 var headers = new Dictionary<string, string>();
                 foreach (HeaderView header in record.Headers)
-                    headers.Add(System.Text.Encoding.UTF8.GetString(header.Name), System.Text.Encoding.UTF8.GetString(header.Value));
-                messages.Add((record.Body.IsEmpty ? "" : BinaryPrimitives.ReadInt64LittleEndian(record.Body).ToString(CultureInfo.InvariantCulture), headers));
+                {
+                    headers.Add(
+                        System.Text.Encoding.UTF8.GetString(header.Name),
+                        System.Text.Encoding.UTF8.GetString(header.Value)
+                    );
+                }
+
+                messages.Add(
+                    (
+                        record.Body.IsEmpty
+                            ? ""
+                            : BinaryPrimitives
+                                .ReadInt64LittleEndian(record.Body)
+                                .ToString(CultureInfo.InvariantCulture),
+                        headers
+                    )
+                );
             }
             offset = end;
         }
@@ -262,7 +378,20 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
     /// <summary>Every message's body, as a broadcast subscriber gets them.</summary>
     public List<long> ReadAllBroadcast(string topic, int partition)
     {
-        var request = new SubscribeFrame(topic, (uint)partition, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.TopicDefault, 0, 0);
+        var request = new SubscribeFrame(
+            topic,
+            (uint)partition,
+            "",
+            StartKind.Earliest,
+            0,
+            -1,
+            0,
+            0,
+            SettleMode.Automatic,
+            SlowPolicy.TopicDefault,
+            0,
+            0
+        );
         Subscription subscription = Join(request, 1 << 24);
         var bodies = new List<long>();
         while (bodies.Count < subscription.Partition.Log.ReadableOffset)
@@ -291,7 +420,17 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         List<(string Body, Dictionary<string, string> Headers)> letters = await ReadAsync(topic + ".dead", count);
         Assert.Equal(count, Broker.GetTopic(topic + ".dead").Partitions[0].Log.EndOffset);
         Assert.All(letters, l => Assert.Equal(l.Headers[DeadLetterHeader.Offset], l.Body));
-        return [.. letters.Select(l => (int.Parse(l.Headers[DeadLetterHeader.Partition], CultureInfo.InvariantCulture), long.Parse(l.Body, CultureInfo.InvariantCulture))).Order()];
+        return
+        [
+            .. letters
+                .Select(l =>
+                    (
+                        int.Parse(l.Headers[DeadLetterHeader.Partition], CultureInfo.InvariantCulture),
+                        long.Parse(l.Body, CultureInfo.InvariantCulture)
+                    )
+                )
+                .Order(),
+        ];
     }
 
     /// <summary>Has a member ask for messages that must first be read from the disk.</summary>
@@ -338,19 +477,40 @@ internal sealed class GroupHost : IStreamOwner, IAsyncDisposable
         return member;
     }
 
-    private static Task PublishAsync(InternalProducer producer, byte[] bytes, int recordBytes, int messages, long sequence)
+    private static Task PublishAsync(
+        InternalProducer producer,
+        byte[] bytes,
+        int recordBytes,
+        int messages,
+        long sequence
+    )
     {
-        int length = BatchWriter.Complete(bytes, recordBytes, messages, new BatchOrigin(0, 0, (ulong)sequence), timestamp: 1);
+        int length = BatchWriter.Complete(
+            bytes,
+            recordBytes,
+            messages,
+            new BatchOrigin(0, 0, (ulong)sequence),
+            timestamp: 1
+        );
         return producer.PublishAsync(bytes.AsSpan(0, length), messages).WaitAsync(Limit);
     }
 
     private static bool IsWithin(in Delivery delivery)
     {
         var batch = new BatchView(delivery.Run.Memory.Span);
-        return delivery.Range.FirstOffset >= batch.BaseOffset && delivery.Range.FirstOffset + delivery.Range.Count <= batch.NextOffset;
+        return delivery.Range.FirstOffset >= batch.BaseOffset
+            && delivery.Range.FirstOffset + delivery.Range.Count <= batch.NextOffset;
     }
 
-    public async Task OpenBrokerAsync() => Broker = await LightQBroker.OpenAsync(_directory, Options with { OpenEnvironment = o => Environment = new JournalEnvironment(o, _files) }, Time);
+    public async Task OpenBrokerAsync() =>
+        Broker = await LightQBroker.OpenAsync(
+            _directory,
+            Options with
+            {
+                OpenEnvironment = o => Environment = new JournalEnvironment(o, _files),
+            },
+            Time
+        );
 
     /// <summary>Members must have left.</summary>
     public async Task StopAsync()

@@ -23,7 +23,8 @@ internal sealed class GroupModel(DeliverySettings settings)
 
     public IEnumerable<long> GivenUp => Offsets(Standing.GivenUp);
 
-    public IEnumerable<long> Left => Offsets(Standing.New).Concat(Offsets(Standing.Held)).Concat(Offsets(Standing.Waiting));
+    public IEnumerable<long> Left =>
+        Offsets(Standing.New).Concat(Offsets(Standing.Held)).Concat(Offsets(Standing.Waiting));
 
     /// <summary>The lowest offset that is not settled.</summary>
     public long Committed
@@ -35,11 +36,13 @@ internal sealed class GroupModel(DeliverySettings settings)
         }
     }
 
-    public void Publish(int messages) => _messages.AddRange(Enumerable.Range(0, messages).Select(_ => new MessageState()));
+    public void Publish(int messages) =>
+        _messages.AddRange(Enumerable.Range(0, messages).Select(_ => new MessageState()));
 
     public int InFlight(object member) => _messages.Count(m => m.Standing == Standing.Held && m.Member == member);
 
-    public bool IsHeldByOthers(object member) => _messages.Exists(m => m.Standing == Standing.Held && m.Member != member);
+    public bool IsHeldByOthers(object member) =>
+        _messages.Exists(m => m.Standing == Standing.Held && m.Member != member);
 
     /// <summary>Checks what a member was given.</summary>
     /// <param name="member">The member.</param>
@@ -63,35 +66,75 @@ internal sealed class GroupModel(DeliverySettings settings)
         foreach (long offset in GroupHost.Offsets(taken))
         {
             MessageState message = _messages[(int)offset];
-            Assert.True(message.Standing == Standing.New || (message.Standing == Standing.Waiting && message.NotBefore <= now), $"message {offset} was {message.Standing}");
+            Assert.True(
+                message.Standing == Standing.New || (message.Standing == Standing.Waiting && message.NotBefore <= now),
+                $"message {offset} was {message.Standing}"
+            );
             Assert.Equal(message.Deliveries + 1, taken.DeliveryCount);
-            (message.Standing, message.Member, message.DeliveryId, message.Until, message.Deliveries) =
-                (Standing.Held, member, taken.DeliveryId, now + settings.LockDuration, taken.DeliveryCount);
+            (message.Standing, message.Member, message.DeliveryId, message.Until, message.Deliveries) = (
+                Standing.Held,
+                member,
+                taken.DeliveryId,
+                now + settings.LockDuration,
+                taken.DeliveryCount
+            );
         }
     }
 
     /// <summary>What a settlement comes to, and does.</summary>
-    public SettleOutcome Settle(object member, SettleKind kind, uint deliveryId, long first, uint count, uint delay, DateTimeOffset now, bool hasExpired)
+    public SettleOutcome Settle(
+        object member,
+        SettleKind kind,
+        uint deliveryId,
+        long first,
+        uint count,
+        uint delay,
+        DateTimeOffset now,
+        bool hasExpired
+    )
     {
         MessageState[] named = first + count <= _messages.Count ? [.. _messages.Skip((int)first).Take((int)count)] : [];
         if (hasExpired)
             return SettleOutcome.LockExpired;
-        if (named.Length == 0 || named.Any(m => m.Standing != Standing.Held || m.Member != member || m.DeliveryId != deliveryId))
+        if (
+            named.Length == 0
+            || named.Any(m => m.Standing != Standing.Held || m.Member != member || m.DeliveryId != deliveryId)
+        )
+        {
             return SettleOutcome.Unknown;
+        }
+
         if (kind == SettleKind.Renew)
         {
-            foreach (MessageState held in _messages.Where(m => m.Standing == Standing.Held && m.Member == member && m.DeliveryId == deliveryId))
+            foreach (
+                MessageState held in _messages.Where(m =>
+                    m.Standing == Standing.Held && m.Member == member && m.DeliveryId == deliveryId
+                )
+            )
+            {
                 held.Until = now + settings.LockDuration;
+            }
+
             return SettleOutcome.Done;
         }
         foreach (MessageState message in named)
         {
             if (kind == SettleKind.Complete)
+            {
                 message.Standing = Standing.Completed;
+            }
             else if (kind == SettleKind.DeadLetter)
+            {
                 message.Standing = Standing.GivenUp;
+            }
             else
-                Return(message, message.Deliveries, now + (delay != 0 ? TimeSpan.FromMilliseconds(delay) : Backoff(message.Deliveries)));
+            {
+                Return(
+                    message,
+                    message.Deliveries,
+                    now + (delay != 0 ? TimeSpan.FromMilliseconds(delay) : Backoff(message.Deliveries))
+                );
+            }
         }
         return SettleOutcome.Done;
     }
@@ -105,7 +148,10 @@ internal sealed class GroupModel(DeliverySettings settings)
 
     /// <summary>The deliveries of a member whose lock runs out by then.</summary>
     public IEnumerable<uint> ExpiredOf(object member, DateTimeOffset now) =>
-        _messages.Where(m => m.Standing == Standing.Held && m.Member == member && m.Until <= now).Select(m => m.DeliveryId).Distinct();
+        _messages
+            .Where(m => m.Standing == Standing.Held && m.Member == member && m.Until <= now)
+            .Select(m => m.DeliveryId)
+            .Distinct();
 
     /// <summary>Time has come this far.</summary>
     public void Expire(DateTimeOffset now)
@@ -115,9 +161,14 @@ internal sealed class GroupModel(DeliverySettings settings)
     }
 
     /// <summary>When the next lock runs out or delay ends.</summary>
-    public DateTimeOffset? NextTime(DateTimeOffset now) => _messages
-        .Select(m => m.Standing == Standing.Held ? m.Until : m.Standing == Standing.Waiting && m.NotBefore > now ? m.NotBefore : (DateTimeOffset?)null)
-        .Min();
+    public DateTimeOffset? NextTime(DateTimeOffset now) =>
+        _messages
+            .Select(m =>
+                m.Standing == Standing.Held ? m.Until
+                : m.Standing == Standing.Waiting && m.NotBefore > now ? m.NotBefore
+                : (DateTimeOffset?)null
+            )
+            .Min();
 
     private TimeSpan Backoff(int deliveries)
     {
@@ -130,10 +181,15 @@ internal sealed class GroupModel(DeliverySettings settings)
     private void Return(MessageState message, int deliveries, DateTimeOffset notBefore)
     {
         bool isGivenUp = settings.MaxDeliveries != 0 && deliveries >= settings.MaxDeliveries;
-        (message.Standing, message.Deliveries, message.NotBefore) = (isGivenUp ? Standing.GivenUp : Standing.Waiting, deliveries, notBefore);
+        (message.Standing, message.Deliveries, message.NotBefore) = (
+            isGivenUp ? Standing.GivenUp : Standing.Waiting,
+            deliveries,
+            notBefore
+        );
     }
 
-    private IEnumerable<long> Offsets(Standing standing) => _messages.Select((m, i) => (m, i)).Where(x => x.m.Standing == standing).Select(x => (long)x.i);
+    private IEnumerable<long> Offsets(Standing standing) =>
+        _messages.Select((m, i) => (m, i)).Where(x => x.m.Standing == standing).Select(x => (long)x.i);
 
     private sealed class MessageState
     {

@@ -12,14 +12,18 @@ namespace LightQ.Tests.Broker.Groups;
 [Trait("Tier", "C")]
 public sealed class GroupModelTests
 {
-    private const int StepsPerRun = 80, RunsPerBroker = 20, MostMessages = 60, MostMembers = 4;
+    private const int StepsPerRun = 80,
+        RunsPerBroker = 20,
+        MostMessages = 60,
+        MostMembers = 4;
 
     [Fact]
     public async Task Whatever_members_do_every_message_is_delivered_as_the_model_says()
     {
         var faults = new FaultRun("groups", "random lives of a group beside a model");
-        int runs = FaultRun.Times(plain: 40, c: 200, n: 20_000), seed = faults.Seed;
-        for (int run = 0; run < runs;)
+        int runs = FaultRun.Times(plain: 40, c: 200, n: 20_000),
+            seed = faults.Seed;
+        for (int run = 0; run < runs; )
         {
             await using GroupHost host = await GroupHost.OpenAsync();
             for (int i = 0; i < RunsPerBroker && run < runs; i++, run++)
@@ -30,7 +34,10 @@ public sealed class GroupModelTests
                 }
                 catch (Exception e) when (e is not OperationCanceledException)
                 {
-                    throw new InvalidOperationException($"Run {run} of seed {seed} (LIGHTQ_SEED={seed + run} repeats it as the first).", e);
+                    throw new InvalidOperationException(
+                        $"Run {run} of seed {seed} (LIGHTQ_SEED={seed + run} repeats it as the first).",
+                        e
+                    );
                 }
             }
         }
@@ -104,14 +111,19 @@ public sealed class GroupModelTests
 
         private async Task PublishAsync()
         {
-            int partition = _random.Next(_models.Length), messages = _random.Next(1, 9);
+            int partition = _random.Next(_models.Length),
+                messages = _random.Next(1, 9);
             await _host.PublishAsync(_topic, (uint)partition, messages);
             _models[partition].Publish(messages);
         }
 
         private void Join()
         {
-            var consumer = new Consumer(++_lastConsumer, (uint)(_random.Next(3) == 0 ? 0 : _random.Next(1, 5)), _models.Length);
+            var consumer = new Consumer(
+                ++_lastConsumer,
+                (uint)(_random.Next(3) == 0 ? 0 : _random.Next(1, 5)),
+                _models.Length
+            );
             for (uint partition = 0; partition < _models.Length; partition++)
                 consumer.Members[partition] = _host.Join(_topic, partition, consumer.MaxInFlight, consumer.Number);
             _consumers.Add(consumer);
@@ -138,11 +150,21 @@ public sealed class GroupModelTests
             for (int i = 0; i < _models.Length; i++)
             {
                 int partition = i;
-                await GroupHost.EventuallyAsync(() => _host.GroupOf(_topic, partition).Figures().DeadLettersWaiting == 0);
+                await GroupHost.EventuallyAsync(() =>
+                    _host.GroupOf(_topic, partition).Figures().DeadLettersWaiting == 0
+                );
             }
             await _host.RestartAsync();
             foreach (LightQ.Broker.Topics.Partition partition in _host.Broker.GetTopic(_topic).Partitions)
-                Assert.Equal(_models[partition.Index].Committed, _host.Broker.Groups.Find(partition.Topic, GroupHost.GroupName).Single(g => g.Partition == partition).Committed);
+            {
+                Assert.Equal(
+                    _models[partition.Index].Committed,
+                    _host
+                        .Broker.Groups.Find(partition.Topic, GroupHost.GroupName)
+                        .Single(g => g.Partition == partition)
+                        .Committed
+                );
+            }
         }
 
         private void Take()
@@ -182,25 +204,67 @@ public sealed class GroupModelTests
             var kind = (SettleKind)_random.Next(1, 5);
             if (_random.Next(2) == 0)
                 kind = SettleKind.Complete;
-            Settle(consumer, partition, kind, taken, taken.FirstOffset + skip, count, (uint)(_random.Next(2) == 0 ? 0 : _random.Next(1, 5000)));
+            Settle(
+                consumer,
+                partition,
+                kind,
+                taken,
+                taken.FirstOffset + skip,
+                count,
+                (uint)(_random.Next(2) == 0 ? 0 : _random.Next(1, 5000))
+            );
         }
 
-        private void Settle(Consumer consumer, int partition, SettleKind kind, GroupDelivery taken, long first, uint count, uint delay)
+        private void Settle(
+            Consumer consumer,
+            int partition,
+            SettleKind kind,
+            GroupDelivery taken,
+            long first,
+            uint count,
+            uint delay
+        )
         {
             bool hasExpired = consumer.Expired.Contains((partition, taken.DeliveryId));
-            SettleOutcome expected = _models[partition].Settle(consumer.Members[partition], kind, taken.DeliveryId, first, count, kind == SettleKind.Abandon ? delay : 0, Now, hasExpired);
-            Assert.Equal(expected, GroupHost.Settle(consumer.Members[partition], kind, taken, first, count, kind == SettleKind.Abandon ? delay : 0));
+            SettleOutcome expected = _models[partition]
+                .Settle(
+                    consumer.Members[partition],
+                    kind,
+                    taken.DeliveryId,
+                    first,
+                    count,
+                    kind == SettleKind.Abandon ? delay : 0,
+                    Now,
+                    hasExpired
+                );
+            Assert.Equal(
+                expected,
+                GroupHost.Settle(
+                    consumer.Members[partition],
+                    kind,
+                    taken,
+                    first,
+                    count,
+                    kind == SettleKind.Abandon ? delay : 0
+                )
+            );
         }
 
         private void Advance(TimeSpan by)
         {
             DateTimeOffset until = Now + by;
             _host.Time.Advance(by);
-            // A delivery with open messages whose lock has run out is remembered as such; one that is settled is not known any more.
+            // A delivery with open messages whose lock has run out is remembered as such; one that is settled is not
+            // known any more.
             for (int partition = 0; partition < _models.Length; partition++)
             {
                 foreach (Consumer consumer in _consumers)
-                    consumer.Expired.UnionWith(_models[partition].ExpiredOf(consumer.Members[partition], until).Select(id => (partition, id)));
+                {
+                    consumer.Expired.UnionWith(
+                        _models[partition].ExpiredOf(consumer.Members[partition], until).Select(id => (partition, id))
+                    );
+                }
+
                 _models[partition].Expire(until);
             }
         }
@@ -239,9 +303,15 @@ public sealed class GroupModelTests
                 Group group = _host.GroupOf(_topic, partition);
                 await GroupHost.EventuallyAsync(() => group.Committed == model.Count);
                 Assert.Equal(model.Count, model.Committed);
-                Assert.Equal(Enumerable.Range(0, model.Count).Select(i => (long)i), _host.ReadAllBroadcast(_topic, partition));
+                Assert.Equal(
+                    Enumerable.Range(0, model.Count).Select(i => (long)i),
+                    _host.ReadAllBroadcast(_topic, partition)
+                );
             }
-            (int Partition, long Offset)[] given = [.. _models.SelectMany((m, partition) => m.GivenUp.Select(offset => (partition, offset))).Order()];
+            (int Partition, long Offset)[] given =
+            [
+                .. _models.SelectMany((m, partition) => m.GivenUp.Select(offset => (partition, offset))).Order(),
+            ];
             if (given.Length != 0)
                 Assert.Equal(given, await _host.ReadDeadLettersAsync(_topic, given.Length));
         }
@@ -252,7 +322,8 @@ public sealed class GroupModelTests
         {
             public Subscription[] Members { get; } = new Subscription[Partitions];
 
-            public List<(GroupDelivery Delivery, DateTimeOffset Time)>[] Taken { get; } = [.. Enumerable.Range(0, Partitions).Select(_ => new List<(GroupDelivery, DateTimeOffset)>())];
+            public List<(GroupDelivery Delivery, DateTimeOffset Time)>[] Taken { get; } =
+            [.. Enumerable.Range(0, Partitions).Select(_ => new List<(GroupDelivery, DateTimeOffset)>())];
 
             public HashSet<(int Partition, uint DeliveryId)> Expired { get; } = [];
         }

@@ -45,8 +45,14 @@ public sealed class GrantTests
     public void Admin_is_on_everything_or_nothing()
     {
         Assert.Equal("*", Grant.Create(Right.Admin, "").Pattern);
-        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => Grant.Create(Right.Admin, "orders")).Code);
+        Assert.Equal(
+            ErrorCode.InvalidArgument,
+            Assert.Throws<BrokerException>(() => Grant.Create(Right.Admin, "orders")).Code
+        );
         Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => Grant.Create(0, "orders")).Code);
-        Assert.Equal(ErrorCode.InvalidArgument, Assert.Throws<BrokerException>(() => Grant.Create((Right)5, "orders")).Code);
+        Assert.Equal(
+            ErrorCode.InvalidArgument,
+            Assert.Throws<BrokerException>(() => Grant.Create((Right)5, "orders")).Code
+        );
     }
 }

@@ -12,7 +12,8 @@ public sealed class PasswordHashTests
     [Fact]
     public void A_hash_is_its_passwords_alone_and_another_each_time()
     {
-        string one = PasswordHash.Create("T0p$3cr31"), two = PasswordHash.Create("T0p$3cr31");
+        string one = PasswordHash.Create("T0p$3cr31"),
+            two = PasswordHash.Create("T0p$3cr31");
         Assert.NotEqual(one, two);
         Assert.True(PasswordHash.Verify(one, "T0p$3cr31") && PasswordHash.Verify(two, "T0p$3cr31"));
         Assert.False(PasswordHash.Verify(one, "T0p$3cr3"));
@@ -27,7 +28,7 @@ public sealed class PasswordHashTests
         // Python: hashlib.pbkdf2_hmac("sha256", b"password", b"saltsaltsaltsalt", 1000, 32)
         byte[] salt = "saltsaltsaltsalt"u8.ToArray();
         byte[] key = Rfc2898DeriveBytes.Pbkdf2("password"u8, salt, 1000, HashAlgorithmName.SHA256, 32);
-        string hash = $"$pbkdf2-sha256$i=1000${Convert.ToBase64String(salt).TrimEnd('=')}${Convert.ToBase64String(key).TrimEnd('=')}";
+        string hash = PasswordHash.Format("pbkdf2-sha256", 1000, salt, key);
         Assert.True(PasswordHash.Verify(hash, "password"));
         Assert.False(PasswordHash.IsCurrent(hash));
     }
@@ -52,8 +53,19 @@ public sealed class PasswordHashTests
     public void The_credentials_of_an_earlier_catalog_still_count()
     {
         byte[] salt = RandomNumberGenerator.GetBytes(16);
-        byte[] hash = Rfc2898DeriveBytes.Pbkdf2(Encoding.UTF8.GetBytes("T0p$3cr31"), salt, 210_000, HashAlgorithmName.SHA512, 32);
-        TopicCredentials credentials = new CatalogRecord.CredentialsEntry("test_admin", Salt: salt, Hash: hash, Iterations: 210_000).ToCredentials();
+        byte[] hash = Rfc2898DeriveBytes.Pbkdf2(
+            Encoding.UTF8.GetBytes("T0p$3cr31"),
+            salt,
+            210_000,
+            HashAlgorithmName.SHA512,
+            32
+        );
+        TopicCredentials credentials = new CatalogRecord.CredentialsEntry(
+            "test_admin",
+            Salt: salt,
+            Hash: hash,
+            Iterations: 210_000
+        ).ToCredentials();
         Assert.True(PasswordHash.Verify(credentials.Password, "T0p$3cr31"));
         Assert.False(PasswordHash.Verify(credentials.Password, "guess"));
         Assert.False(PasswordHash.IsCurrent(credentials.Password));

@@ -12,7 +12,10 @@ public sealed class ConfigurationTests
     public async Task A_section_may_be_a_connection_string()
     {
         LightQClientOptions options = await ReadAsync(("LightQ", "lightq://ann:secret@queue:6000?control=6001"));
-        Assert.Equal(("queue", 6000, 6001, "ann", "secret"), (options.Host, options.DataPort, options.ControlPort, options.User, options.Password));
+        Assert.Equal(
+            ("queue", 6000, 6001, "ann", "secret"),
+            (options.Host, options.DataPort, options.ControlPort, options.User, options.Password)
+        );
     }
 
     [Fact]
@@ -29,7 +32,8 @@ public sealed class ConfigurationTests
             ("LightQ:WaitForBroker", "true"),
             ("LightQ:ReconnectDelay", "00:00:00.200"),
             ("LightQ:MaxReconnectDelay", "00:00:09"),
-            ("LightQ:ReceiveMode", "async"));
+            ("LightQ:ReceiveMode", "async")
+        );
         Assert.Equal(
             new LightQClientOptions
             {
@@ -45,17 +49,35 @@ public sealed class ConfigurationTests
                 MaxReconnectDelay = TimeSpan.FromSeconds(9),
                 ReceiveMode = ReceiveMode.Async,
             },
-            options);
+            options
+        );
     }
 
     [Theory]
     [InlineData("LightQ:DataPort", "99999", "'LightQ:DataPort' is '99999': A port is between 1 and 65,535.")]
     [InlineData("LightQ:DataPort", "many", "'LightQ:DataPort' is 'many': A whole number is wanted.")]
-    [InlineData("LightQ:ConnectTimeout", "5", "'LightQ:ConnectTimeout' is '5': A time like 00:00:05 is wanted: hours, minutes and seconds.")]
-    [InlineData("LightQ:ConnectTimeout", "00:00:00", "'LightQ:ConnectTimeout' is '00:00:00': The time must be above zero.")]
+    [InlineData(
+        "LightQ:ConnectTimeout",
+        "5",
+        "'LightQ:ConnectTimeout' is '5': A time like 00:00:05 is wanted: hours, minutes and seconds."
+    )]
+    [InlineData(
+        "LightQ:ConnectTimeout",
+        "00:00:00",
+        "'LightQ:ConnectTimeout' is '00:00:00': The time must be above zero."
+    )]
     [InlineData("LightQ:WaitForBroker", "maybe", "'LightQ:WaitForBroker' is 'maybe': True or false is wanted.")]
-    [InlineData("LightQ:ReceiveMode", "Sometimes", "'LightQ:ReceiveMode' is 'Sometimes': One of Thread, Async is wanted.")]
-    [InlineData("LightQ:Prot", "1", "'LightQ:Prot' is no setting of a client; those are ConnectionString, CertificateAuthorityFile, ClientCertificateFile, ClientKeyFile, ClientName,")]
+    [InlineData(
+        "LightQ:ReceiveMode",
+        "Sometimes",
+        "'LightQ:ReceiveMode' is 'Sometimes': One of Thread, Async is wanted."
+    )]
+    [InlineData(
+        "LightQ:Prot",
+        "1",
+        "'LightQ:Prot' is no setting of a client; those are ConnectionString, CertificateAuthorityFile, "
+            + "ClientCertificateFile, ClientKeyFile, ClientName,"
+    )]
     [InlineData("Other", "1", "There is nothing at 'LightQ' in the configuration;")]
     public void What_is_wrong_is_told_with_key_value_and_what_is_allowed(string key, string value, string expected)
     {
@@ -76,7 +98,9 @@ public sealed class ConfigurationTests
     [Fact]
     public async Task There_is_one_client_and_the_last_word_has_the_delegate()
     {
-        await using ServiceProvider services = new ServiceCollection().AddLightQ("lightq://queue", options => options with { ClientName = "billing" }).BuildServiceProvider();
+        await using ServiceProvider services = new ServiceCollection()
+            .AddLightQ("lightq://queue", options => options with { ClientName = "billing" })
+            .BuildServiceProvider();
         var client = services.GetRequiredService<LightQClient>();
         Assert.Same(client, services.GetRequiredService<LightQClient>());
         Assert.Equal(("queue", "billing"), (client.Options.Host, client.Options.ClientName));
@@ -90,7 +114,9 @@ public sealed class ConfigurationTests
 
     private static IServiceCollection Add(params (string Key, string Value)[] settings)
     {
-        IConfigurationRoot configuration = new ConfigurationBuilder().AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Key, (string?)s.Value))).Build();
+        IConfigurationRoot configuration = new ConfigurationBuilder()
+            .AddInMemoryCollection(settings.Select(s => KeyValuePair.Create(s.Key, (string?)s.Value)))
+            .Build();
         return new ServiceCollection().AddLightQ(configuration.GetSection("LightQ"));
     }
 }

@@ -23,7 +23,11 @@ public sealed class HealthCheckTests
 
         HealthCheckResult result = await checking;
         Assert.Equal(HealthStatus.Healthy, result.Status);
-        Assert.StartsWith($"lightq://127.0.0.1:{broker.Options.DataPort} answered within ", result.Description, StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"lightq://127.0.0.1:{broker.Options.DataPort} answered within ",
+            result.Description,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
@@ -57,12 +61,18 @@ public sealed class HealthCheckTests
 
         HealthCheckResult result = await checking;
         Assert.Equal(HealthStatus.Unhealthy, result.Status);
-        Assert.Equal($"lightq://127.0.0.1:{broker.Options.DataPort} has not answered within 20 s; the client is Connected.", result.Description);
+        Assert.Equal(
+            $"lightq://127.0.0.1:{broker.Options.DataPort} has not answered within 20 s; the client is Connected.",
+            result.Description
+        );
     }
 
     private static Task<HealthCheckResult> CheckAsync(LightQClient client, HealthStatus failure)
     {
         var check = new LightQHealthCheck(client);
-        return check.CheckHealthAsync(new HealthCheckContext { Registration = new HealthCheckRegistration("lightq", check, failure, []) }, Cancel);
+        return check.CheckHealthAsync(
+            new HealthCheckContext { Registration = new HealthCheckRegistration("lightq", check, failure, []) },
+            Cancel
+        );
     }
 }

@@ -30,20 +30,44 @@ public sealed class KeyedClientTests
     public void Connection_strings_are_found_by_their_names()
     {
         HostApplicationBuilder builder = Host.CreateEmptyApplicationBuilder(null);
-        builder.Configuration.AddInMemoryCollection([new("ConnectionStrings:queue", "lightq://queue:6000"), new("ConnectionStrings:audit", "lightq://audit")]);
-        using IHost host = builder.AddLightQClient("queue").AddKeyedLightQClient("audit", options => options with { ClientName = "auditor" }).Build();
+        builder.Configuration.AddInMemoryCollection([
+            new("ConnectionStrings:queue", "lightq://queue:6000"),
+            new("ConnectionStrings:audit", "lightq://audit"),
+        ]);
+        using IHost host = builder
+            .AddLightQClient("queue")
+            .AddKeyedLightQClient("audit", options => options with { ClientName = "auditor" })
+            .Build();
         Assert.Equal(6000, host.Services.GetRequiredService<LightQClient>().Options.DataPort);
         Assert.Equal("auditor", host.Services.GetRequiredKeyedService<LightQClient>("audit").Options.ClientName);
-        Assert.Contains("ConnectionStrings:other", Assert.Throws<InvalidOperationException>(() => builder.AddLightQClient("other")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "ConnectionStrings:other",
+            Assert.Throws<InvalidOperationException>(() => builder.AddLightQClient("other")).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public async Task A_health_check_is_of_one_client_and_named_after_it()
     {
-        IServiceCollection services = new ServiceCollection().AddLogging().AddLightQ("lightq://plain").AddKeyedLightQ("audit", "lightq://audit");
-        services.AddHealthChecks().AddLightQ().AddLightQ(clientKey: "audit", failureStatus: HealthStatus.Degraded, tags: ["ready"], timeout: TimeSpan.FromSeconds(2));
+        IServiceCollection services = new ServiceCollection()
+            .AddLogging()
+            .AddLightQ("lightq://plain")
+            .AddKeyedLightQ("audit", "lightq://audit");
+        services
+            .AddHealthChecks()
+            .AddLightQ()
+            .AddLightQ(
+                clientKey: "audit",
+                failureStatus: HealthStatus.Degraded,
+                tags: ["ready"],
+                timeout: TimeSpan.FromSeconds(2)
+            );
         await using ServiceProvider provider = services.BuildServiceProvider();
-        HealthCheckRegistration[] checks = [.. provider.GetRequiredService<IOptions<HealthCheckServiceOptions>>().Value.Registrations];
+        HealthCheckRegistration[] checks =
+        [
+            .. provider.GetRequiredService<IOptions<HealthCheckServiceOptions>>().Value.Registrations,
+        ];
         Assert.Equal(["lightq", "audit"], checks.Select(check => check.Name));
         Assert.Equal((HealthStatus.Degraded, TimeSpan.FromSeconds(2)), (checks[1].FailureStatus, checks[1].Timeout));
         Assert.Contains("ready", checks[1].Tags);
@@ -51,5 +75,7 @@ public sealed class KeyedClientTests
     }
 
     private static IConfiguration Configuration(params (string Key, string Value)[] values) =>
-        new ConfigurationBuilder().AddInMemoryCollection(values.Select(v => KeyValuePair.Create(v.Key, (string?)v.Value))).Build();
+        new ConfigurationBuilder()
+            .AddInMemoryCollection(values.Select(v => KeyValuePair.Create(v.Key, (string?)v.Value)))
+            .Build();
 }

@@ -20,10 +20,18 @@ internal static class ClientTargets
     public static IEnumerable<FuzzTarget> All()
     {
         byte[] trace = new byte[128];
-        int length = RecordWriter.WriteWellKnownHeader(trace, WellKnownHeader.TraceParent, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"u8);
+        int length = RecordWriter.WriteWellKnownHeader(
+            trace,
+            WellKnownHeader.TraceParent,
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"u8
+        );
         length += RecordWriter.WriteWellKnownHeader(trace.AsSpan(length), WellKnownHeader.TraceState, "a=b"u8);
         byte[] named = new byte[128];
-        int namedLength = RecordWriter.WriteHeader(named, "traceparent"u8, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"u8);
+        int namedLength = RecordWriter.WriteHeader(
+            named,
+            "traceparent"u8,
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"u8
+        );
         yield return new FuzzTarget
         {
             Name = "trace-context",
@@ -39,7 +47,25 @@ internal static class ClientTargets
             Name = "filtered-headers",
             What = "a message's headers, asked by a filter",
             Parse = input => filter.Matches(input),
-            Seeds = [[.. Sample.Headers(), 4, (byte)'t', (byte)'y', (byte)'p', (byte)'e', 5, 0, (byte)'o', (byte)'r', (byte)'d', (byte)'e', (byte)'r'], HeaderOf("type", "order", "content-type", "text")],
+            Seeds =
+            [
+                [
+                    .. Sample.Headers(),
+                    4,
+                    (byte)'t',
+                    (byte)'y',
+                    (byte)'p',
+                    (byte)'e',
+                    5,
+                    0,
+                    (byte)'o',
+                    (byte)'r',
+                    (byte)'d',
+                    (byte)'e',
+                    (byte)'r',
+                ],
+                HeaderOf("type", "order", "content-type", "text"),
+            ],
             Tokens = FuzzText.Bytes("type", "order", "content-type"),
             MaxLength = 256,
         };
@@ -48,8 +74,29 @@ internal static class ClientTargets
             Name = "filters",
             What = "a filter's text",
             Parse = Filter,
-            Seeds = FuzzText.Bytes("type = 'order' and (region ^= 'eu' or not exists(region))", "\"a b\" != 'it''s'", "not (not (a = '1'))"),
-            Tokens = FuzzText.Bytes(" and ", " or ", "not ", "(", ")", "exists(", "''", "\"\"", "'", "\"", "^=", "!=", "(((((((((((((((((", "not not not not not not ", "\u00A0", "\0"),
+            Seeds = FuzzText.Bytes(
+                "type = 'order' and (region ^= 'eu' or not exists(region))",
+                "\"a b\" != 'it''s'",
+                "not (not (a = '1'))"
+            ),
+            Tokens = FuzzText.Bytes(
+                " and ",
+                " or ",
+                "not ",
+                "(",
+                ")",
+                "exists(",
+                "''",
+                "\"\"",
+                "'",
+                "\"",
+                "^=",
+                "!=",
+                "(((((((((((((((((",
+                "not not not not not not ",
+                "\u00A0",
+                "\0"
+            ),
             Refusals = new HashSet<Type> { typeof(LightQException) },
             MaxLength = 600,
         };
@@ -72,8 +119,18 @@ internal static class ClientTargets
             Name = "nats",
             What = "what a NATS server sends to the bench",
             Parse = new Nats().Parse,
-            Seeds = FuzzText.Bytes("INFO {}\r\nMSG a 1 5\r\nhello\r\nMSG a 1 5\r\nworld\r\nPING\r\n", "MSG a 1 reply 0\r\n\r\n+OK\r\n"),
-            Tokens = FuzzText.Bytes("MSG ", "\r\n", "MSG a 1 2147483647\r\n", "MSG a 1 -1\r\n", "PONG\r\n", "-ERR 'x'\r\n"),
+            Seeds = FuzzText.Bytes(
+                "INFO {}\r\nMSG a 1 5\r\nhello\r\nMSG a 1 5\r\nworld\r\nPING\r\n",
+                "MSG a 1 reply 0\r\n\r\n+OK\r\n"
+            ),
+            Tokens = FuzzText.Bytes(
+                "MSG ",
+                "\r\n",
+                "MSG a 1 2147483647\r\n",
+                "MSG a 1 -1\r\n",
+                "PONG\r\n",
+                "-ERR 'x'\r\n"
+            ),
             Refusals = new HashSet<Type> { typeof(ProtocolException) },
             MaxLength = 256,
             MaxAllocation = 20 * 1024 * 1024, // A message of 8 MiB has a buffer of twice its length.
@@ -148,7 +205,8 @@ internal static class ClientTargets
         public void OnRun(uint stream, ReceiveBlock block, int offset, int length, int lastBatch)
         {
             _taken++;
-            int at = offset, last = -1;
+            int at = offset,
+                last = -1;
             var run = new BatchRun(block.Bytes.AsSpan(offset, length));
             while (run.MoveNext())
             {

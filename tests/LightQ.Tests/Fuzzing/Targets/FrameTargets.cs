@@ -26,7 +26,12 @@ internal static class FrameTargets
             What = "TLS, or a frame's header",
             Parse = FirstBytesAndHeader,
             Seeds = [.. frames.Select(f => f[..FrameHeader.Size])],
-            Tokens = [[0x16, 3, 1], "GET /"u8.ToArray(), "PRI * HTTP/2.0"u8.ToArray()],
+            Tokens =
+            [
+                [0x16, 3, 1],
+                "GET /"u8.ToArray(),
+                "PRI * HTTP/2.0"u8.ToArray(),
+            ],
             Refusals = Refusals,
             MaxLength = 64,
         };
@@ -35,7 +40,12 @@ internal static class FrameTargets
             Name = "frame-bodies",
             What = "each frame's body, and written again",
             Parse = input => input.Length > 0 && Body((FrameType)(input[0] & 31), (byte)(input[0] >> 7), input[1..]),
-            Seeds = [.. FrameBodies.ByName.Values.Select(body => (byte[])[(byte)((byte)TypeOf(body) | (IsSameBatch(body) ? 0x80 : 0)), .. body.Bytes])],
+            Seeds =
+            [
+                .. FrameBodies.ByName.Values.Select(body =>
+                    (byte[])[(byte)((byte)TypeOf(body) | (IsSameBatch(body) ? 0x80 : 0)), .. body.Bytes]
+                ),
+            ],
             Refusals = Refusals,
         };
         byte[] preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
@@ -44,7 +54,16 @@ internal static class FrameTargets
             Name = "http2-frames",
             What = "what a connection of HTTP/2 costs, in one piece and byte by byte",
             Parse = Http2,
-            Seeds = [[.. preface, .. Http2ScanTests.Frame(4, 0, 6), .. Http2ScanTests.Frame(1, 5, 40), .. Http2ScanTests.Frame(0, 1, 9)], [.. preface, .. Http2ScanTests.Frame(1, 1, 40), .. Http2ScanTests.Frame(9, 4, 20)]],
+            Seeds =
+            [
+                [
+                    .. preface,
+                    .. Http2ScanTests.Frame(4, 0, 6),
+                    .. Http2ScanTests.Frame(1, 5, 40),
+                    .. Http2ScanTests.Frame(0, 1, 9),
+                ],
+                [.. preface, .. Http2ScanTests.Frame(1, 1, 40), .. Http2ScanTests.Frame(9, 4, 20)],
+            ],
             Tokens = [preface],
             MaxLength = 256,
         };
@@ -66,35 +85,57 @@ internal static class FrameTargets
     /// <summary>Follows a connection of HTTP/2 in one go and byte by byte.</summary>
     private static bool Http2(ReadOnlySpan<byte> input)
     {
-        Http2Scan whole = new(), pieces = new();
-        long cost = 0, costs = 0;
+        Http2Scan whole = new(),
+            pieces = new();
+        long cost = 0,
+            costs = 0;
         ThrowUnless(whole.Take(input, ref cost, long.MaxValue) == input.Length, "it takes what it may");
         for (int i = 0; i < input.Length; i++)
             pieces.Take(input.Slice(i, 1), ref costs, long.MaxValue);
-        ThrowUnless(cost == costs && whole.Completed == pieces.Completed && whole.IsPartial == pieces.IsPartial, "what is sent in pieces is the same");
+        ThrowUnless(
+            cost == costs && whole.Completed == pieces.Completed && whole.IsPartial == pieces.IsPartial,
+            "what is sent in pieces is the same"
+        );
         ThrowUnless(cost >= 0 && cost <= (long)input.Length * CallPace.Call, "no byte costs more than a call");
         return whole.Completed > 1;
     }
 
-    /// <summary>Reads a body of a type, whichever side it comes from, and checks that what is written of it reads back as the same.</summary>
+    /// <summary>
+    /// Reads a body of a type, whichever side it comes from, and checks that what is written of it reads back as the
+    /// same.
+    /// </summary>
     public static bool Body(FrameType type, byte flags, ReadOnlySpan<byte> body)
     {
         switch (type)
         {
-            case FrameType.Hello: return Again<HelloFrame>(body);
-            case FrameType.Welcome: return Again<WelcomeFrame>(body);
-            case FrameType.OpenProducer: return Again<OpenProducerFrame>(body);
-            case FrameType.ProducerOpened: return Again<ProducerOpenedFrame>(body);
-            case FrameType.Subscribe: return Again<SubscribeFrame>(body);
-            case FrameType.Subscribed: return Again<SubscribedFrame>(body);
-            case FrameType.Credit: return Again<CreditFrame>(body);
-            case FrameType.Gap: return Again<GapFrame>(body);
-            case FrameType.Close: return Again<CloseFrame>(body);
-            case FrameType.Closed: return Again<ClosedFrame>(body);
-            case FrameType.Ping: return Again<PingFrame>(body);
-            case FrameType.Pong: return Again<PongFrame>(body);
-            case FrameType.Error: return Again<ErrorFrame>(body);
-            case FrameType.GoAway: return Again<GoAwayFrame>(body);
+            case FrameType.Hello:
+                return Again<HelloFrame>(body);
+            case FrameType.Welcome:
+                return Again<WelcomeFrame>(body);
+            case FrameType.OpenProducer:
+                return Again<OpenProducerFrame>(body);
+            case FrameType.ProducerOpened:
+                return Again<ProducerOpenedFrame>(body);
+            case FrameType.Subscribe:
+                return Again<SubscribeFrame>(body);
+            case FrameType.Subscribed:
+                return Again<SubscribedFrame>(body);
+            case FrameType.Credit:
+                return Again<CreditFrame>(body);
+            case FrameType.Gap:
+                return Again<GapFrame>(body);
+            case FrameType.Close:
+                return Again<CloseFrame>(body);
+            case FrameType.Closed:
+                return Again<ClosedFrame>(body);
+            case FrameType.Ping:
+                return Again<PingFrame>(body);
+            case FrameType.Pong:
+                return Again<PongFrame>(body);
+            case FrameType.Error:
+                return Again<ErrorFrame>(body);
+            case FrameType.GoAway:
+                return Again<GoAwayFrame>(body);
             case FrameType.PublishAck:
                 var ack = new PublishAckFrame(body);
                 for (int i = 0; i < ack.Count; i++)
@@ -126,11 +167,18 @@ internal static class FrameTargets
     private static byte[] Frame(FrameBodies.Case body)
     {
         byte[] frame = [.. new byte[FrameHeader.Size], .. body.Bytes];
-        new FrameHeader(frame.Length, TypeOf(body), IsSameBatch(body) ? GroupDeliverFrame.SameBatch : (byte)0, 3, 7).Write(frame);
+        new FrameHeader(
+            frame.Length,
+            TypeOf(body),
+            IsSameBatch(body) ? GroupDeliverFrame.SameBatch : (byte)0,
+            3,
+            7
+        ).Write(frame);
         return frame;
     }
 
-    private static bool IsSameBatch(FrameBodies.Case body) => body.Name.EndsWith("same batch", StringComparison.Ordinal);
+    private static bool IsSameBatch(FrameBodies.Case body) =>
+        body.Name.EndsWith("same batch", StringComparison.Ordinal);
 
     private static FrameType TypeOf(FrameBodies.Case body) => Enum.Parse<FrameType>(body.Name.Split(' ')[0]);
 
@@ -140,7 +188,11 @@ internal static class FrameTargets
         if (!FrameHeader.TryRead(input, ProtocolLimits.HandshakeFrameBytes, out FrameHeader header))
             return false;
         ThrowUnless(!isTls, "no frame before the handshake looks like TLS");
-        ThrowUnless(header.Length is >= FrameHeader.Size and <= ProtocolLimits.HandshakeFrameBytes && Enum.IsDefined(header.Type), "a header is within its limits");
+        ThrowUnless(
+            header.Length is >= FrameHeader.Size and <= ProtocolLimits.HandshakeFrameBytes
+                && Enum.IsDefined(header.Type),
+            "a header is within its limits"
+        );
         return true;
     }
 
@@ -166,10 +218,14 @@ internal static class FrameTargets
         public bool Parse(ReadOnlySpan<byte> input)
         {
             byte[] bytes = input.ToArray();
-            int first = bytes.Length == 0 ? 0 : bytes[^1] % (bytes.Length + 1), second = first + ((bytes.Length - first) / 2);
+            int first = bytes.Length == 0 ? 0 : bytes[^1] % (bytes.Length + 1),
+                second = first + ((bytes.Length - first) / 2);
             ProtocolException? split = Read(Segments.Of(bytes, first, second), _split);
             ProtocolException? whole = Read(new ReadOnlySequence<byte>(bytes), _whole);
-            ThrowUnless(whole?.Message == split?.Message && _whole.SequenceEqual(_split), "frames in pieces are the frames in one piece");
+            ThrowUnless(
+                whole?.Message == split?.Message && _whole.SequenceEqual(_split),
+                "frames in pieces are the frames in one piece"
+            );
             return whole is null ? _whole.Count != 0 : throw whole;
         }
 
@@ -180,7 +236,16 @@ internal static class FrameTargets
             {
                 while (_reader.TryRead(ref buffer, out FrameHeader header, out ReadOnlySpan<byte> body))
                 {
-                    frames.Add((header, body.Length == header.BodyLength ? body.Length == 0 ? 0 : body[0] + (body[^1] << 8) : -1));
+                    frames.Add(
+                        (
+                            header,
+                            body.Length == header.BodyLength
+                                ? body.Length == 0
+                                    ? 0
+                                    : body[0] + (body[^1] << 8)
+                                : -1
+                        )
+                    );
                     Body(header.Type, header.Flags, body);
                 }
                 return null;

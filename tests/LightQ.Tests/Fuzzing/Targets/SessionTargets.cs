@@ -23,7 +23,7 @@ internal static class SessionTargets
             Seeds = [.. Seeds()],
             Seal = (buffer, length) =>
             {
-                for (int at = 0; at + FrameHeader.Size <= length;)
+                for (int at = 0; at + FrameHeader.Size <= length; )
                 {
                     int frame = BitConverter.ToInt32(buffer, at);
                     if (frame < FrameHeader.Size || frame > length - at)
@@ -44,13 +44,61 @@ internal static class SessionTargets
         byte[] open = Frame(new OpenProducerFrame(SessionHost.Topic, 0, Durability.Default, ""), 1, 1);
         byte[] publish = [.. new byte[FrameHeader.Size], .. Sample.BatchOf(5, 6)];
         new FrameHeader(publish.Length, FrameType.Publish, 0, 1, 0).Write(publish);
-        byte[] subscribe = Frame(new SubscribeFrame(SessionHost.Topic, 0, "", StartKind.Earliest, 0, -1, 0, 0, SettleMode.Explicit, SlowPolicy.DropOldest, 5), 2, 2);
+        byte[] subscribe = Frame(
+            new SubscribeFrame(
+                SessionHost.Topic,
+                0,
+                "",
+                StartKind.Earliest,
+                0,
+                -1,
+                0,
+                0,
+                SettleMode.Explicit,
+                SlowPolicy.DropOldest,
+                5
+            ),
+            2,
+            2
+        );
         byte[] credit = Frame(new CreditFrame(100_000), 2);
         byte[] settle = new byte[256];
         settle = settle[..SettleFrame.Write(settle, 2, 4, [new SettleRange(SettleKind.Complete, 0, 0, 2, 0)])];
-        yield return [.. hello, .. open, .. publish, .. subscribe, .. credit, .. settle, .. Frame(new PingFrame(7)), .. Frame(new CloseFrame(ErrorCode.None, ""), 1)];
+        yield return
+        [
+            .. hello,
+            .. open,
+            .. publish,
+            .. subscribe,
+            .. credit,
+            .. settle,
+            .. Frame(new PingFrame(7)),
+            .. Frame(new CloseFrame(ErrorCode.None, ""), 1),
+        ];
         yield return [.. hello, .. subscribe, .. credit, .. open, .. publish, .. settle];
-        yield return [.. hello, .. Frame(new SubscribeFrame(SessionHost.Topic, 0, "g", StartKind.Committed, 0, -1, 0, 0, SettleMode.Automatic, SlowPolicy.Block, 0), 2, 2), .. credit, .. Frame(new CloseFrame(ErrorCode.None, ""), 2)];
+        yield return
+        [
+            .. hello,
+            .. Frame(
+                new SubscribeFrame(
+                    SessionHost.Topic,
+                    0,
+                    "g",
+                    StartKind.Committed,
+                    0,
+                    -1,
+                    0,
+                    0,
+                    SettleMode.Automatic,
+                    SlowPolicy.Block,
+                    0
+                ),
+                2,
+                2
+            ),
+            .. credit,
+            .. Frame(new CloseFrame(ErrorCode.None, ""), 2),
+        ];
         yield return [.. hello, .. Frame(new PongFrame(1)), .. Frame(new PingFrame(2))];
     }
 

@@ -22,7 +22,14 @@ internal static class StateTargets
 
     public static IEnumerable<FuzzTarget> All()
     {
-        var group = new GroupState(100, 3, 200, [new Redelivery(110, 5, 2, 0), new Redelivery(130, 1, 1, 99)], true, SettleMode.Explicit);
+        var group = new GroupState(
+            100,
+            3,
+            200,
+            [new Redelivery(110, 5, 2, 0), new Redelivery(130, 1, 1, 99)],
+            true,
+            SettleMode.Explicit
+        );
         yield return new FuzzTarget
         {
             Name = "group-states",
@@ -45,7 +52,13 @@ internal static class StateTargets
             Name = "producers",
             What = "a snapshot of delayed batches and named producers",
             Parse = Producers,
-            Seeds = [ProducerTable(), [.. Delays(), .. ProducerTable()], EarlierProducerTable(), [.. EarlierDelays(), .. ProducerTable()]],
+            Seeds =
+            [
+                ProducerTable(),
+                [.. Delays(), .. ProducerTable()],
+                EarlierProducerTable(),
+                [.. EarlierDelays(), .. ProducerTable()],
+            ],
             Refusals = Refusals,
             MaxLength = 256,
             MaxAllocation = 512 * 1024, // 24 KiB a producer, of which 256 bytes name ten.
@@ -57,7 +70,26 @@ internal static class StateTargets
             What = "a record of the catalog, and written again",
             Parse = Catalog,
             Seeds = [.. CatalogRecords().Select(r => r.Write())],
-            Tokens = FuzzText.Bytes("null", "{}", "[]", "\"\"", "-1", "1e999", "true", "\"Topic\":", "\"Name\":null", "\"Settings\":", "\"Delivery\":null", "\"Partitions\":", "\"Grants\":[null]", "\"Kind\":99", "\\ud800", "\"Durable\"", ",", "}"),
+            Tokens = FuzzText.Bytes(
+                "null",
+                "{}",
+                "[]",
+                "\"\"",
+                "-1",
+                "1e999",
+                "true",
+                "\"Topic\":",
+                "\"Name\":null",
+                "\"Settings\":",
+                "\"Delivery\":null",
+                "\"Partitions\":",
+                "\"Grants\":[null]",
+                "\"Kind\":99",
+                "\\ud800",
+                "\"Durable\"",
+                ",",
+                "}"
+            ),
             Refusals = Refusals,
             MaxLength = 1024,
             GateExecutions = 60_000,
@@ -68,8 +100,21 @@ internal static class StateTargets
             What = "a kept password",
             Parse = Password,
             Seeds = FuzzText.Bytes(
-                PasswordHash.Format(PasswordHash.Algorithm, 1, new byte[16], new byte[32]), PasswordHash.Format(PasswordHash.EarlierAlgorithm, 2, [1, 2, 3, 4, 5, 6, 7, 8], new byte[64])),
-            Tokens = FuzzText.Bytes("$", "=", "==", "i=", "$pbkdf2-sha256$", "$pbkdf2-sha512$", "600000", "100000001", " ", "+1"),
+                PasswordHash.Format(PasswordHash.Algorithm, 1, new byte[16], new byte[32]),
+                PasswordHash.Format(PasswordHash.EarlierAlgorithm, 2, [1, 2, 3, 4, 5, 6, 7, 8], new byte[64])
+            ),
+            Tokens = FuzzText.Bytes(
+                "$",
+                "=",
+                "==",
+                "i=",
+                "$pbkdf2-sha256$",
+                "$pbkdf2-sha512$",
+                "600000",
+                "100000001",
+                " ",
+                "+1"
+            ),
             Refusals = new HashSet<Type> { typeof(FormatException) },
             MaxLength = 256,
         };
@@ -91,11 +136,20 @@ internal static class StateTargets
         long last = state.Committed;
         foreach (Redelivery range in state.Unsettled ?? [])
         {
-            ThrowUnless(range.Count > 0 && range.First >= last && range.End > range.First && range.End <= state.Next, "what is not settled lies in order between the position and what comes next");
+            ThrowUnless(
+                range.Count > 0 && range.First >= last && range.End > range.First && range.End <= state.Next,
+                "what is not settled lies in order between the position and what comes next"
+            );
             last = range.End;
         }
         var again = GroupState.Decode(committed, state.Encode());
-        ThrowUnless(again.Next == state.Next && again.IsPaused == state.IsPaused && again.SettleMode == state.SettleMode && (again.Unsettled ?? []).SequenceEqual(state.Unsettled ?? []), "a state that is written reads back as the same");
+        ThrowUnless(
+            again.Next == state.Next
+                && again.IsPaused == state.IsPaused
+                && again.SettleMode == state.SettleMode
+                && (again.Unsettled ?? []).SequenceEqual(state.Unsettled ?? []),
+            "a state that is written reads back as the same"
+        );
         return state.Unsettled is not null || state.Epoch is not null;
     }
 
@@ -119,7 +173,13 @@ internal static class StateTargets
             byte[] entry = new byte[OffsetEntry.SizeOf(key, state.Length)];
             OffsetEntry.Write(entry, key, offset, state);
             ReadOnlySpan<byte> written = entry;
-            ThrowUnless(OffsetEntry.Read(ref written) is var again && again.Key == key && again.Offset == offset && again.State.AsSpan().SequenceEqual(state), "a position that is written reads back as the same");
+            ThrowUnless(
+                OffsetEntry.Read(ref written) is var again
+                    && again.Key == key
+                    && again.Offset == offset
+                    && again.State.AsSpan().SequenceEqual(state),
+                "a position that is written reads back as the same"
+            );
         }
         return !isEmpty;
     }
@@ -135,7 +195,52 @@ internal static class StateTargets
 
     /// <summary>Of one producer and one batch, without a checksum.</summary>
     private static byte[] EarlierProducerTable() =>
-        [7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 99, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 232, 3, 0, 0, 0, 0, 0, 0];
+        [
+            7,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            2,
+            0,
+            0,
+            0,
+            99,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1,
+            0,
+            0,
+            0,
+            100,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            5,
+            0,
+            0,
+            0,
+            232,
+            3,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ];
 
     private static byte[] Delays()
     {
@@ -147,7 +252,8 @@ internal static class StateTargets
     }
 
     /// <summary>As earlier versions wrote them, without their lengths.</summary>
-    private static byte[] EarlierDelays() => [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 3, 0, 0, 0];
+    private static byte[] EarlierDelays() =>
+        [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 3, 0, 0, 0];
 
     private static bool Producers(ReadOnlySpan<byte> input)
     {
@@ -159,14 +265,38 @@ internal static class StateTargets
     private static IEnumerable<CatalogRecord> CatalogRecords()
     {
         DateTimeOffset created = DateTimeOffset.UnixEpoch;
-        TopicSettings settings = new TopicSettings { Kind = TopicKind.Durable, Partitions = 3, RetentionAge = TimeSpan.FromDays(7) }.Complete();
-        yield return new CatalogRecord { Topic = new("orders", Id, created, settings, new("user", "$pbkdf2-sha256$i=1$AA$AA")) };
-        yield return new CatalogRecord { Topic = new("old", Id, created, new TopicSettings().Complete(), new("user", null, [1, 2], [3, 4], 5)) };
+        TopicSettings settings = new TopicSettings
+        {
+            Kind = TopicKind.Durable,
+            Partitions = 3,
+            RetentionAge = TimeSpan.FromDays(7),
+        }.Complete();
+        yield return new CatalogRecord
+        {
+            Topic = new("orders", Id, created, settings, new("user", "$pbkdf2-sha256$i=1$AA$AA")),
+        };
+        yield return new CatalogRecord
+        {
+            Topic = new("old", Id, created, new TopicSettings().Complete(), new("user", null, [1, 2], [3, 4], 5)),
+        };
         yield return new CatalogRecord { DeletedTopic = Id };
         yield return new CatalogRecord { Producer = new(Id, "p-1", 7, 64, 5) };
-        yield return new CatalogRecord { User = new User("anna", Id, created, "", 2, [new Grant(Right.Publish, "orders.*"), new Grant(Right.Admin, "*")]) };
+        yield return new CatalogRecord
+        {
+            User = new User(
+                "anna",
+                Id,
+                created,
+                "",
+                2,
+                [new Grant(Right.Publish, "orders.*"), new Grant(Right.Admin, "*")]
+            ),
+        };
         yield return new CatalogRecord { DeletedUser = "anna" };
-        yield return new CatalogRecord { Token = new AccessToken("0123456789ab", "anna", new string('A', 64), created, created, "for tests") };
+        yield return new CatalogRecord
+        {
+            Token = new AccessToken("0123456789ab", "anna", new string('A', 64), created, created, "for tests"),
+        };
         yield return new CatalogRecord { DeletedToken = "0123456789ab" };
     }
 
@@ -174,7 +304,10 @@ internal static class StateTargets
     {
         var record = CatalogRecord.Read(input);
         byte[] written = record.Write();
-        ThrowUnless(CatalogRecord.Read(written).Write().AsSpan().SequenceEqual(written), "a record that is written reads back as the same");
+        ThrowUnless(
+            CatalogRecord.Read(written).Write().AsSpan().SequenceEqual(written),
+            "a record that is written reads back as the same"
+        );
         if (record.Topic is { } topic)
             _ = topic.Credentials?.ToCredentials();
         if (record.User is { } user)
@@ -198,7 +331,14 @@ internal static class StateTargets
         if (input.IsEmpty)
             return false;
         var grant = Grant.Create((Right)input[0], FuzzText.Of(input[1..]));
-        ThrowUnless(grant.Pattern.Length > 0 && (grant.Pattern == Grant.Everything || grant.Covers(Encoding.ASCII.GetString(Encoding.ASCII.GetBytes(grant.Pattern)))), "a grant covers the name that it is made of");
+        ThrowUnless(
+            grant.Pattern.Length > 0
+                && (
+                    grant.Pattern == Grant.Everything
+                    || grant.Covers(Encoding.ASCII.GetString(Encoding.ASCII.GetBytes(grant.Pattern)))
+                ),
+            "a grant covers the name that it is made of"
+        );
         return true;
     }
 }

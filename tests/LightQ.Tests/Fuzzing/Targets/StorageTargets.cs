@@ -34,7 +34,21 @@ internal static class StorageTargets
             Name = "checkpoints",
             What = "a checkpoint's slot",
             Parse = Checkpoints,
-            Seeds = [Slot(new Checkpoint(4, 1, 10, new LogEnd(5000, 1000, Sample.Time, 3, 77), 2, Clean: true, new LogKey(5, 6))), Slot(default)],
+            Seeds =
+            [
+                Slot(
+                    new Checkpoint(
+                        4,
+                        1,
+                        10,
+                        new LogEnd(5000, 1000, Sample.Time, 3, 77),
+                        2,
+                        Clean: true,
+                        new LogKey(5, 6)
+                    )
+                ),
+                Slot(default),
+            ],
             Seal = (buffer, length) => Seals.Split(buffer.AsSpan(0, Math.Min(length, Checkpoint.Size))),
             Refusals = Refusals,
             MaxLength = 128,
@@ -53,7 +67,12 @@ internal static class StorageTargets
             Name = "epochs",
             What = "the file of a log's epochs",
             Parse = input => EpochFile.Parse(input, "epochs") is { } epochs && epochs.Count >= 0,
-            Seeds = [Epochs(1, (1, 0)), Epochs(1, (1, 0), (2, 1000), (5, 2000)), Epochs(2, (1, 0), (2, 1000), (5, 2000))],
+            Seeds =
+            [
+                Epochs(1, (1, 0)),
+                Epochs(1, (1, 0), (2, 1000), (5, 2000)),
+                Epochs(2, (1, 0), (2, 1000), (5, 2000)),
+            ],
             Seal = SealEpochs,
             Refusals = Refusals,
             MaxLength = 256,
@@ -62,7 +81,8 @@ internal static class StorageTargets
         {
             Name = "snapshots",
             What = "the file of a snapshot of producers",
-            Parse = input => ProducerSnapshotFile.Parse(input) is { } found && found.Snapshot.Length == input.Length - 40,
+            Parse = input =>
+                ProducerSnapshotFile.Parse(input) is { } found && found.Snapshot.Length == input.Length - 40,
             Seeds = [Snapshot([]), Snapshot([1, 2, 3, 4, 5, 6, 7, 8])],
             Seal = (buffer, length) => Seals.Rest(buffer, length, 16),
             MaxLength = 256,
@@ -72,7 +92,12 @@ internal static class StorageTargets
             Name = "segments",
             What = "a segment with its batches: where it ends, what is cut",
             Parse = new Segments(new StoredSegment(MaxSegment)).Parse,
-            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header), StoredSegment.Of(Keyed, Sample.Batch(), Sample.BatchOf(1, 2))],
+            Seeds =
+            [
+                StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)),
+                StoredSegment.Of(Header),
+                StoredSegment.Of(Keyed, Sample.Batch(), Sample.BatchOf(1, 2)),
+            ],
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
@@ -83,7 +108,12 @@ internal static class StorageTargets
             Name = "record-journal",
             What = "a journal of records, replayed",
             Parse = new RecordJournals(new StoredSegment(MaxSegment)).Parse,
-            Seeds = [StoredSegment.Of(Header, Sample.BatchOf(10), Sample.BatchOf(0), Sample.BatchOf(50)), StoredSegment.Of(Header, Sample.Batch()), StoredSegment.Of(Keyed, Sample.Batch())],
+            Seeds =
+            [
+                StoredSegment.Of(Header, Sample.BatchOf(10), Sample.BatchOf(0), Sample.BatchOf(50)),
+                StoredSegment.Of(Header, Sample.Batch()),
+                StoredSegment.Of(Keyed, Sample.Batch()),
+            ],
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
@@ -105,7 +135,12 @@ internal static class StorageTargets
             Name = "inspections",
             What = "a segment, as journal verify and repair see it",
             Parse = new Inspections(new StoredSegment(MaxSegment)).Parse,
-            Seeds = [StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)), StoredSegment.Of(Header, Sample.BatchOf(4)), StoredSegment.Of(Keyed, Sample.BatchOf(4))],
+            Seeds =
+            [
+                StoredSegment.Of(Header, Sample.Batch(), Sample.BatchOf(1, 2)),
+                StoredSegment.Of(Header, Sample.BatchOf(4)),
+                StoredSegment.Of(Keyed, Sample.BatchOf(4)),
+            ],
             Seal = Seals.Segment,
             Refusals = Refusals,
             MaxLength = MaxSegment,
@@ -118,29 +153,42 @@ internal static class StorageTargets
     {
         var manifest = Manifest(input.ToArray());
         byte[] written = manifest.Encode();
-        ThrowUnless(Manifest(written).Encode().AsSpan().SequenceEqual(written) && manifest.Bytes >= 0, "a manifest that is written again is the same");
+        ThrowUnless(
+            Manifest(written).Encode().AsSpan().SequenceEqual(written) && manifest.Bytes >= 0,
+            "a manifest that is written again is the same"
+        );
         return true;
     }
 
     private static BackupManifest Manifest(byte[] json) => BackupManifest.Read("backup", new MemoryStream(json));
 
-    private static byte[] ManifestOf(params BackupTopic[] topics) => new BackupManifest
-    {
-        Format = BackupManifest.CurrentFormat,
-        BrokerId = new string('b', 32),
-        Version = "1.0.0",
-        Time = DateTimeOffset.UnixEpoch.AddMicroseconds(Sample.Time),
-        Topics = topics,
-        Files = [new BackupFile("broker-id", 32, new string('0', 64)), .. topics.Where(t => t.Durable).Select(t => new BackupFile($"topics/{t.Id}/0/checkpoint", 128, new string('f', 64)))],
-        Damaged = [.. topics.Take(1).Select(t => $"topics/{t.Id}/0")],
-    }.Encode();
+    private static byte[] ManifestOf(params BackupTopic[] topics) =>
+        new BackupManifest
+        {
+            Format = BackupManifest.CurrentFormat,
+            BrokerId = new string('b', 32),
+            Version = "1.0.0",
+            Time = DateTimeOffset.UnixEpoch.AddMicroseconds(Sample.Time),
+            Topics = topics,
+            Files =
+            [
+                new BackupFile("broker-id", 32, new string('0', 64)),
+                .. topics
+                    .Where(t => t.Durable)
+                    .Select(t => new BackupFile($"topics/{t.Id}/0/checkpoint", 128, new string('f', 64))),
+            ],
+            Damaged = [.. topics.Take(1).Select(t => $"topics/{t.Id}/0")],
+        }.Encode();
 
     private static bool SegmentNames(ReadOnlySpan<byte> input)
     {
         string name = FuzzText.Of(input);
         if (!SegmentName.TryParse(name, SegmentName.Log, out long ordinal))
             return false;
-        ThrowUnless(SegmentName.Of(ordinal, SegmentName.Log) == name && ordinal > 0, "a segment's name is that of its ordinal");
+        ThrowUnless(
+            SegmentName.Of(ordinal, SegmentName.Log) == name && ordinal > 0,
+            "a segment's name is that of its ordinal"
+        );
         return true;
     }
 
@@ -157,7 +205,10 @@ internal static class StorageTargets
             return false;
         Span<byte> again = stackalloc byte[Checkpoint.Size + LogKey.Size];
         checkpoint.Write(again);
-        ThrowUnless(Checkpoint.TryRead(again, out Checkpoint read) && read == checkpoint, "a checkpoint that is written reads back as the same");
+        ThrowUnless(
+            Checkpoint.TryRead(again, out Checkpoint read) && read == checkpoint,
+            "a checkpoint that is written reads back as the same"
+        );
         return true;
     }
 
@@ -179,7 +230,8 @@ internal static class StorageTargets
 
     private static bool Index(ReadOnlySpan<byte> input)
     {
-        const long Base = 5000, End = Base + (4 * SegmentIndex.Spacing);
+        const long Base = 5000,
+            End = Base + (4 * SegmentIndex.Spacing);
         var index = new SegmentIndex(Base, 4 * SegmentIndex.Spacing);
         if (!SegmentIndexFile.TryParse(input, index, 7, Base, End))
             return false;
@@ -236,7 +288,12 @@ internal static class StorageTargets
             JournalReport report = JournalInspector.Inspect("fuzzed", null, files, null).Report;
             ThrowUnless(report.Messages >= 0 && report.Bytes <= input.Length, "a report counts what is there");
             var plan = JournalRepair.Plan("fuzzed", null, files);
-            ThrowUnless(plan.Losses.All(l => l.LastOffset >= l.FirstOffset) && (plan.Refusal is null or { Length: > 0 }) && plan.Steps.Count >= 0, "a plan says what is lost");
+            ThrowUnless(
+                plan.Losses.All(l => l.LastOffset >= l.FirstOffset)
+                    && (plan.Refusal is null or { Length: > 0 })
+                    && plan.Steps.Count >= 0,
+                "a plan says what is lost"
+            );
             plan = JournalRepair.PlanRecords("fuzzed", files);
             int bytes = 0;
             JournalInspector.InspectRecords("fuzzed", files, record => bytes += record.Length);
@@ -256,20 +313,39 @@ internal static class StorageTargets
                 return false;
             LogTail found = Find(segment, durableOffset: 0);
             long tail = segment.FilePosition(found.End.Position);
-            ThrowUnless(tail >= SegmentHeader.PageSize && tail <= file.Length && found.End.Offset >= segment.BaseOffset, "a segment's end lies within it");
+            ThrowUnless(
+                tail >= SegmentHeader.PageSize && tail <= file.Length && found.End.Offset >= segment.BaseOffset,
+                "a segment's end lies within it"
+            );
             if (found.IsCorrupt)
                 return false;
-            ThrowUnless(found.Damaged.All(d => d.Start.Offset < found.DurableOffset && d.Next.Position <= found.End.Position), "what is damaged had been synced");
+            ThrowUnless(
+                found.Damaged.All(d => d.Start.Offset < found.DurableOffset && d.Next.Position <= found.End.Position),
+                "what is damaged had been synced"
+            );
             TailRepair.Cut(file, tail, found.UsedEnd);
-            ThrowUnless(file.WrittenEnd <= file.Length && !file.Batches[(int)(tail - SegmentHeader.PageSize)..].ContainsAnyExcept((byte)0), "behind the end is nothing after a cut");
+            ThrowUnless(
+                file.WrittenEnd <= file.Length
+                    && !file.Batches[(int)(tail - SegmentHeader.PageSize)..].ContainsAnyExcept((byte)0),
+                "behind the end is nothing after a cut"
+            );
             LogTail again = Find(segment, found.DurableOffset); // Recovery keeps that in a checkpoint before it cuts.
-            ThrowUnless(again.End == found.End && again.Damaged.SequenceEqual(found.Damaged), "a cut leaves what is before it");
+            ThrowUnless(
+                again.End == found.End && again.Damaged.SequenceEqual(found.Damaged),
+                "a cut leaves what is before it"
+            );
             return true;
         }
 
         private LogTail Find(Segment segment, long durableOffset)
         {
-            var start = new LogEnd(segment.BasePosition, segment.BaseOffset, segment.Header.PreviousTime, segment.Header.Ordinal, segment.Crc);
+            var start = new LogEnd(
+                segment.BasePosition,
+                segment.BaseOffset,
+                segment.Header.PreviousTime,
+                segment.Header.Ordinal,
+                segment.Crc
+            );
             return LogTail.Find(new FileWindow(file, _window), segment, start, durableOffset);
         }
     }

@@ -9,9 +9,13 @@ namespace LightQ.Tests.Protocol.Batches;
 public sealed class BatchCompressionTests
 {
     /// <summary>Four records "hello", compressed by another program.</summary>
-    private const string GoldenBrotli = "1b3300f88f9354e1feae01fed10a265bd95b18150d1c43f118", GoldenDeflate = "63656060f8ff9f8121233527279f95380e00";
+    private const string GoldenBrotli = "1b3300f88f9354e1feae01fed10a265bd95b18150d1c43f118",
+        GoldenDeflate = "63656060f8ff9f8121233527279f95380e00";
 
-    private static readonly byte[] Hellos = [.. Enumerable.Repeat<byte[]>([5, 0, 0, 0, 0xff, 0xff, 0, 0, .. "hello"u8], 4).SelectMany(b => b)];
+    private static readonly byte[] Hellos =
+    [
+        .. Enumerable.Repeat<byte[]>([5, 0, 0, 0, 0xff, 0xff, 0, 0, .. "hello"u8], 4).SelectMany(b => b),
+    ];
 
     [Theory]
     [InlineData(BatchCodec.Brotli, GoldenBrotli)]
@@ -35,7 +39,13 @@ public sealed class BatchCompressionTests
         byte[] payload = Hex.Bytes(golden);
         // The last byte of Deflate's holds nothing but the end of its last block.
         for (int cut = 0; cut < payload.Length - 1; cut++)
-            Assert.False(BatchCompression.TryInflate(codec, payload.AsSpan(0, cut), new byte[Hellos.Length]), $"cut at {cut}");
+        {
+            Assert.False(
+                BatchCompression.TryInflate(codec, payload.AsSpan(0, cut), new byte[Hellos.Length]),
+                $"cut at {cut}"
+            );
+        }
+
         foreach (int length in (int[])[0, 1, Hellos.Length - 1, Hellos.Length + 1, 2 * Hellos.Length])
             Assert.False(BatchCompression.TryInflate(codec, payload, new byte[length]), $"{length} bytes");
     }
@@ -46,7 +56,9 @@ public sealed class BatchCompressionTests
     public void Flipped_bits_never_throw_and_never_write_behind_the_records(BatchCodec codec)
     {
         byte[] payload = new byte[8192];
-        Assert.True(BatchCompression.TryCompress(codec, CompressionLevel.Optimal, Text(20_000), payload, out int length));
+        Assert.True(
+            BatchCompression.TryCompress(codec, CompressionLevel.Optimal, Text(20_000), payload, out int length)
+        );
         byte[] records = new byte[20_000 + 64];
         for (int bit = 0; bit < length * 8; bit++)
         {
@@ -67,7 +79,9 @@ public sealed class BatchCompressionTests
     {
         foreach (int size in (int[])[8, 100, 1024, 65_536, 1_000_000])
         {
-            byte[] records = Text(size), payload = new byte[size + 64], back = new byte[size];
+            byte[] records = Text(size),
+                payload = new byte[size + 64],
+                back = new byte[size];
             Assert.True(BatchCompression.TryCompress(codec, level, records, payload, out int length));
             Assert.True(BatchValidator.IsInflatable(length, size));
             Assert.True(BatchCompression.TryInflate(codec, payload.AsSpan(0, length), back));
@@ -80,9 +94,12 @@ public sealed class BatchCompressionTests
     [InlineData(BatchCodec.Deflate)]
     public void What_compresses_too_well_is_padded_to_the_ratio(BatchCodec codec)
     {
-        byte[] records = new byte[1_000_000], payload = new byte[100_000];
+        byte[] records = new byte[1_000_000],
+            payload = new byte[100_000];
         payload.AsSpan().Fill(0xEE);
-        Assert.True(BatchCompression.TryCompress(codec, CompressionLevel.SmallestSize, records, payload, out int length));
+        Assert.True(
+            BatchCompression.TryCompress(codec, CompressionLevel.SmallestSize, records, payload, out int length)
+        );
         Assert.Equal((records.Length + 255) / 256, length);
         Assert.Equal(0, payload[length - 1]);
         Assert.Equal(0xEE, payload[length]);
@@ -96,8 +113,18 @@ public sealed class BatchCompressionTests
     {
         byte[] random = new byte[10_000];
         new Random(1).NextBytes(random);
-        Assert.False(BatchCompression.TryCompress(codec, CompressionLevel.Fastest, random, new byte[random.Length - 8], out _));
-        Assert.False(BatchCompression.TryCompress(codec, CompressionLevel.Fastest, new byte[ProtocolLimits.InflatedBatchBytes + 1], new byte[1_000_000], out _));
+        Assert.False(
+            BatchCompression.TryCompress(codec, CompressionLevel.Fastest, random, new byte[random.Length - 8], out _)
+        );
+        Assert.False(
+            BatchCompression.TryCompress(
+                codec,
+                CompressionLevel.Fastest,
+                new byte[ProtocolLimits.InflatedBatchBytes + 1],
+                new byte[1_000_000],
+                out _
+            )
+        );
     }
 
     private static byte[] Text(int length)

@@ -9,7 +9,8 @@ namespace LightQ.Tests.Protocol.Batches;
 public sealed class BatchExtensionTests
 {
     private const int Limit = 1024;
-    private const long Due = Sample.Time + 1, Expiry = Sample.Time + 2;
+    private const long Due = Sample.Time + 1,
+        Expiry = Sample.Time + 2;
 
     /// <summary>One record, "hi", with both times; made from the specification by another program.</summary>
     private const string Golden = """
@@ -65,7 +66,12 @@ public sealed class BatchExtensionTests
     public void A_flag_that_a_producer_may_set_is_not_refused_as_unknown(uint bit)
     {
         uint flags = bit < 8 ? bit : 1u << (int)bit;
-        ErrorCode code = BatchValidator.CheckPublished(Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, flags), Limit, out _, out _);
+        ErrorCode code = BatchValidator.CheckPublished(
+            Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, flags),
+            Limit,
+            out _,
+            out _
+        );
         // Times are announced, but there is no extension that holds them.
         Assert.Equal(bit < 8 ? ErrorCode.None : ErrorCode.MalformedBatch, code);
     }
@@ -74,11 +80,24 @@ public sealed class BatchExtensionTests
     public void Every_other_codec_or_flag_is_refused_by_its_number()
     {
         for (uint codec = 3; codec < 16; codec++)
-            Refused(ErrorCode.NotSupported, $"0x{codec:x}", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, codec));
+        {
+            Refused(
+                ErrorCode.NotSupported,
+                $"0x{codec:x}",
+                Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, codec)
+            );
+        }
+
         for (int bit = 4; bit < 32; bit++)
         {
             if (bit is not (8 or 9 or 11))
-                Refused(ErrorCode.NotSupported, $"0x{1u << bit:x}", Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, 1u << bit));
+            {
+                Refused(
+                    ErrorCode.NotSupported,
+                    $"0x{1u << bit:x}",
+                    Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, 1u << bit)
+                );
+            }
         }
     }
 
@@ -138,7 +157,10 @@ public sealed class BatchExtensionTests
         Assert.True(view.HeaderLength <= BatchLayout.MaxHeaderSize);
         Refused(ErrorCode.MalformedBatch, "1 to 128 bytes", Timed(new BatchProperties(0, 0, longest + "x")));
         Assert.True(BatchProperties.IsMessageId(longest) && BatchProperties.IsMessageId(new string('ä', 64)));
-        Assert.All(["", longest + "x", new string('ä', 65), "a\ud800"], id => Assert.False(BatchProperties.IsMessageId(id)));
+        Assert.All(
+            ["", longest + "x", new string('ä', 65), "a\ud800"],
+            id => Assert.False(BatchProperties.IsMessageId(id))
+        );
     }
 
     [Fact]
@@ -171,7 +193,11 @@ public sealed class BatchExtensionTests
     [InlineData(128 * 1024, int.MaxValue, ErrorCode.MalformedBatch)]
     [InlineData(32, 7, ErrorCode.MalformedBatch)]
     [InlineData(32, -1, ErrorCode.MalformedBatch)]
-    public void What_a_compressed_batch_says_of_its_records_is_bounded(int payload, int uncompressed, ErrorCode expected)
+    public void What_a_compressed_batch_says_of_its_records_is_bounded(
+        int payload,
+        int uncompressed,
+        ErrorCode expected
+    )
     {
         byte[] batch = new byte[BatchLayout.HeaderSize + payload];
         BatchWriter.Complete(batch, payload, 1, uncompressed, BatchCodec.Brotli, default, Sample.Origin, Sample.Time);
@@ -183,7 +209,10 @@ public sealed class BatchExtensionTests
     {
         byte[] batch = Sample.WithUInt32(Sample.Batch(), BatchLayout.Flags, (uint)BatchCodec.Deflate);
         Assert.Equal(BatchCodec.Deflate, new BatchView(batch).Codec);
-        Assert.Equal(ErrorCode.NotSupported, Assert.Throws<ProtocolException>(() => _ = new BatchView(batch).Records).Code);
+        Assert.Equal(
+            ErrorCode.NotSupported,
+            Assert.Throws<ProtocolException>(() => _ = new BatchView(batch).Records).Code
+        );
     }
 
     [Theory]
@@ -199,7 +228,10 @@ public sealed class BatchExtensionTests
         var before = new BatchView(delayed);
         var after = new BatchView(delivery);
         Assert.True(after.VerifyHeader() && after.VerifyPayload());
-        Assert.Equal((0L, 1000L, 2000L, 0ul, 0u), (after.DueAt, after.OriginOffset, after.BaseOffset, after.ProducerId, after.ProducerEpoch));
+        Assert.Equal(
+            (0L, 1000L, 2000L, 0ul, 0u),
+            (after.DueAt, after.OriginOffset, after.BaseOffset, after.ProducerId, after.ProducerEpoch)
+        );
         Assert.Equal(expiry == 0 ? long.MaxValue : expiry, after.ExpiresAt);
         Assert.Equal(before.Payload, after.Payload);
         Assert.Equal(before.Timestamp, after.Timestamp);
@@ -211,7 +243,9 @@ public sealed class BatchExtensionTests
     [Theory]
     [InlineData(0)]
     [InlineData(Expiry)]
-    public void A_copy_of_a_delayed_batch_is_as_long_and_names_where_it_was_published_and_so_does_its_delivery(long expiry)
+    public void A_copy_of_a_delayed_batch_is_as_long_and_names_where_it_was_published_and_so_does_its_delivery(
+        long expiry
+    )
     {
         byte[] delayed = Timed(new BatchProperties(Due, expiry));
         BatchWriter.Stamp(delayed, Sample.Stamp);
@@ -223,8 +257,14 @@ public sealed class BatchExtensionTests
         var before = new BatchView(delayed);
         var after = new BatchView(copy);
         Assert.True(after.VerifyHeader() && after.VerifyPayload());
-        Assert.Equal((Due, 1000L, 3000L, 0ul, 0u), (after.DueAt, after.OriginOffset, after.BaseOffset, after.ProducerId, after.ProducerEpoch));
-        Assert.Equal((before.ExpiresAt, before.Length, before.HeaderLength), (after.ExpiresAt, after.Length, after.HeaderLength));
+        Assert.Equal(
+            (Due, 1000L, 3000L, 0ul, 0u),
+            (after.DueAt, after.OriginOffset, after.BaseOffset, after.ProducerId, after.ProducerEpoch)
+        );
+        Assert.Equal(
+            (before.ExpiresAt, before.Length, before.HeaderLength),
+            (after.ExpiresAt, after.Length, after.HeaderLength)
+        );
         Assert.Equal(before.Payload, after.Payload);
 
         byte[] delivery = [.. copy];
@@ -242,7 +282,9 @@ public sealed class BatchExtensionTests
     {
         byte[] buffer = new byte[512];
         int length = RecordWriter.Write(buffer.AsSpan(properties.HeaderLength), "hi"u8);
-        return buffer[..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, properties, Sample.Origin, Sample.Time)];
+        return buffer[
+            ..BatchWriter.Complete(buffer, length, 1, length, BatchCodec.None, properties, Sample.Origin, Sample.Time)
+        ];
     }
 
     /// <summary>A batch with these extensions, of which the check says what is expected.</summary>

@@ -33,7 +33,8 @@ public sealed class BatchGoldenTests
     [Fact]
     public void Stamping_changes_the_header_crc_and_keeps_the_payload_and_its_crc()
     {
-        byte[] batch = Sample.Batch(), stamped = [.. batch];
+        byte[] batch = Sample.Batch(),
+            stamped = [.. batch];
         uint crc = BatchWriter.Stamp(stamped, Sample.Stamp);
         var before = new BatchView(batch);
         var after = new BatchView(stamped);

@@ -23,7 +23,10 @@ public sealed class BatchValidatorTests
         byte[] batch = Sample.Batch();
         Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(batch, batch.Length, out BatchView view, out _));
         Assert.Equal(batch.Length, view.Length);
-        Assert.Equal(ErrorCode.MessageTooLarge, BatchValidator.CheckPublished(batch, batch.Length - 1, out _, out string reason));
+        Assert.Equal(
+            ErrorCode.MessageTooLarge,
+            BatchValidator.CheckPublished(batch, batch.Length - 1, out _, out string reason)
+        );
         Assert.Contains("longer than the topic allows", reason, StringComparison.Ordinal);
     }
 
@@ -47,7 +50,8 @@ public sealed class BatchValidatorTests
     [InlineData(1)]
     [InlineData(95)]
     [InlineData(159)]
-    public void A_cut_off_batch_is_malformed(int length) => Refused(ErrorCode.MalformedBatch, "length", Sample.Batch()[..length]);
+    public void A_cut_off_batch_is_malformed(int length) =>
+        Refused(ErrorCode.MalformedBatch, "length", Sample.Batch()[..length]);
 
     [Fact]
     public void Any_flipped_bit_of_the_header_is_found()
@@ -104,7 +108,11 @@ public sealed class BatchValidatorTests
     public void More_records_than_fit_the_bytes_are_malformed(uint records)
     {
         byte[] batch = Sample.WithUInt32(Sample.Batch(), BatchLayout.RecordCount, records);
-        Refused(ErrorCode.MalformedBatch, "shorter than a record", Sample.WithUInt32(batch, BatchLayout.OffsetSpan, records));
+        Refused(
+            ErrorCode.MalformedBatch,
+            "shorter than a record",
+            Sample.WithUInt32(batch, BatchLayout.OffsetSpan, records)
+        );
     }
 
     [Theory]
@@ -117,14 +125,26 @@ public sealed class BatchValidatorTests
     [InlineData(0x8000_0000u, "shorter than a record")]
     [InlineData(0xFFFF_FFFFu, "shorter than a record")]
     public void Record_bytes_that_do_not_fill_the_batch_are_malformed(uint bytes, string reason) =>
-        Refused(ErrorCode.MalformedBatch, reason, Sample.WithUInt32(Sample.Batch(), BatchLayout.UncompressedLength, bytes));
+        Refused(
+            ErrorCode.MalformedBatch,
+            reason,
+            Sample.WithUInt32(Sample.Batch(), BatchLayout.UncompressedLength, bytes)
+        );
 
     [Theory]
     [InlineData(57u)]
     [InlineData(61u)]
     [InlineData(64u)]
     public void Record_bytes_that_end_within_the_padding_fill_the_batch(uint bytes) =>
-        Assert.Equal(ErrorCode.None, BatchValidator.CheckPublished(Sample.WithUInt32(Sample.Batch(), BatchLayout.UncompressedLength, bytes), Limit, out _, out _));
+        Assert.Equal(
+            ErrorCode.None,
+            BatchValidator.CheckPublished(
+                Sample.WithUInt32(Sample.Batch(), BatchLayout.UncompressedLength, bytes),
+                Limit,
+                out _,
+                out _
+            )
+        );
 
     [Theory]
     [InlineData(BatchLayout.BaseOffset)]
@@ -165,7 +185,10 @@ public sealed class BatchValidatorTests
     public void The_payload_checksum_covers_the_padding()
     {
         byte[] batch = Sample.Batch();
-        Assert.Equal(BinaryPrimitives.ReadUInt32LittleEndian(batch.AsSpan(BatchLayout.PayloadCrc)), Crc32C.Compute(batch.AsSpan(BatchLayout.HeaderSize)));
+        Assert.Equal(
+            BinaryPrimitives.ReadUInt32LittleEndian(batch.AsSpan(BatchLayout.PayloadCrc)),
+            Crc32C.Compute(batch.AsSpan(BatchLayout.HeaderSize))
+        );
         batch[^1] = 1;
         Assert.False(new BatchView(batch).VerifyPayload());
     }

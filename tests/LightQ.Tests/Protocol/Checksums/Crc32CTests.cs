@@ -13,20 +13,25 @@ public sealed class Crc32CTests
     private const string ChildSwitch = "LIGHTQ_TEST_WITHOUT_INTRINSICS";
 
     // RFC 3720, B.4, and the check value of the catalogue of parametrised CRCs.
-    public static TheoryData<string, uint> Vectors => new()
-    {
-        { Hex.Text(Encoding.ASCII.GetBytes("123456789")), 0xE3069283 },
-        { "", 0 },
-        { new string('0', 64), 0x8A9136AA },
-        { new string('f', 64), 0x62A8AB43 },
-        { Hex.Text([.. Enumerable.Range(0, 32).Select(i => (byte)i)]), 0x46DD794E },
-        { Hex.Text([.. Enumerable.Range(0, 32).Select(i => (byte)(31 - i))]), 0x113FDB5C },
-        { "01c0000000000000000000000000000014000000000004000000001400000018280000000000000002000000000000 00", 0xD9963A56 },
-    };
+    public static TheoryData<string, uint> Vectors =>
+        new()
+        {
+            { Hex.Text(Encoding.ASCII.GetBytes("123456789")), 0xE3069283 },
+            { "", 0 },
+            { new string('0', 64), 0x8A9136AA },
+            { new string('f', 64), 0x62A8AB43 },
+            { Hex.Text([.. Enumerable.Range(0, 32).Select(i => (byte)i)]), 0x46DD794E },
+            { Hex.Text([.. Enumerable.Range(0, 32).Select(i => (byte)(31 - i))]), 0x113FDB5C },
+            {
+                "01c0000000000000000000000000000014000000000004000000001400000018280000000000000002000000000000 00",
+                0xD9963A56
+            },
+        };
 
     [Theory]
     [MemberData(nameof(Vectors))]
-    public void The_vectors_of_RFC_3720_hold(string data, uint expected) => Assert.Equal(expected, Crc32C.Compute(Hex.Bytes(data)));
+    public void The_vectors_of_RFC_3720_hold(string data, uint expected) =>
+        Assert.Equal(expected, Crc32C.Compute(Hex.Bytes(data)));
 
     [Fact]
     public void Every_length_from_0_to_5000_agrees_with_a_bit_by_bit_reference() => CompareAllLengths();
@@ -78,7 +83,9 @@ public sealed class Crc32CTests
             RedirectStandardError = true,
         };
         start.ArgumentList.Add("-method");
-        start.ArgumentList.Add($"{typeof(Crc32CTests).FullName}.{nameof(A_processor_without_the_instruction_computes_the_same)}");
+        start.ArgumentList.Add(
+            $"{typeof(Crc32CTests).FullName}.{nameof(A_processor_without_the_instruction_computes_the_same)}"
+        );
         start.Environment[ChildSwitch] = "1";
         start.Environment["DOTNET_EnableHWIntrinsic"] = "0";
         using Process child = Process.Start(start)!;
@@ -86,7 +93,10 @@ public sealed class Crc32CTests
         Task<string> errors = child.StandardError.ReadToEndAsync(stop);
         string output = await child.StandardOutput.ReadToEndAsync(stop);
         await child.WaitForExitAsync(stop);
-        Assert.True(child.ExitCode == 0 && output.Contains("Total: 1", StringComparison.Ordinal), output + await errors);
+        Assert.True(
+            child.ExitCode == 0 && output.Contains("Total: 1", StringComparison.Ordinal),
+            output + await errors
+        );
     }
 
     private static void CompareAllLengths()
@@ -96,7 +106,10 @@ public sealed class Crc32CTests
         for (int length = 0; length <= data.Length; length++)
         {
             uint actual = Crc32C.Compute(data.AsSpan(0, length));
-            Assert.True(~reference == actual, string.Create(CultureInfo.InvariantCulture, $"length {length}: {actual:x8}, expected {~reference:x8}"));
+            Assert.True(
+                ~reference == actual,
+                string.Create(CultureInfo.InvariantCulture, $"length {length}: {actual:x8}, expected {~reference:x8}")
+            );
             if (length < data.Length)
                 reference = Step(reference, data[length]);
         }

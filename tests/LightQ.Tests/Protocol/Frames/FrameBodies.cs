@@ -16,9 +16,39 @@ internal static class FrameBodies
         var id = Guid.Parse("00112233-4455-6677-8899-aabbccddeeff");
         yield return Of("Hello", new HelloFrame(1, 1, 0, "app", HelloFrame.Plain, "u\0p"));
         yield return Of("Welcome", new WelcomeFrame(1, 0, id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000));
-        yield return Of("OpenProducer", new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true), 1, 9);
-        yield return Of("ProducerOpened", new ProducerOpenedFrame(id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024), 4);
-        yield return Of("Subscribe", new SubscribeFrame("orders", 0, "g", StartKind.Committed, 0, -1, 3, 5, SettleMode.Explicit, SlowPolicy.DropOldest, 64, 9, 2_500, 45_000), 4, 8, 12);
+        yield return Of(
+            "OpenProducer",
+            new OpenProducerFrame("orders", 0, Durability.Fsync, "p-1", 0x0102030405060708, true),
+            1,
+            9
+        );
+        yield return Of(
+            "ProducerOpened",
+            new ProducerOpenedFrame(id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024),
+            4
+        );
+        yield return Of(
+            "Subscribe",
+            new SubscribeFrame(
+                "orders",
+                0,
+                "g",
+                StartKind.Committed,
+                0,
+                -1,
+                3,
+                5,
+                SettleMode.Explicit,
+                SlowPolicy.DropOldest,
+                64,
+                9,
+                2_500,
+                45_000
+            ),
+            4,
+            8,
+            12
+        );
         yield return Of("Subscribed", new SubscribedFrame(id, 1, 5, 3, 1000, 10, 1004));
         yield return Of("Credit", new CreditFrame(4_194_304));
         yield return Of("Gap", new GapFrame(10, 19, GapReason.Corrupt));
@@ -30,16 +60,40 @@ internal static class FrameBodies
         yield return Of("GoAway", new GoAwayFrame(ErrorCode.ShuttingDown, 5000, "bye"));
 
         var frame = new byte[1024];
-        int length = PublishAckFrame.Write(frame, 1, Durability.Fsync, [new(100, 4, ErrorCode.None, 1000), new(104, 1, ErrorCode.StreamBroken, -1)]);
+        int length = PublishAckFrame.Write(
+            frame,
+            1,
+            Durability.Fsync,
+            [new(100, 4, ErrorCode.None, 1000), new(104, 1, ErrorCode.StreamBroken, -1)]
+        );
         yield return new("PublishAck", frame[FrameHeader.Size..length], ReadPublishAck);
-        length = SettleFrame.Write(frame, 2, 4, [new(SettleKind.Abandon, 9, 1000, 3, 500), new(SettleKind.DeadLetter, 9, 1003, 1)], "bad"u8);
+        length = SettleFrame.Write(
+            frame,
+            2,
+            4,
+            [new(SettleKind.Abandon, 9, 1000, 3, 500), new(SettleKind.DeadLetter, 9, 1003, 1)],
+            "bad"u8
+        );
         yield return new("Settle", frame[FrameHeader.Size..length], ReadSettle);
-        length = SettledFrame.Write(frame, 2, 4, [new(SettleOutcome.Done, 9, 1000, 3), new(SettleOutcome.Unknown, 9, 1003, 1)]);
+        length = SettledFrame.Write(
+            frame,
+            2,
+            4,
+            [new(SettleOutcome.Done, 9, 1000, 3), new(SettleOutcome.Unknown, 9, 1003, 1)]
+        );
         yield return new("Settled", frame[FrameHeader.Size..length], ReadSettled);
         length = GroupDeliverFrame.WriteHead(frame, 2, new GroupDelivery(1001, 2, 9, 1, 30_000), 160);
-        yield return new("GroupDeliver", [.. frame[FrameHeader.Size..length], .. Sample.StampedBatch()], body => ReadGroupDeliver(0, body));
+        yield return new(
+            "GroupDeliver",
+            [.. frame[FrameHeader.Size..length], .. Sample.StampedBatch()],
+            body => ReadGroupDeliver(0, body)
+        );
         length = GroupDeliverFrame.WriteHead(frame, 2, new GroupDelivery(1001, 2, 9, 1, 30_000), 0);
-        yield return new("GroupDeliver of the same batch", frame[FrameHeader.Size..length], body => ReadGroupDeliver(GroupDeliverFrame.SameBatch, body));
+        yield return new(
+            "GroupDeliver of the same batch",
+            frame[FrameHeader.Size..length],
+            body => ReadGroupDeliver(GroupDeliverFrame.SameBatch, body)
+        );
     }
 
     /// <param name="name">The frame's name.</param>

@@ -59,7 +59,11 @@ public sealed class FrameBodyTests
 
     [Fact]
     public void A_Hello_never_prints_its_credentials() =>
-        Assert.DoesNotContain("secret", new HelloFrame(1, 1, 0, "app", HelloFrame.Token, "secret").ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "secret",
+            new HelloFrame(1, 1, 0, "app", HelloFrame.Token, "secret").ToString(),
+            StringComparison.Ordinal
+        );
 
     [Theory]
     [InlineData("02 00 ff fe")]
@@ -93,7 +97,8 @@ public sealed class FrameBodyTests
     }
 
     [Fact]
-    public void A_negative_count_of_bytes_is_refused() => Refused(() => new BodyReader(new byte[10]).ReadBytes(-1).ToArray());
+    public void A_negative_count_of_bytes_is_refused() =>
+        Refused(() => new BodyReader(new byte[10]).ReadBytes(-1).ToArray());
 
     [Theory]
     [InlineData("0a00000000000000 0900000000000000 01")]
@@ -149,20 +154,28 @@ public sealed class FrameBodyTests
     [Fact]
     public void A_GroupDeliver_with_a_damaged_or_missing_batch_is_refused()
     {
-        byte[] missing = Hex.Bytes(Delivery), cut = [.. missing, .. Sample.StampedBatch()[..^8]];
+        byte[] missing = Hex.Bytes(Delivery),
+            cut = [.. missing, .. Sample.StampedBatch()[..^8]];
         Refused(() => new GroupDeliverFrame(0, missing));
         Refused(() => new GroupDeliverFrame(0, cut));
-        Assert.Throws<InvalidOperationException>(() => new GroupDeliverFrame(GroupDeliverFrame.SameBatch, missing).Batch.Bytes.ToArray());
+        Assert.Throws<InvalidOperationException>(() =>
+            new GroupDeliverFrame(GroupDeliverFrame.SameBatch, missing).Batch.Bytes.ToArray()
+        );
     }
 
     [Fact]
     public void A_list_of_65536_entries_cannot_be_written()
     {
         var bytes = new byte[PublishAckFrame.SizeOf(65_536)];
-        Assert.Throws<OverflowException>(() => PublishAckFrame.Write(bytes, 1, Durability.Memory, new AckRange[65_536]));
+        Assert.Throws<OverflowException>(() =>
+            PublishAckFrame.Write(bytes, 1, Durability.Memory, new AckRange[65_536])
+        );
         Assert.Throws<OverflowException>(() => SettleFrame.Write(bytes, 1, 0, new SettleRange[65_536]));
         Assert.Throws<OverflowException>(() => SettledFrame.Write(bytes, 1, 0, new SettledRange[65_536]));
-        Assert.Equal(PublishAckFrame.SizeOf(65_535), PublishAckFrame.Write(bytes, 1, Durability.Memory, new AckRange[65_535]));
+        Assert.Equal(
+            PublishAckFrame.SizeOf(65_535),
+            PublishAckFrame.Write(bytes, 1, Durability.Memory, new AckRange[65_535])
+        );
         Assert.Equal(65_535, new PublishAckFrame(bytes.AsSpan(FrameHeader.Size)).Count);
     }
 
@@ -176,7 +189,11 @@ public sealed class FrameBodyTests
         Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.None, 105, IsDuplicate: true)));
         Assert.False(first.IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));
         Assert.False(first.IsContinuedBy(new AckRange(15, uint.MaxValue, ErrorCode.None, 105)));
-        Assert.True(new AckRange(10, 5, ErrorCode.StreamBroken, -1).IsContinuedBy(new AckRange(15, 1, ErrorCode.StreamBroken, -1)));
+        Assert.True(
+            new AckRange(10, 5, ErrorCode.StreamBroken, -1).IsContinuedBy(
+                new AckRange(15, 1, ErrorCode.StreamBroken, -1)
+            )
+        );
     }
 
     [Theory]
@@ -206,16 +223,40 @@ public sealed class FrameBodyTests
         SubscribeFrame whole = FrameCodec.Read<SubscribeFrame>(body);
         Assert.Equal((2_500u, 45_000u), (whole.SlowTimeoutMilliseconds, whole.LockMilliseconds));
         Assert.Equal(whole with { LockMilliseconds = 0 }, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^4)));
-        Assert.Equal(whole with { LockMilliseconds = 0, SlowTimeoutMilliseconds = 0 }, FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^8)));
+        Assert.Equal(
+            whole with
+            {
+                LockMilliseconds = 0,
+                SlowTimeoutMilliseconds = 0,
+            },
+            FrameCodec.Read<SubscribeFrame>(body.AsSpan(..^8))
+        );
     }
 
-    private static void Refused(Action read) => Assert.Equal(ErrorCode.MalformedFrame, Assert.Throws<ProtocolException>(read).Code);
+    private static void Refused(Action read) =>
+        Assert.Equal(ErrorCode.MalformedFrame, Assert.Throws<ProtocolException>(read).Code);
 
-    private static void Refused<T>(Func<T> read) => Refused(() => { _ = read(); });
+    private static void Refused<T>(Func<T> read) =>
+        Refused(() =>
+        {
+            _ = read();
+        });
 
-    private static void Refused(Func<SettleFrame> read) => Refused(() => { _ = read(); });
+    private static void Refused(Func<SettleFrame> read) =>
+        Refused(() =>
+        {
+            _ = read();
+        });
 
-    private static void Refused(Func<SettledFrame> read) => Refused(() => { _ = read(); });
+    private static void Refused(Func<SettledFrame> read) =>
+        Refused(() =>
+        {
+            _ = read();
+        });
 
-    private static void Refused(Func<GroupDeliverFrame> read) => Refused(() => { _ = read(); });
+    private static void Refused(Func<GroupDeliverFrame> read) =>
+        Refused(() =>
+        {
+            _ = read();
+        });
 }

@@ -13,140 +13,190 @@ public sealed class FrameGoldenTests
     private static readonly Guid Id = new("00112233-4455-6677-8899-aabbccddeeff");
 
     [Fact]
-    public void Hello_has_its_golden_bytes() => Holds(
-        new HelloFrame(1, 2, 0x1_0000_0003, "app é", HelloFrame.Plain, "u\0p"),
-        stream: 0,
-        tag: 1,
-        """
-        34000000 01000000 00000000 01000000 4c545131 01000200 03000000 01000000
-        06006170 7020c3a9 0500706c 61696e03 00750070
-        """);
+    public void Hello_has_its_golden_bytes() =>
+        Holds(
+            new HelloFrame(1, 2, 0x1_0000_0003, "app é", HelloFrame.Plain, "u\0p"),
+            stream: 0,
+            tag: 1,
+            """
+            34000000 01000000 00000000 01000000 4c545131 01000200 03000000 01000000
+            06006170 7020c3a9 0500706c 61696e03 00750070
+            """
+        );
 
     [Fact]
-    public void Welcome_has_its_golden_bytes() => Holds(
-        new WelcomeFrame(1, 3, Id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000),
-        stream: 0,
-        tag: 1,
-        """
-        3e000000 02000000 00000000 01000000 01000300 00000000 00003322 11005544
-        77668899 aabbccdd eeff2a00 00000000 40000000 11000000 10001027 0000
-        """);
+    public void Welcome_has_its_golden_bytes() =>
+        Holds(
+            new WelcomeFrame(1, 3, Id, 42, 4_194_304, 1_114_112, 1_048_576, 10_000),
+            stream: 0,
+            tag: 1,
+            """
+            3e000000 02000000 00000000 01000000 01000300 00000000 00003322 11005544
+            77668899 aabbccdd eeff2a00 00000000 40000000 11000000 10001027 0000
+            """
+        );
 
     [Fact]
-    public void OpenProducer_has_its_golden_bytes() => Holds(
-        new OpenProducerFrame("orders", OpenProducerFrame.AnyPartition, Durability.Fsync, "p-1", 0x0102030405060708, true),
-        stream: 1,
-        tag: 2,
-        """
-        2b000000 03000000 01000000 02000000 06006f72 64657273 ffffffff 03030070
-        2d310807 06050403 020101
-        """);
+    public void OpenProducer_has_its_golden_bytes() =>
+        Holds(
+            new OpenProducerFrame(
+                "orders",
+                OpenProducerFrame.AnyPartition,
+                Durability.Fsync,
+                "p-1",
+                0x0102030405060708,
+                true
+            ),
+            stream: 1,
+            tag: 2,
+            """
+            2b000000 03000000 01000000 02000000 06006f72 64657273 ffffffff 03030070
+            2d310807 06050403 020101
+            """
+        );
 
     [Fact]
-    public void ProducerOpened_has_its_golden_bytes() => Holds(
-        new ProducerOpenedFrame(Id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024),
-        stream: 1,
-        tag: 2,
-        """
-        56000000 04000000 01000000 02000000 33221100 55447766 8899aabb ccddeeff
-        00000000 01000000 01050000 00000000 00030000 00070000 00000000 00020000
-        00640000 00000000 00000010 00000011 00030004 0000
-        """);
+    public void ProducerOpened_has_its_golden_bytes() =>
+        Holds(
+            new ProducerOpenedFrame(Id, 0, 1, 1, 5, 3, 7, 2, 100, 1_048_576, 1_114_112, Durability.Fsync, 1024),
+            stream: 1,
+            tag: 2,
+            """
+            56000000 04000000 01000000 02000000 33221100 55447766 8899aabb ccddeeff
+            00000000 01000000 01050000 00000000 00030000 00070000 00000000 00020000
+            00640000 00000000 00000010 00000011 00030004 0000
+            """
+        );
 
     [Fact]
-    public void Subscribe_has_its_golden_bytes() => Holds(
-        new SubscribeFrame("orders", 0, "g", StartKind.Offset, 1000, 999, 3, 5, SettleMode.Explicit, SlowPolicy.SpillToDisk, 64, 9, 2_500, 45_000),
-        stream: 2,
-        tag: 3,
-        """
-        4e000000 07000000 02000000 03000000 06006f72 64657273 00000000 01006702
-        e8030000 00000000 e7030000 00000000 03000000 05000000 00000000 01054000
-        00000900 0000c409 0000c8af 0000
-        """);
+    public void Subscribe_has_its_golden_bytes() =>
+        Holds(
+            new SubscribeFrame(
+                "orders",
+                0,
+                "g",
+                StartKind.Offset,
+                1000,
+                999,
+                3,
+                5,
+                SettleMode.Explicit,
+                SlowPolicy.SpillToDisk,
+                64,
+                9,
+                2_500,
+                45_000
+            ),
+            stream: 2,
+            tag: 3,
+            """
+            4e000000 07000000 02000000 03000000 06006f72 64657273 00000000 01006702
+            e8030000 00000000 e7030000 00000000 03000000 05000000 00000000 01054000
+            00000900 0000c409 0000c8af 0000
+            """
+        );
 
     [Fact]
-    public void Subscribed_has_its_golden_bytes() => Holds(
-        new SubscribedFrame(Id, 1, 5, 3, 1000, 10, 1004),
-        stream: 2,
-        tag: 3,
-        """
-        48000000 08000000 02000000 03000000 33221100 55447766 8899aabb ccddeeff
-        01000000 05000000 00000000 03000000 e8030000 00000000 0a000000 00000000
-        ec030000 00000000
-        """);
+    public void Subscribed_has_its_golden_bytes() =>
+        Holds(
+            new SubscribedFrame(Id, 1, 5, 3, 1000, 10, 1004),
+            stream: 2,
+            tag: 3,
+            """
+            48000000 08000000 02000000 03000000 33221100 55447766 8899aabb ccddeeff
+            01000000 05000000 00000000 03000000 e8030000 00000000 0a000000 00000000
+            ec030000 00000000
+            """
+        );
 
     [Fact]
-    public void Credit_has_its_golden_bytes() => Holds(
-        new CreditFrame(4_194_304),
-        stream: 2,
-        tag: 0,
-        """
-        14000000 0a000000 02000000 00000000 00004000
-        """);
+    public void Credit_has_its_golden_bytes() =>
+        Holds(
+            new CreditFrame(4_194_304),
+            stream: 2,
+            tag: 0,
+            """
+            14000000 0a000000 02000000 00000000 00004000
+            """
+        );
 
     [Fact]
-    public void Gap_has_its_golden_bytes() => Holds(
-        new GapFrame(10, 19, GapReason.Retention),
-        stream: 2,
-        tag: 0,
-        """
-        21000000 0c000000 02000000 00000000 0a000000 00000000 13000000 00000000
-        02
-        """);
+    public void Gap_has_its_golden_bytes() =>
+        Holds(
+            new GapFrame(10, 19, GapReason.Retention),
+            stream: 2,
+            tag: 0,
+            """
+            21000000 0c000000 02000000 00000000 0a000000 00000000 13000000 00000000
+            02
+            """
+        );
 
     [Fact]
-    public void Close_has_its_golden_bytes() => Holds(
-        new CloseFrame(ErrorCode.None, ""),
-        stream: 2,
-        tag: 5,
-        """
-        14000000 0d000000 02000000 05000000 00000000
-        """);
+    public void Close_has_its_golden_bytes() =>
+        Holds(
+            new CloseFrame(ErrorCode.None, ""),
+            stream: 2,
+            tag: 5,
+            """
+            14000000 0d000000 02000000 05000000 00000000
+            """
+        );
 
     [Fact]
-    public void Closed_has_its_golden_bytes() => Holds(
-        new ClosedFrame(ErrorCode.UnknownTopic, "no topic"),
-        stream: 2,
-        tag: 5,
-        """
-        1c000000 0e000000 02000000 05000000 09000800 6e6f2074 6f706963
-        """);
+    public void Closed_has_its_golden_bytes() =>
+        Holds(
+            new ClosedFrame(ErrorCode.UnknownTopic, "no topic"),
+            stream: 2,
+            tag: 5,
+            """
+            1c000000 0e000000 02000000 05000000 09000800 6e6f2074 6f706963
+            """
+        );
 
     [Fact]
-    public void Ping_has_its_golden_bytes() => Holds(
-        new PingFrame(0x0807_0605_0403_0201),
-        stream: 0,
-        tag: 0,
-        """
-        18000000 0f000000 00000000 00000000 01020304 05060708
-        """);
+    public void Ping_has_its_golden_bytes() =>
+        Holds(
+            new PingFrame(0x0807_0605_0403_0201),
+            stream: 0,
+            tag: 0,
+            """
+            18000000 0f000000 00000000 00000000 01020304 05060708
+            """
+        );
 
     [Fact]
-    public void Pong_has_its_golden_bytes() => Holds(
-        new PongFrame(0x0807_0605_0403_0201),
-        stream: 0,
-        tag: 0,
-        """
-        18000000 10000000 00000000 00000000 01020304 05060708
-        """);
+    public void Pong_has_its_golden_bytes() =>
+        Holds(
+            new PongFrame(0x0807_0605_0403_0201),
+            stream: 0,
+            tag: 0,
+            """
+            18000000 10000000 00000000 00000000 01020304 05060708
+            """
+        );
 
     [Fact]
-    public void Error_has_its_golden_bytes() => Holds(
-        new ErrorFrame(ErrorCode.UnexpectedFrame, "late"),
-        stream: 0,
-        tag: 0,
-        """
-        18000000 11000000 00000000 00000000 05000400 6c617465
-        """);
+    public void Error_has_its_golden_bytes() =>
+        Holds(
+            new ErrorFrame(ErrorCode.UnexpectedFrame, "late"),
+            stream: 0,
+            tag: 0,
+            """
+            18000000 11000000 00000000 00000000 05000400 6c617465
+            """
+        );
 
     [Fact]
-    public void GoAway_has_its_golden_bytes() => Holds(
-        new GoAwayFrame(ErrorCode.ShuttingDown, 5000, "bye"),
-        stream: 0,
-        tag: 0,
-        """
-        1b000000 12000000 00000000 00000000 1d008813 00000300 627965
-        """);
+    public void GoAway_has_its_golden_bytes() =>
+        Holds(
+            new GoAwayFrame(ErrorCode.ShuttingDown, 5000, "bye"),
+            stream: 0,
+            tag: 0,
+            """
+            1b000000 12000000 00000000 00000000 1d008813 00000300 627965
+            """
+        );
 
     [Fact]
     public void Publish_and_Deliver_carry_batches_as_they_are()
@@ -160,7 +210,8 @@ public sealed class FrameGoldenTests
             0002000e 006b3101 61020078 79000304 00746578 74776f72 6c6421ff ffffff02
             0000006b 31000000 00000000 00000000
             """,
-            WithRun(FrameType.Publish, 1, Sample.Batch()));
+            WithRun(FrameType.Publish, 1, Sample.Batch())
+        );
         Hex.Equal(
             """
             b0000000 09000000 02000000 00000000 a0000000 d94c8cb2 3856a73a b7016000
@@ -170,17 +221,20 @@ public sealed class FrameGoldenTests
             0002000e 006b3101 61020078 79000304 00746578 74776f72 6c6421ff ffffff02
             0000006b 31000000 00000000 00000000
             """,
-            WithRun(FrameType.Deliver, 2, Sample.StampedBatch()));
+            WithRun(FrameType.Deliver, 2, Sample.StampedBatch())
+        );
     }
 
     [Fact]
     public void PublishAck_has_its_golden_bytes()
     {
-        byte[] golden = Hex.Bytes("""
+        byte[] golden = Hex.Bytes(
+            """
             48000000 06000000 01000000 00000000 03000200 00000000 64000000 00000000
             04000000 00000000 e8030000 00000000 68000000 00000000 01000000 13000000
             ffffffff ffffffff
-            """);
+            """
+        );
         AckRange[] ranges = [new(100, 4, ErrorCode.None, 1000), new(104, 1, ErrorCode.StreamBroken, -1)];
         var written = new byte[PublishAckFrame.SizeOf(ranges.Length)];
         Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, ranges));
@@ -194,24 +248,35 @@ public sealed class FrameGoldenTests
     [Fact]
     public void PublishAck_says_of_a_duplicate_that_it_is_one_in_a_bit_that_was_reserved()
     {
-        byte[] golden = Hex.Bytes("30000000 06000000 01000000 00000000 03000100 00000000 64000000 00000000 01000000 00000100 11000000 00000000");
+        byte[] golden = Hex.Bytes(
+            "30000000 06000000 01000000 00000000 03000100 00000000 64000000 00000000 01000000 00000100 11000000 "
+                + "00000000"
+        );
         AckRange duplicate = new(100, 1, ErrorCode.None, 17, IsDuplicate: true);
         var written = new byte[PublishAckFrame.SizeOf(1)];
         Assert.Equal(golden.Length, PublishAckFrame.Write(written, 1, Durability.Fsync, [duplicate]));
         Assert.Equal(golden, written);
         Assert.Equal(duplicate, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
         golden[38] = 0xFE; // Bits that mean nothing yet.
-        Assert.Equal(duplicate with { IsDuplicate = false }, new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]);
+        Assert.Equal(
+            duplicate with
+            {
+                IsDuplicate = false,
+            },
+            new PublishAckFrame(Body(golden, FrameType.PublishAck, 1, 0))[0]
+        );
     }
 
     [Fact]
     public void Settle_has_its_golden_bytes()
     {
-        byte[] golden = Hex.Bytes("""
+        byte[] golden = Hex.Bytes(
+            """
             4d000000 0b000000 02000000 04000000 02000000 00000000 e8030000 00000000
             03000000 09000000 00000000 01000000 eb030000 00000000 01000000 09000000
             00000000 03000000 03006261 64
-            """);
+            """
+        );
         SettleRange[] ranges = [new(SettleKind.Complete, 9, 1000, 3), new(SettleKind.DeadLetter, 9, 1003, 1)];
         var written = new byte[SettleFrame.SizeOf(ranges.Length, 3)];
         Assert.Equal(golden.Length, SettleFrame.Write(written, 2, 4, ranges, "bad"u8));
@@ -225,11 +290,13 @@ public sealed class FrameGoldenTests
     [Fact]
     public void Settled_has_its_golden_bytes()
     {
-        byte[] golden = Hex.Bytes("""
+        byte[] golden = Hex.Bytes(
+            """
             48000000 14000000 02000000 04000000 02000000 00000000 e8030000 00000000
             03000000 09000000 00000000 00000000 eb030000 00000000 01000000 09000000
             01000000 00000000
-            """);
+            """
+        );
         SettledRange[] ranges = [new(SettleOutcome.Done, 9, 1000, 3), new(SettleOutcome.LockExpired, 9, 1003, 1)];
         var written = new byte[SettledFrame.SizeOf(ranges.Length)];
         Assert.Equal(golden.Length, SettledFrame.Write(written, 2, 4, ranges));
@@ -242,7 +309,8 @@ public sealed class FrameGoldenTests
     [Fact]
     public void GroupDeliver_has_its_golden_bytes()
     {
-        byte[] golden = Hex.Bytes("""
+        byte[] golden = Hex.Bytes(
+            """
             c8000000 13000000 02000000 00000000 e9030000 00000000 02000000 09000000
             01000000 30750000 a0000000 d94c8cb2 3856a73a b7016000 00000000 04000000
             04000000 3d000000 e8030000 00000000 05401e18 240a0600 00401e18 240a0600
@@ -250,7 +318,8 @@ public sealed class FrameGoldenTests
             00000000 00000000 05000000 ffff0000 68656c6c 6f060000 0002000e 006b3101
             61020078 79000304 00746578 74776f72 6c6421ff ffffff02 0000006b 31000000
             00000000 00000000
-            """);
+            """
+        );
         var delivery = new GroupDelivery(1001, 2, 9, 1, 30_000);
         byte[] batch = Sample.StampedBatch();
         var written = new byte[GroupDeliverFrame.HeadSize + batch.Length];
@@ -266,19 +335,29 @@ public sealed class FrameGoldenTests
     [Fact]
     public void GroupDeliver_of_the_same_batch_has_its_golden_bytes()
     {
-        byte[] golden = Hex.Bytes("""
+        byte[] golden = Hex.Bytes(
+            """
             28000000 13010000 02000000 00000000 eb030000 00000000 01000000 0a000000
             02000000 30750000
-            """);
+            """
+        );
         var delivery = new GroupDelivery(1003, 1, 10, 2, 30_000);
         var written = new byte[GroupDeliverFrame.HeadSize];
         Assert.Equal(GroupDeliverFrame.HeadSize, GroupDeliverFrame.WriteHead(written, 2, delivery, 0));
         Assert.Equal(golden, written);
-        var read = new GroupDeliverFrame(GroupDeliverFrame.SameBatch, Body(golden, FrameType.GroupDeliver, 2, 0, GroupDeliverFrame.SameBatch));
+        var read = new GroupDeliverFrame(
+            GroupDeliverFrame.SameBatch,
+            Body(golden, FrameType.GroupDeliver, 2, 0, GroupDeliverFrame.SameBatch)
+        );
         Assert.Equal(delivery, read.Delivery);
         Assert.False(read.HasBatch);
         Assert.True(read.IsWithin(new BatchView(Sample.StampedBatch())));
-        Assert.False(new GroupDeliverFrame(GroupDeliverFrame.SameBatch, Body(golden, FrameType.GroupDeliver, 2, 0, GroupDeliverFrame.SameBatch)).IsWithin(new BatchView(Sample.Batch())));
+        Assert.False(
+            new GroupDeliverFrame(
+                GroupDeliverFrame.SameBatch,
+                Body(golden, FrameType.GroupDeliver, 2, 0, GroupDeliverFrame.SameBatch)
+            ).IsWithin(new BatchView(Sample.Batch()))
+        );
     }
 
     private static void Holds<TBody>(TBody value, uint stream, uint tag, string golden)

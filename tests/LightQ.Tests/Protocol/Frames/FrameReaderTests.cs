@@ -29,7 +29,8 @@ public sealed class FrameReaderTests
     }
 
     [Fact]
-    public void A_segment_per_byte_is_read_whole() => ReadsBoth(Segments.Of(TwoFrames(), [.. Enumerable.Range(1, TwoFrames().Length - 1)]));
+    public void A_segment_per_byte_is_read_whole() =>
+        ReadsBoth(Segments.Of(TwoFrames(), [.. Enumerable.Range(1, TwoFrames().Length - 1)]));
 
     [Fact]
     public void A_frame_that_has_not_all_arrived_is_not_taken()
@@ -56,7 +57,8 @@ public sealed class FrameReaderTests
         Assert.True(body == bytes.AsSpan(FrameHeader.Size));
     }
 
-    // 0, 1, the header's own size, the limit and its neighbours, and the two ends of what a signed and an unsigned reader would take.
+    // 0, 1, the header's own size, the limit and its neighbours, and the two ends of what a signed and an unsigned
+    // reader would take.
     [Theory]
     [InlineData(0u, ErrorCode.MalformedFrame)]
     [InlineData(1u, ErrorCode.MalformedFrame)]
@@ -148,8 +150,19 @@ public sealed class FrameReaderTests
         Assert.False(reader.TryRead(ref buffer, out _, out _));
     }
 
-    private static readonly SubscribeFrame Subscribe =
-        new("orders", 0, "workers", StartKind.Offset, 1000, 999, 3, 5, SettleMode.Explicit, SlowPolicy.Block, 64);
+    private static readonly SubscribeFrame Subscribe = new(
+        "orders",
+        0,
+        "workers",
+        StartKind.Offset,
+        1000,
+        999,
+        3,
+        5,
+        SettleMode.Explicit,
+        SlowPolicy.Block,
+        64
+    );
 
     private static byte[] TwoFrames()
     {

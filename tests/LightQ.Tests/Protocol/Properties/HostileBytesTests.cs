@@ -22,40 +22,57 @@ public sealed class HostileBytesTests
     public void Arbitrary_bytes_as_a_frame() => Bytes(64).Check(Cases, ReadFrames);
 
     [Fact]
-    public void Arbitrary_bytes_as_any_body() => Bytes(120).Check(CasesForEveryBody, bytes =>
-    {
-        foreach (FrameBodies.Case body in FrameBodies.ByName.Values)
-            Read(body, bytes);
-    });
+    public void Arbitrary_bytes_as_any_body() =>
+        Bytes(120)
+            .Check(
+                CasesForEveryBody,
+                bytes =>
+                {
+                    foreach (FrameBodies.Case body in FrameBodies.ByName.Values)
+                        Read(body, bytes);
+                }
+            );
 
     [Fact]
-    public void Mutated_bodies() => Mutations.Check(CasesForEveryBody, mutation =>
-    {
-        foreach (FrameBodies.Case body in FrameBodies.ByName.Values)
-            Read(body, mutation.Of(body.Bytes));
-    });
+    public void Mutated_bodies() =>
+        Mutations.Check(
+            CasesForEveryBody,
+            mutation =>
+            {
+                foreach (FrameBodies.Case body in FrameBodies.ByName.Values)
+                    Read(body, mutation.Of(body.Bytes));
+            }
+        );
 
     [Fact]
     public void Arbitrary_bytes_as_a_batch() => Bytes(300).Check(Cases, bytes => HostileReading.Run(bytes));
 
     [Fact]
     public void Arbitrary_bytes_as_records_and_headers() =>
-        (from bytes in Bytes(100) from count in U32 select (bytes, count)).Check(Cases, input =>
-        {
-            HostileReading.Records(input.bytes, (int)input.count);
-            HostileReading.Headers(input.bytes);
-        });
+        (from bytes in Bytes(100) from count in U32 select (bytes, count)).Check(
+            Cases,
+            input =>
+            {
+                HostileReading.Records(input.bytes, (int)input.count);
+                HostileReading.Headers(input.bytes);
+            }
+        );
 
     [Fact]
-    public void Mutated_batches() => Mutations.Check(Cases, mutation => HostileReading.Run(mutation.Of(Sample.StampedBatch())));
+    public void Mutated_batches() =>
+        Mutations.Check(Cases, mutation => HostileReading.Run(mutation.Of(Sample.StampedBatch())));
 
     [Fact]
-    public void Mutated_batches_whose_header_checksum_is_right_again() => Mutations.Check(Cases, mutation =>
-    {
-        byte[] batch = mutation.Of(Sample.Batch());
-        if (batch.Length >= BatchLayout.HeaderSize)
-            HostileReading.Run(Sample.Resealed(batch));
-    });
+    public void Mutated_batches_whose_header_checksum_is_right_again() =>
+        Mutations.Check(
+            Cases,
+            mutation =>
+            {
+                byte[] batch = mutation.Of(Sample.Batch());
+                if (batch.Length >= BatchLayout.HeaderSize)
+                    HostileReading.Run(Sample.Resealed(batch));
+            }
+        );
 
     private static FsCheck.Gen<Mutation> Mutations =>
         from seed in Gen.Choose(0, int.MaxValue)
@@ -71,7 +88,10 @@ public sealed class HostileBytesTests
         }
         catch (ProtocolException error)
         {
-            Assert.True(error.Code is ErrorCode.MalformedFrame or ErrorCode.MalformedBatch or ErrorCode.CorruptData, error.Message);
+            Assert.True(
+                error.Code is ErrorCode.MalformedFrame or ErrorCode.MalformedBatch or ErrorCode.CorruptData,
+                error.Message
+            );
         }
     }
 
@@ -90,7 +110,9 @@ public sealed class HostileBytesTests
         }
     }
 
-    /// <summary>Changes a few bytes, with a liking for all ones and for the ends of ranges, and may cut off the end.</summary>
+    /// <summary>
+    /// Changes a few bytes, with a liking for all ones and for the ends of ranges, and may cut off the end.
+    /// </summary>
     private sealed record Mutation(int Seed, int Changes, int Cut)
     {
         public byte[] Of(byte[] valid)
@@ -100,7 +122,13 @@ public sealed class HostileBytesTests
             for (int i = 0; i < Changes && bytes.Length > 0; i++)
             {
                 int at = random.Next(bytes.Length);
-                byte value = random.Next(4) switch { 0 => 0xFF, 1 => 0, 2 => 0x7F, _ => (byte)random.Next(256) };
+                byte value = random.Next(4) switch
+                {
+                    0 => 0xFF,
+                    1 => 0,
+                    2 => 0x7F,
+                    _ => (byte)random.Next(256),
+                };
                 bytes.AsSpan(at, Math.Min(random.Next(1, 5), bytes.Length - at)).Fill(value);
             }
             return bytes;

@@ -12,9 +12,11 @@ internal sealed record RecordParts(byte[]? Body, byte[]? Key, (byte[] Name, byte
     {
         byte[] headers = HeaderBytes();
         Span<byte> span = output.GetSpan(RecordWriter.SizeOf(Body?.Length ?? 0, Key?.Length ?? 0, headers.Length));
-        output.Advance(Key is null && headers.Length == 0 && Body is not null
-            ? RecordWriter.Write(span, Body)
-            : RecordWriter.Write(span, Body, Key, Key is not null, headers, Body is null));
+        output.Advance(
+            Key is null && headers.Length == 0 && Body is not null
+                ? RecordWriter.Write(span, Body)
+                : RecordWriter.Write(span, Body, Key, Key is not null, headers, Body is null)
+        );
     }
 
     public void Equal(RecordView record)
@@ -41,9 +43,10 @@ internal sealed record RecordParts(byte[]? Body, byte[]? Key, (byte[] Name, byte
         int length = 0;
         foreach ((byte[] name, byte id, byte[] value) in Headers)
         {
-            length += name.Length == 0
-                ? RecordWriter.WriteWellKnownHeader(buffer.AsSpan(length), id, value)
-                : RecordWriter.WriteHeader(buffer.AsSpan(length), name, value);
+            length +=
+                name.Length == 0
+                    ? RecordWriter.WriteWellKnownHeader(buffer.AsSpan(length), id, value)
+                    : RecordWriter.WriteHeader(buffer.AsSpan(length), name, value);
         }
         return buffer[..length];
     }

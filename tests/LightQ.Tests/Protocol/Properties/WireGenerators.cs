@@ -8,11 +8,13 @@ internal static class WireGenerators
 {
     private static readonly char[] Letters = ['a', 'Z', '0', ' ', '\0', '\n', 'é', '\u0800', '漢', '\uFFFD'];
 
-    public static Gen<ulong> U64 => Gen.OneOf(
-        Gen.Elements<ulong>(0, 1, 2, int.MaxValue, uint.MaxValue, long.MaxValue, 1ul << 63, ulong.MaxValue),
-        from high in Gen.Choose(int.MinValue, int.MaxValue)
-        from low in Gen.Choose(int.MinValue, int.MaxValue)
-        select ((ulong)(uint)high << 32) | (uint)low);
+    public static Gen<ulong> U64 =>
+        Gen.OneOf(
+            Gen.Elements<ulong>(0, 1, 2, int.MaxValue, uint.MaxValue, long.MaxValue, 1ul << 63, ulong.MaxValue),
+            from high in Gen.Choose(int.MinValue, int.MaxValue)
+            from low in Gen.Choose(int.MinValue, int.MaxValue)
+            select ((ulong)(uint)high << 32) | (uint)low
+        );
 
     public static Gen<long> I64 => U64.Select(value => (long)value);
 
@@ -24,11 +26,16 @@ internal static class WireGenerators
 
     public static Gen<ushort> U16 => U64.Select(value => (ushort)value);
 
-    public static Gen<string> Text => Gen.OneOf(
-        Gen.ArrayOf(Gen.Elements(Letters)).Select(letters => new string(letters)),
-        Gen.Elements("", "😀", "orders", new string('x', 65_535), new string('漢', 21_845)));
+    public static Gen<string> Text =>
+        Gen.OneOf(
+            Gen.ArrayOf(Gen.Elements(Letters)).Select(letters => new string(letters)),
+            Gen.Elements("", "😀", "orders", new string('x', 65_535), new string('漢', 21_845))
+        );
 
-    public static Gen<Guid> AnyGuid => from a in U64 from b in U64 select new Guid([.. BitConverter.GetBytes(a), .. BitConverter.GetBytes(b)]);
+    public static Gen<Guid> AnyGuid =>
+        from a in U64
+        from b in U64
+        select new Guid([.. BitConverter.GetBytes(a), .. BitConverter.GetBytes(b)]);
 
     public static Gen<byte[]> Bytes(int most) =>
         from length in Gen.Choose(0, most)

@@ -141,7 +141,8 @@ public sealed class RecordTests
     [InlineData(4, "timestamp")]
     [InlineData(5, null)]
     [InlineData(255, null)]
-    public void The_table_of_well_known_headers_does_not_change(byte id, string? name) => Assert.Equal(name, WellKnownHeader.NameOf(id));
+    public void The_table_of_well_known_headers_does_not_change(byte id, string? name) =>
+        Assert.Equal(name, WellKnownHeader.NameOf(id));
 
     [Theory]
     [InlineData(65_534, 65_535, true)]
@@ -157,14 +158,17 @@ public sealed class RecordTests
         }
         else
         {
-            Assert.Throws<OverflowException>(() => RecordWriter.Write(buffer, "x"u8, new byte[key], hasKey: true, new byte[headers]));
+            Assert.Throws<OverflowException>(() =>
+                RecordWriter.Write(buffer, "x"u8, new byte[key], hasKey: true, new byte[headers])
+            );
         }
     }
 
     [Fact]
     public void A_key_of_65535_bytes_is_refused_because_that_length_means_no_key() =>
         Assert.Throws<ArgumentOutOfRangeException>(() =>
-            RecordWriter.Write(new byte[RecordWriter.SizeOf(1, 65_535)], "x"u8, new byte[65_535], hasKey: true, default));
+            RecordWriter.Write(new byte[RecordWriter.SizeOf(1, 65_535)], "x"u8, new byte[65_535], hasKey: true, default)
+        );
 
     [Theory]
     [InlineData(BatchLayout.HeaderLength, 0x60_00u)]
@@ -201,9 +205,16 @@ public sealed class RecordTests
     private static void Holds(bool fits, byte[] records, int count = 1)
     {
         if (fits)
+        {
             Assert.Equal(count, Count(new RecordEnumerator(records, count, 0)));
+        }
         else
-            Assert.Equal(ErrorCode.CorruptData, Assert.Throws<ProtocolException>(() => Count(new RecordEnumerator(records, count, 0))).Code);
+        {
+            Assert.Equal(
+                ErrorCode.CorruptData,
+                Assert.Throws<ProtocolException>(() => Count(new RecordEnumerator(records, count, 0))).Code
+            );
+        }
     }
 
     private static int Count(RecordEnumerator records)

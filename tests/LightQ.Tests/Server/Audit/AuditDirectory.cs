@@ -24,9 +24,16 @@ internal sealed class AuditDirectory : IDisposable
     public string[] Files => [.. AuditFiles.Among(Disk.List(Path)).Select(f => System.IO.Path.Combine(Path, f.Name))];
 
     public static SecurityEvent Change(int number, string detail = "publish on orders.*") =>
-        new(SecurityAction.RightGranted, "admin", new Origin("control", new IPEndPoint(IPAddress.Loopback, 40000)), $"user-{number}", detail);
+        new(
+            SecurityAction.RightGranted,
+            "admin",
+            new Origin("control", new IPEndPoint(IPAddress.Loopback, 40000)),
+            $"user-{number}",
+            detail
+        );
 
-    public AuditLog Open(TimeProvider? clock = null) => new(Disk, Path, Options, Time, clock ?? TimeProvider.System, NullLogger.Instance);
+    public AuditLog Open(TimeProvider? clock = null) =>
+        new(Disk, Path, Options, Time, clock ?? TimeProvider.System, NullLogger.Instance);
 
     /// <summary>A run of the broker that tells so many changes.</summary>
     public async Task WriteAsync(int count, string detail = "publish on orders.*")
@@ -36,7 +43,8 @@ internal sealed class AuditDirectory : IDisposable
             await log.WriteAsync(Change(i, detail));
     }
 
-    public AuditReport Verify(AuditHead? expected = null, Action<AuditLine>? read = null) => AuditVerifier.Verify(Path, expected, read);
+    public AuditReport Verify(AuditHead? expected = null, Action<AuditLine>? read = null) =>
+        AuditVerifier.Verify(Path, expected, read);
 
     public IReadOnlyList<AuditLine> Lines()
     {

@@ -18,8 +18,18 @@ public sealed class AuditLogTests
         Assert.Contains("sync", done.Skip(done.LastIndexOf("write") < 0 ? 0 : done.IndexOf("write")));
         AuditLine line = audit.Lines()[^1];
         Assert.Equal(
-            (2L, "right-granted", "admin", "control", "127.0.0.1:40000", "user-1", "publish on orders.*", audit.Time.GetUtcNow()),
-            (line.Sequence, line.Event, line.Actor, line.Plane, line.Peer, line.Subject, line.Detail, line.Time));
+            (
+                2L,
+                "right-granted",
+                "admin",
+                "control",
+                "127.0.0.1:40000",
+                "user-1",
+                "publish on orders.*",
+                audit.Time.GetUtcNow()
+            ),
+            (line.Sequence, line.Event, line.Actor, line.Plane, line.Peer, line.Subject, line.Detail, line.Time)
+        );
     }
 
     /// <summary>The log is cut at every byte of its last line, as a crash in the middle of it would.</summary>
@@ -28,8 +38,10 @@ public sealed class AuditLogTests
     {
         using var audit = new AuditDirectory();
         await audit.WriteAsync(2);
-        string path = audit.Files[0], headPath = Path.Combine(audit.Path, AuditHead.FileName);
-        byte[] before = await File.ReadAllBytesAsync(path, TestContext.Current.CancellationToken), head = await File.ReadAllBytesAsync(headPath, TestContext.Current.CancellationToken);
+        string path = audit.Files[0],
+            headPath = Path.Combine(audit.Path, AuditHead.FileName);
+        byte[] before = await File.ReadAllBytesAsync(path, TestContext.Current.CancellationToken),
+            head = await File.ReadAllBytesAsync(headPath, TestContext.Current.CancellationToken);
         await audit.WriteAsync(1);
         byte[] after = await File.ReadAllBytesAsync(path, TestContext.Current.CancellationToken);
         for (int length = before.Length; length < after.Length; length++)
@@ -53,7 +65,11 @@ public sealed class AuditLogTests
         using var audit = new AuditDirectory();
         await audit.WriteAsync(5);
         string[] lines = await File.ReadAllLinesAsync(audit.Files[0], TestContext.Current.CancellationToken);
-        await File.WriteAllTextAsync(audit.Files[0], string.Join('\n', lines[..^2]) + '\n', TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            audit.Files[0],
+            string.Join('\n', lines[..^2]) + '\n',
+            TestContext.Current.CancellationToken
+        );
         await audit.WriteAsync(1);
         AuditFinding finding = audit.Verify().Finding!;
         Assert.Equal((AuditFault.Missing, "lines 5 to 6 are gone"), (finding.Fault, finding.Detail));
@@ -65,11 +81,19 @@ public sealed class AuditLogTests
         using var audit = new AuditDirectory();
         await audit.WriteAsync(5);
         string text = await File.ReadAllTextAsync(audit.Files[0], TestContext.Current.CancellationToken);
-        await File.WriteAllTextAsync(audit.Files[0], text.Replace("user-4", "user-x", StringComparison.Ordinal), TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            audit.Files[0],
+            text.Replace("user-4", "user-x", StringComparison.Ordinal),
+            TestContext.Current.CancellationToken
+        );
         await audit.WriteAsync(1);
         Assert.Equal(AuditFault.Altered, audit.Verify().Finding!.Fault);
         Assert.Equal(2, audit.Files.Length);
-        Assert.Contains("chain-broken", await File.ReadAllTextAsync(audit.Files[1], TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "chain-broken",
+            await File.ReadAllTextAsync(audit.Files[1], TestContext.Current.CancellationToken),
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -79,7 +103,16 @@ public sealed class AuditLogTests
         await using (AuditLog log = audit.Open(audit.Time))
         {
             for (int i = 0; i < 50_000; i++)
-                log.Write(new SecurityEvent(SecurityAction.LoginRefused, "alice", new Origin("data", new IPEndPoint(new IPAddress([10, 0, 0, (byte)(i % 3)]), 1000 + (i % 5000))), Detail: "password"));
+            {
+                log.Write(
+                    new SecurityEvent(
+                        SecurityAction.LoginRefused,
+                        "alice",
+                        new Origin("data", new IPEndPoint(new IPAddress([10, 0, 0, (byte)(i % 3)]), 1000 + (i % 5000))),
+                        Detail: "password"
+                    )
+                );
+            }
         }
         IReadOnlyList<AuditLine> lines = audit.Lines();
         Assert.Equal(100, lines.Count(l => l.Event == "login-refused"));
@@ -95,19 +128,35 @@ public sealed class AuditLogTests
         bool isFull = true;
         audit.Disk.Before = (operation, path) =>
         {
-            if (Volatile.Read(ref isFull) && operation is "write" or "sync" && path.EndsWith(".jsonl", StringComparison.Ordinal) && isFull)
+            if (
+                Volatile.Read(ref isFull)
+                && operation is "write" or "sync"
+                && path.EndsWith(".jsonl", StringComparison.Ordinal)
+                && isFull
+            )
+            {
                 throw new IOException("No space left on device");
+            }
         };
         await using (AuditLog log = audit.Open())
         {
             for (int i = 0; i < 10; i++)
-                await log.WriteAsync(AuditDirectory.Change(i)).WaitAsync(TimeSpan.FromSeconds(4), TestContext.Current.CancellationToken);
+            {
+                await log.WriteAsync(AuditDirectory.Change(i))
+                    .WaitAsync(TimeSpan.FromSeconds(4), TestContext.Current.CancellationToken);
+            }
+
             Volatile.Write(ref isFull, false);
         }
-        Assert.Equal(Enumerable.Range(0, 10).Select(i => $"user-{i}"), audit.Lines().Where(l => l.Event == "right-granted").Select(l => l.Subject));
+        Assert.Equal(
+            Enumerable.Range(0, 10).Select(i => $"user-{i}"),
+            audit.Lines().Where(l => l.Event == "right-granted").Select(l => l.Subject)
+        );
     }
 
-    /// <summary>After a sync that failed, the system may have dropped what it was to write: it is written again.</summary>
+    /// <summary>
+    /// After a sync that failed, the system may have dropped what it was to write: it is written again.
+    /// </summary>
     [Fact]
     public async Task What_could_not_be_synced_is_written_again()
     {
@@ -136,8 +185,16 @@ public sealed class AuditLogTests
         using var audit = new AuditDirectory();
         string hostile = "\"},{\n\r\0\u202Eevil\uD800" + new string('y', 100_000);
         await using (AuditLog log = audit.Open())
-            await log.WriteAsync(new SecurityEvent(SecurityAction.UserCreated, hostile, Origin.Broker, hostile, hostile));
+        {
+            await log.WriteAsync(
+                new SecurityEvent(SecurityAction.UserCreated, hostile, Origin.Broker, hostile, hostile)
+            );
+        }
+
         Assert.Equal(2, audit.Lines().Count);
-        Assert.All(await File.ReadAllBytesAsync(audit.Files[0], TestContext.Current.CancellationToken), b => Assert.True(b is (byte)'\n' or >= 32 and < 127));
+        Assert.All(
+            await File.ReadAllBytesAsync(audit.Files[0], TestContext.Current.CancellationToken),
+            b => Assert.True(b is (byte)'\n' or >= 32 and < 127)
+        );
     }
 }

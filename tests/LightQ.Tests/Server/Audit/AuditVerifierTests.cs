@@ -18,7 +18,10 @@ public sealed class AuditVerifierTests
         Assert.True(audit.Files.Length > 2);
         AuditReport report = audit.Verify();
         Assert.Null(report.Finding);
-        Assert.Equal((201, 1L, 201L, 0L), ((int)report.Lines, report.First, report.Head!.Value.Sequence, report.TornBytes));
+        Assert.Equal(
+            (201, 1L, 201L, 0L),
+            ((int)report.Lines, report.First, report.Head!.Value.Sequence, report.TornBytes)
+        );
     }
 
     [Fact]
@@ -39,10 +42,39 @@ public sealed class AuditVerifierTests
                 AuditFinding removed = Find(audit, path, [.. lines.Where((_, n) => n != i)]);
                 Assert.Equal(AuditFault.Missing, removed.Fault);
                 if (i + 1 < lines.Length)
-                    Expect(audit, path, Exchanged(lines, i, i + 1), AuditFault.Reordered, name, i + 1, orMissing: path == files[0] && i == 0);
+                {
+                    Expect(
+                        audit,
+                        path,
+                        Exchanged(lines, i, i + 1),
+                        AuditFault.Reordered,
+                        name,
+                        i + 1,
+                        orMissing: path == files[0] && i == 0
+                    );
+                }
+
                 if (i + 5 < lines.Length)
-                    Expect(audit, path, Exchanged(lines, i, i + 5), AuditFault.Reordered, name, i + 1, orMissing: i == 0 && path == files[0]);
-                Expect(audit, path, [.. lines[..(i + 1)], lines[i], .. lines[(i + 1)..]], AuditFault.Reordered, name, i + 2);
+                {
+                    Expect(
+                        audit,
+                        path,
+                        Exchanged(lines, i, i + 5),
+                        AuditFault.Reordered,
+                        name,
+                        i + 1,
+                        orMissing: i == 0 && path == files[0]
+                    );
+                }
+
+                Expect(
+                    audit,
+                    path,
+                    [.. lines[..(i + 1)], lines[i], .. lines[(i + 1)..]],
+                    AuditFault.Reordered,
+                    name,
+                    i + 2
+                );
             }
             File.WriteAllText(path, string.Join('\n', lines) + '\n');
         }
@@ -97,14 +129,21 @@ public sealed class AuditVerifierTests
     [Fact]
     public async Task Files_that_the_broker_itself_has_removed_are_not_missed_and_others_are()
     {
-        using var audit = new AuditDirectory { Options = new AuditOptions { FileBytes = 64 * 1024, MaxFiles = 3 } };
+        using var audit = new AuditDirectory
+        {
+            Options = new AuditOptions { FileBytes = 64 * 1024, MaxFiles = 3 },
+        };
         await audit.WriteAsync(400, Long);
         Assert.Equal(3, audit.Files.Length);
         AuditReport report = audit.Verify();
         Assert.Null(report.Finding);
         Assert.True(report.First > 100);
         File.Delete(audit.Files[0]);
-        Assert.Contains("does not say that the broker has removed them", audit.Verify().Finding!.Detail, StringComparison.Ordinal);
+        Assert.Contains(
+            "does not say that the broker has removed them",
+            audit.Verify().Finding!.Detail,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -114,7 +153,15 @@ public sealed class AuditVerifierTests
         Assert.Throws<FileNotFoundException>(() => audit.Verify());
     }
 
-    private static void Expect(AuditDirectory audit, string path, string[] lines, AuditFault fault, string file, int line, bool orMissing = false)
+    private static void Expect(
+        AuditDirectory audit,
+        string path,
+        string[] lines,
+        AuditFault fault,
+        string file,
+        int line,
+        bool orMissing = false
+    )
     {
         AuditFinding finding = Find(audit, path, lines);
         Assert.True(finding.Fault == fault || (orMissing && finding.Fault == AuditFault.Missing), finding.ToString());

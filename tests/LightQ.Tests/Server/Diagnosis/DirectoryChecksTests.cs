@@ -26,21 +26,25 @@ public sealed class DirectoryChecksTests : IDisposable
     {
         Assert.Equal(
             [CheckResult.Ok, CheckResult.Warning, CheckResult.Failed],
-            new[] { 100L << 30, 1L << 30, 1L << 20 }.Select(free => DirectoryChecks.Space(free, 200L << 30).Result));
+            new[] { 100L << 30, 1L << 30, 1L << 20 }.Select(free => DirectoryChecks.Space(free, 200L << 30).Result)
+        );
         Assert.Equal(
             [CheckResult.Ok, CheckResult.Warning, CheckResult.Failed],
-            new[] { 1_000_000L, 50_000, 10 }.Select(free => DirectoryChecks.Inodes(free, 2_000_000).Result));
+            new[] { 1_000_000L, 50_000, 10 }.Select(free => DirectoryChecks.Inodes(free, 2_000_000).Result)
+        );
     }
 
     [Fact]
     public void A_disk_that_is_faster_than_disks_are_lies_and_one_that_is_slow_is_named()
     {
-        static SyncTimes Times(double median, double p99) => new(200, TimeSpan.FromMilliseconds(median), TimeSpan.FromMilliseconds(p99));
+        static SyncTimes Times(double median, double p99) =>
+            new(200, TimeSpan.FromMilliseconds(median), TimeSpan.FromMilliseconds(p99));
         Assert.Equal(CheckResult.Ok, DirectoryChecks.JudgeSync(Times(0.1, 2), inMemory: false).Result);
         Finding lies = DirectoryChecks.JudgeSync(Times(0.005, 0.01), inMemory: false);
         Assert.Equal(CheckResult.Warning, lies.Result);
         Assert.Contains("faster than a disk can be", lies.Found, StringComparison.Ordinal);
-        Assert.Equal(CheckResult.Ok, DirectoryChecks.JudgeSync(Times(0.005, 0.01), inMemory: true).Result); // That it is no disk is said elsewhere.
+        // That it is no disk is said elsewhere.
+        Assert.Equal(CheckResult.Ok, DirectoryChecks.JudgeSync(Times(0.005, 0.01), inMemory: true).Result);
         Assert.Equal(CheckResult.Warning, DirectoryChecks.JudgeSync(Times(5, 80), inMemory: false).Result);
     }
 
@@ -56,7 +60,11 @@ public sealed class DirectoryChecksTests : IDisposable
     [Fact]
     public void A_directory_that_is_used_half_restored_or_a_file_is_told()
     {
-        Assert.Contains("will be made", Check("data directory", Path.Combine(_root, "new", "one")).Found, StringComparison.Ordinal);
+        Assert.Contains(
+            "will be made",
+            Check("data directory", Path.Combine(_root, "new", "one")).Found,
+            StringComparison.Ordinal
+        );
         string data = Path.Combine(_root, "data");
         using (DataDirectoryLock.Acquire(data))
         {
@@ -85,7 +93,10 @@ public sealed class DirectoryChecksTests : IDisposable
         Assert.DoesNotContain(new DirectoryChecks(_root).Run(), f => f.Check == "permissions");
         File.SetUnixFileMode(password, (UnixFileMode)0b110_100_000);
         Finding open = Check("admin password", _root);
-        Assert.Equal((CheckResult.Failed, $"chmod 600 '{password}', and delete it to have a new one made at the next start."), (open.Result, open.Fix));
+        Assert.Equal(
+            (CheckResult.Failed, $"chmod 600 '{password}', and delete it to have a new one made at the next start."),
+            (open.Result, open.Fix)
+        );
         Assert.DoesNotContain("secret words", open.Found, StringComparison.Ordinal);
         File.SetUnixFileMode(_root, (UnixFileMode)0b111_111_000);
         Assert.Equal(CheckResult.Warning, Check("permissions", _root).Result);
@@ -106,5 +117,6 @@ public sealed class DirectoryChecksTests : IDisposable
 
     public void Dispose() => Directory.Delete(_root, recursive: true);
 
-    private static Finding Check(string check, string directory) => new DirectoryChecks(directory).Run().Single(f => f.Check == check);
+    private static Finding Check(string check, string directory) =>
+        new DirectoryChecks(directory).Run().Single(f => f.Check == check);
 }

@@ -15,9 +15,25 @@ public sealed class ServerDiagnosisTests : IDisposable
     {
         TlsOptions tls = TlsCertificate.MakeSelfSigned(_directory);
         string[] before = Directory.GetFileSystemEntries(_directory);
-        IReadOnlyList<Finding> findings = ServerDiagnosis.Examine(LightQServerOptions.InProcess with { DataDirectory = _directory, Tls = tls });
+        IReadOnlyList<Finding> findings = ServerDiagnosis.Examine(
+            LightQServerOptions.InProcess with
+            {
+                DataDirectory = _directory,
+                Tls = tls,
+            }
+        );
         Assert.Equal(before, Directory.GetFileSystemEntries(_directory));
-        string[] names = ["data directory", "file system", "free space", "sync", "exposure", "data port", "control port", "web port"];
+        string[] names =
+        [
+            "data directory",
+            "file system",
+            "free space",
+            "sync",
+            "exposure",
+            "data port",
+            "control port",
+            "web port",
+        ];
         Assert.Equal(names, findings.Select(f => f.Check).Where(names.Contains));
         Assert.Equal(CheckResult.Ok, Assert.Single(findings, f => f.Check == "certificate").Result);
     }
@@ -28,10 +44,16 @@ public sealed class ServerDiagnosisTests : IDisposable
         TlsOptions made = TlsCertificate.MakeSelfSigned(_directory);
         string serial = TlsCertificate.Load(made).TargetCertificate.SerialNumber;
         Assert.True(TlsCertificate.Load(made).TargetCertificate.HasPrivateKey);
-        Assert.Equal(serial, TlsCertificate.Load(TlsCertificate.MakeSelfSigned(_directory)).TargetCertificate.SerialNumber);
+        Assert.Equal(
+            serial,
+            TlsCertificate.Load(TlsCertificate.MakeSelfSigned(_directory)).TargetCertificate.SerialNumber
+        );
         Assert.Throws<InvalidOperationException>(() => TlsCertificate.Load(new TlsOptions()));
         File.Delete(made.KeyFile!);
-        Assert.Equal(ServerStartFailure.Configuration, Assert.Throws<ServerStartException>(() => TlsCertificate.Load(made)).Failure);
+        Assert.Equal(
+            ServerStartFailure.Configuration,
+            Assert.Throws<ServerStartException>(() => TlsCertificate.Load(made)).Failure
+        );
     }
 
     public void Dispose() => Directory.Delete(_directory, recursive: true);

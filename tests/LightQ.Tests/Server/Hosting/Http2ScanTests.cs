@@ -9,21 +9,23 @@ public sealed class Http2ScanTests
     private static readonly byte[] Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"u8.ToArray();
 
     /// <summary>A frame of HTTP/2 with so many bytes behind its header.</summary>
-    internal static byte[] Frame(byte type, byte flags, int length) => [0, (byte)(length >> 8), (byte)length, type, flags, 0, 0, 0, 1, .. new byte[length]];
+    internal static byte[] Frame(byte type, byte flags, int length) =>
+        [0, (byte)(length >> 8), (byte)length, type, flags, 0, 0, 0, 1, .. new byte[length]];
 
-    public static TheoryData<string, byte[], int> Frames => new()
-    {
-        { "headers", Frame(1, 5, 40), CallPace.Call },
-        { "reset", Frame(3, 0, 4), CallPace.Call },
-        { "data", Frame(0, 0, 300), CallPace.Call / 100 },
-        { "the empty end of data", Frame(0, 1, 0), CallPace.Call / 100 },
-        { "empty data", Frame(0, 0, 0), CallPace.Call / 10 },
-        { "settings", Frame(4, 0, 6), CallPace.Call / 10 },
-        { "ping", Frame(6, 0, 8), CallPace.Call / 10 },
-        { "window update", Frame(8, 0, 4), CallPace.Call / 100 },
-        { "of no known type", Frame(200, 0, 4), CallPace.Call / 10 },
-        { "headers in two frames", [.. Frame(1, 1, 40), .. Frame(9, 4, 20)], CallPace.Call + (CallPace.Call / 10) },
-    };
+    public static TheoryData<string, byte[], int> Frames =>
+        new()
+        {
+            { "headers", Frame(1, 5, 40), CallPace.Call },
+            { "reset", Frame(3, 0, 4), CallPace.Call },
+            { "data", Frame(0, 0, 300), CallPace.Call / 100 },
+            { "the empty end of data", Frame(0, 1, 0), CallPace.Call / 100 },
+            { "empty data", Frame(0, 0, 0), CallPace.Call / 10 },
+            { "settings", Frame(4, 0, 6), CallPace.Call / 10 },
+            { "ping", Frame(6, 0, 8), CallPace.Call / 10 },
+            { "window update", Frame(8, 0, 4), CallPace.Call / 100 },
+            { "of no known type", Frame(200, 0, 4), CallPace.Call / 10 },
+            { "headers in two frames", [.. Frame(1, 1, 40), .. Frame(9, 4, 20)], CallPace.Call + (CallPace.Call / 10) },
+        };
 
     [Theory]
     [MemberData(nameof(Frames))]
@@ -44,7 +46,8 @@ public sealed class Http2ScanTests
     public void It_takes_no_more_than_the_call_with_which_the_price_is_reached()
     {
         var scan = new Http2Scan();
-        byte[] call = [.. Frame(1, 4, 40), .. Frame(0, 1, 100)], bytes = [.. Preface, .. call, .. call, .. call];
+        byte[] call = [.. Frame(1, 4, 40), .. Frame(0, 1, 100)],
+            bytes = [.. Preface, .. call, .. call, .. call];
         int at = 0;
         long cost = 0;
         at += scan.Take(bytes, ref cost, CallPace.Call);

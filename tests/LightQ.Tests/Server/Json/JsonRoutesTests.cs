@@ -11,9 +11,13 @@ public sealed class JsonRoutesTests
     public void Every_rpc_has_one_route_or_is_said_to_have_none()
     {
         string[] methods =
-            [.. RpcRules.All.Keys.Select(k => k[(k.LastIndexOf('/') + 1)..]).Order(StringComparer.Ordinal)];
-        Assert.Equal(methods, JsonRoutes.All.Select(r => r.Method.Name).Concat(JsonRoutes.LeftOut)
-            .Order(StringComparer.Ordinal));
+        [
+            .. RpcRules.All.Keys.Select(k => k[(k.LastIndexOf('/') + 1)..]).Order(StringComparer.Ordinal),
+        ];
+        Assert.Equal(
+            methods,
+            JsonRoutes.All.Select(r => r.Method.Name).Concat(JsonRoutes.LeftOut).Order(StringComparer.Ordinal)
+        );
         Assert.Equal(JsonRoutes.All.Count, JsonRoutes.All.Select(r => (r.Verb, r.Pattern)).Distinct().Count());
     }
 
@@ -25,8 +29,12 @@ public sealed class JsonRoutesTests
             Assert.All(route.PathFields, f => Assert.Equal(FieldType.String, f.FieldType));
             Assert.False(route.Method.IsClientStreaming);
             if (!route.HasBody)
-                Assert.All(route.Method.InputType.Fields.InDeclarationOrder(), f =>
-                    Assert.True(JsonRequest.IsParameter(f), f.FullName));
+            {
+                Assert.All(
+                    route.Method.InputType.Fields.InDeclarationOrder(),
+                    f => Assert.True(JsonRequest.IsParameter(f), f.FullName)
+                );
+            }
         }
     }
 }

@@ -53,7 +53,8 @@ public sealed class FairQueueTests
     {
         var random = new Random(7);
         var queue = new FairQueue<int, (int Source, int Number)>();
-        var model = new List<List<(int Source, int Number)>>(); // Sources in the order of their turns, each with what it waits for.
+        // Sources in the order of their turns, each with what it waits for.
+        var model = new List<List<(int Source, int Number)>>();
         for (int i = 0; i < 20_000; i++)
         {
             if (random.Next(2) == 0)

@@ -29,7 +29,11 @@ public sealed class PasswordQueueTests
     public async Task A_right_password_is_hashed_once_however_many_show_it_at_once()
     {
         var queue = new PasswordQueue(() => 1000, new LimitRefusals());
-        bool[] right = await Task.WhenAll(Enumerable.Range(0, 200).Select(_ => queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel).AsTask()));
+        bool[] right = await Task.WhenAll(
+            Enumerable
+                .Range(0, 200)
+                .Select(_ => queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel).AsTask())
+        );
         Assert.All(right, Assert.True);
         Assert.InRange(queue.Hashed, 1, PasswordQueue.AtOnce);
         Assert.True(await queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel));
@@ -42,7 +46,9 @@ public sealed class PasswordQueueTests
         var queue = new PasswordQueue(() => 10, new LimitRefusals());
         Assert.True(await queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel));
         Assert.False(await queue.VerifyAsync(Origin.Broker, Account, Hash, "wrong-password", Cancel));
-        Assert.False(await queue.VerifyAsync(Origin.Broker, Account, Cheap("another-password"), "right-password", Cancel));
+        Assert.False(
+            await queue.VerifyAsync(Origin.Broker, Account, Cheap("another-password"), "right-password", Cancel)
+        );
         Assert.False(await queue.VerifyAsync(Origin.Broker, Account, null, "right-password", Cancel));
         Assert.True(await queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", Cancel));
     }
@@ -60,9 +66,17 @@ public sealed class PasswordQueueTests
     public async Task More_than_may_wait_are_refused_with_the_limits_name()
     {
         var queue = new PasswordQueue(() => 3, new LimitRefusals());
-        Task<bool>[] tries = [.. Enumerable.Range(0, 40).Select(i => queue.VerifyAsync(Origin.Broker, Account, Hash, $"wrong-{i}", Cancel).AsTask())];
+        Task<bool>[] tries =
+        [
+            .. Enumerable
+                .Range(0, 40)
+                .Select(i => queue.VerifyAsync(Origin.Broker, Account, Hash, $"wrong-{i}", Cancel).AsTask()),
+        ];
         await Task.WhenAny(Task.WhenAll(tries));
-        BrokerException[] refused = [.. tries.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException))];
+        BrokerException[] refused =
+        [
+            .. tries.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException)),
+        ];
         Assert.NotEmpty(refused);
         Assert.All(refused, e => Assert.Equal(ErrorCode.ResourceExhausted, e.Code));
         Assert.All(refused, e => Assert.Contains("MaxWaitingLogins", e.Message, StringComparison.Ordinal));
@@ -73,7 +87,12 @@ public sealed class PasswordQueueTests
     public async Task Who_gives_up_waiting_is_not_hashed()
     {
         var queue = new PasswordQueue(() => 100, new LimitRefusals());
-        Task<bool>[] busy = [.. Enumerable.Range(0, PasswordQueue.AtOnce).Select(i => queue.VerifyAsync(Origin.Broker, Account, Hash, $"wrong-{i}", Cancel).AsTask())];
+        Task<bool>[] busy =
+        [
+            .. Enumerable
+                .Range(0, PasswordQueue.AtOnce)
+                .Select(i => queue.VerifyAsync(Origin.Broker, Account, Hash, $"wrong-{i}", Cancel).AsTask()),
+        ];
         using var gone = new CancellationTokenSource();
         Task<bool> waiting = queue.VerifyAsync(Origin.Broker, Account, Hash, "right-password", gone.Token).AsTask();
         await gone.CancelAsync();
@@ -88,7 +107,12 @@ public sealed class PasswordQueueTests
     {
         var queue = new PasswordQueue(() => 100, new LimitRefusals());
         using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
-        Task<bool>[] guesses = [.. Enumerable.Range(0, 20).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", enough.Token).AsTask())];
+        Task<bool>[] guesses =
+        [
+            .. Enumerable
+                .Range(0, 20)
+                .Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", enough.Token).AsTask()),
+        ];
         Assert.True(await queue.VerifyAsync(From(2, port: 0), Account, Hash, "right-password", Cancel));
         Assert.InRange(guesses.Count(g => g.IsCompleted), 0, 2 * PasswordQueue.AtOnce);
         await enough.CancelAsync();
@@ -102,11 +126,19 @@ public sealed class PasswordQueueTests
         const int Places = 10;
         var queue = new PasswordQueue(() => Places, new LimitRefusals());
         using var enough = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
-        Task<bool>[] guesses = [.. Enumerable.Range(0, 10 * Places).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", enough.Token).AsTask())];
+        Task<bool>[] guesses =
+        [
+            .. Enumerable
+                .Range(0, 10 * Places)
+                .Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", enough.Token).AsTask()),
+        ];
         Assert.True(await queue.VerifyAsync(From(2, port: 0), Account, Hash, "right-password", Cancel));
         await enough.CancelAsync();
         await Task.WhenAny(Task.WhenAll(guesses));
-        BrokerException[] refused = [.. guesses.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException))];
+        BrokerException[] refused =
+        [
+            .. guesses.Where(t => t.IsFaulted).Select(t => Assert.IsType<BrokerException>(t.Exception!.InnerException)),
+        ];
         Assert.All(refused, e => Assert.Equal(ErrorCode.ResourceExhausted, e.Code));
         Assert.InRange(refused.Length, guesses.Length - Places - PasswordQueue.AtOnce - 10, guesses.Length);
     }
@@ -118,19 +150,30 @@ public sealed class PasswordQueueTests
         const int Guesses = 4;
         TimeSpan before = TimeOfOne();
         long began = Stopwatch.GetTimestamp();
-        await Task.WhenAll(Enumerable.Range(0, Guesses).Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", Cancel).AsTask()));
+        await Task.WhenAll(
+            Enumerable
+                .Range(0, Guesses)
+                .Select(i => queue.VerifyAsync(From(1, port: i), Account, Hash, $"wrong-{i}", Cancel).AsTask())
+        );
         TimeSpan took = Stopwatch.GetElapsedTime(began);
         TimeSpan after = TimeOfOne(); // The machine's speed changes, with what else it does.
         TimeSpan one = before < after ? before : after;
-        Assert.True(took > 0.8 * one * (1 + ((Guesses - 2) * (1 + PasswordQueue.Rest))), $"{Guesses} took {took}, one {one}"); // The first two may have begun together.
+        Assert.True(
+            took > 0.8 * one * (1 + ((Guesses - 2) * (1 + PasswordQueue.Rest))),
+            $"{Guesses} took {took}, one {one}"
+        ); // The first two may have begun together.
     }
 
-    private static TimeSpan TimeOfOne() => Enumerable.Range(0, 3).Min(_ =>
-    {
-        long began = Stopwatch.GetTimestamp();
-        PasswordHash.Verify(Hash, "wrong");
-        return Stopwatch.GetElapsedTime(began);
-    });
+    private static TimeSpan TimeOfOne() =>
+        Enumerable
+            .Range(0, 3)
+            .Min(_ =>
+            {
+                long began = Stopwatch.GetTimestamp();
+                PasswordHash.Verify(Hash, "wrong");
+                return Stopwatch.GetElapsedTime(began);
+            });
 
-    private static Origin From(byte host, int port) => new("data", new IPEndPoint(new IPAddress([10, 0, 0, host]), port));
+    private static Origin From(byte host, int port) =>
+        new("data", new IPEndPoint(new IPAddress([10, 0, 0, host]), port));
 }

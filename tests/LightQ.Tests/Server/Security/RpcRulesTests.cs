@@ -11,12 +11,17 @@ public sealed class RpcRulesTests
 {
     private static readonly FileDescriptor[] Files =
     [
-        .. typeof(TopicsReflection).Assembly.GetTypes()
-            .Where(t => t.Namespace == typeof(TopicsReflection).Namespace && t.Name.EndsWith("Reflection", StringComparison.Ordinal))
+        .. typeof(TopicsReflection)
+            .Assembly.GetTypes()
+            .Where(t =>
+                t.Namespace == typeof(TopicsReflection).Namespace
+                && t.Name.EndsWith("Reflection", StringComparison.Ordinal)
+            )
             .Select(t => (FileDescriptor)t.GetProperty("Descriptor")!.GetValue(null)!),
     ];
 
-    private static IEnumerable<MethodDescriptor> Methods => Files.SelectMany(f => f.Services).SelectMany(s => s.Methods);
+    private static IEnumerable<MethodDescriptor> Methods =>
+        Files.SelectMany(f => f.Services).SelectMany(s => s.Methods);
 
     [Fact]
     public void Every_rpc_of_every_proto_has_a_rule_and_no_rule_is_without_one()
@@ -36,9 +41,24 @@ public sealed class RpcRulesTests
     }
 
     [Theory]
-    [InlineData("lightq.control.v1.Auth", "Nonsense", MethodType.Unary, "No rule says who may call /lightq.control.v1.Auth/Nonsense.")]
-    [InlineData("lightq.control.v1.Messages", "Publish", MethodType.DuplexStreaming, "The rule of /lightq.control.v1.Messages/Publish, which is DuplexStreaming, is Topic.")]
-    [InlineData("lightq.control.v1.Messages", "Consume", MethodType.ServerStreaming, "The rule of /lightq.control.v1.Messages/Consume, which is ServerStreaming, is Stream.")]
+    [InlineData(
+        "lightq.control.v1.Auth",
+        "Nonsense",
+        MethodType.Unary,
+        "No rule says who may call /lightq.control.v1.Auth/Nonsense."
+    )]
+    [InlineData(
+        "lightq.control.v1.Messages",
+        "Publish",
+        MethodType.DuplexStreaming,
+        "The rule of /lightq.control.v1.Messages/Publish, which is DuplexStreaming, is Topic."
+    )]
+    [InlineData(
+        "lightq.control.v1.Messages",
+        "Consume",
+        MethodType.ServerStreaming,
+        "The rule of /lightq.control.v1.Messages/Consume, which is ServerStreaming, is Stream."
+    )]
     public void A_method_that_no_rule_fits_does_not_start(string service, string name, MethodType type, string expected)
     {
         Marshaller<string> text = Marshallers.StringMarshaller;
@@ -53,9 +73,14 @@ public sealed class RpcRulesTests
         foreach (MethodDescriptor method in Methods)
         {
             RpcRule rule = RpcRules.Find(FullName(method))!;
-            FieldDescriptor? field = method.InputType.FindFieldByName("topic") ?? (method.Service.Name == "Topics" ? method.InputType.FindFieldByName("name") : null);
+            FieldDescriptor? field =
+                method.InputType.FindFieldByName("topic")
+                ?? (method.Service.Name == "Topics" ? method.InputType.FindFieldByName("name") : null);
             bool isOnTopic = rule.Access is RpcAccess.Topic or RpcAccess.Sight or RpcAccess.FilteredSight;
-            Assert.True(isOnTopic == field is not null || rule.Access == RpcAccess.Stream, $"{method.FullName} is {rule.Access}");
+            Assert.True(
+                isOnTopic == field is not null || rule.Access == RpcAccess.Stream,
+                $"{method.FullName} is {rule.Access}"
+            );
             if (!isOnTopic)
                 continue;
             IMessage request = method.InputType.Parser.ParseFrom(ByteString.Empty);
@@ -67,7 +92,10 @@ public sealed class RpcRulesTests
     /// <summary>Only these say nothing of anybody; whoever adds one has to say so here.</summary>
     [Fact]
     public void Nothing_but_login_is_open() =>
-        Assert.Equal(["/lightq.control.v1.Auth/Login"], RpcRules.All.Where(r => r.Value.Access == RpcAccess.Open).Select(r => r.Key));
+        Assert.Equal(
+            ["/lightq.control.v1.Auth/Login"],
+            RpcRules.All.Where(r => r.Value.Access == RpcAccess.Open).Select(r => r.Key)
+        );
 
     private static string FullName(MethodDescriptor method) => $"/{method.Service.FullName}/{method.Name}";
 }

@@ -30,11 +30,15 @@ public sealed class CertificateWatchTests : IDisposable
         _time.Advance(TimeSpan.FromDays(4));
         string[] warnings = _log.Of(LogLevel.Warning);
         Assert.InRange(warnings.Length, 3, 4);
-        Assert.All(warnings, w => Assert.Contains("put a new one into its files, which needs no restart", w, StringComparison.Ordinal));
+        Assert.All(
+            warnings,
+            w => Assert.Contains("put a new one into its files, which needs no restart", w, StringComparison.Ordinal)
+        );
         _time.Advance(TimeSpan.FromDays(26.9));
         Assert.Empty(_log.Of(LogLevel.Error));
         _time.Advance(TimeSpan.FromDays(0.2));
-        Assert.Contains("has ended on", Assert.Single(_log.Of(LogLevel.Error)), StringComparison.Ordinal); // Not up to a day later.
+        // Not up to a day later.
+        Assert.Contains("has ended on", Assert.Single(_log.Of(LogLevel.Error)), StringComparison.Ordinal);
         _time.Advance(TimeSpan.FromDays(2));
         Assert.Equal(3, _log.Of(LogLevel.Error).Length);
     }
@@ -53,7 +57,8 @@ public sealed class CertificateWatchTests : IDisposable
     [Fact]
     public async Task A_new_file_is_seen_though_nobody_connects_and_ends_the_warnings()
     {
-        using TestCertificate old = Issue(days: 10), renewed = Issue(days: 1000);
+        using TestCertificate old = Issue(days: 10),
+            renewed = Issue(days: 1000);
         await using CertificateWatch watch = Watch(Open(old));
         _time.Advance(TimeSpan.FromDays(9));
         int told = _log.Of(LogLevel.Warning).Length;
@@ -67,7 +72,8 @@ public sealed class CertificateWatchTests : IDisposable
     [Fact]
     public async Task A_new_certificate_that_ends_soon_is_told_as_soon_as_it_is_in_force()
     {
-        using TestCertificate old = Issue(days: 1000), worse = _authority.IssueServer(firstDay: -80, lastDay: 1, now: _time.GetUtcNow());
+        using TestCertificate old = Issue(days: 1000),
+            worse = _authority.IssueServer(firstDay: -80, lastDay: 1, now: _time.GetUtcNow());
         ServerTls tls = Open(old);
         await using CertificateWatch watch = Watch(tls);
         _time.Advance(TimeSpan.FromSeconds(5));
@@ -88,18 +94,32 @@ public sealed class CertificateWatchTests : IDisposable
         _time.Advance(TimeSpan.FromSeconds(5));
         File.WriteAllText(Path.Combine(_directory, "broker.crt"), "");
         _time.Advance(TimeSpan.FromDays(3));
-        Assert.Contains("'" + Path.Combine(_directory, "broker.crt") + "' is empty.", Assert.Single(_log.Of(LogLevel.Error)), StringComparison.Ordinal);
+        Assert.Contains(
+            "'" + Path.Combine(_directory, "broker.crt") + "' is empty.",
+            Assert.Single(_log.Of(LogLevel.Error)),
+            StringComparison.Ordinal
+        );
         Assert.Equal(certificate.Certificate.Thumbprint, tls.Certificate.Thumbprint);
     }
 
     [Fact]
     public async Task Who_made_its_own_certificate_makes_another_at_a_restart()
     {
-        TlsOptions made = SelfSignedCertificate.EnsureIn(_directory, new TlsOptions { SelfSigned = true }, IPAddress.Loopback, _time.GetUtcNow(), _log);
+        TlsOptions made = SelfSignedCertificate.EnsureIn(
+            _directory,
+            new TlsOptions { SelfSigned = true },
+            IPAddress.Loopback,
+            _time.GetUtcNow(),
+            _log
+        );
         int told = _log.Of(LogLevel.Warning).Length;
         await using CertificateWatch watch = Watch(new ServerTls(made, _time, _log));
         _time.Advance(TimeSpan.FromDays(397 - 29.5));
-        Assert.Contains("a restart makes another", Assert.Single(_log.Of(LogLevel.Warning)[told..]), StringComparison.Ordinal);
+        Assert.Contains(
+            "a restart makes another",
+            Assert.Single(_log.Of(LogLevel.Warning)[told..]),
+            StringComparison.Ordinal
+        );
     }
 
     /// <summary>By the clock of these tests, which is not the machine's.</summary>
@@ -115,7 +135,8 @@ public sealed class CertificateWatchTests : IDisposable
     {
         (string file, string key) = certificate.Write(_directory, "broker");
         foreach (string written in new[] { file, key })
-            File.SetLastWriteTimeUtc(written, DateTime.UtcNow.AddMinutes(1)); // Some file systems know no time as short as a test.
+            // Some file systems know no time as short as a test.
+            File.SetLastWriteTimeUtc(written, DateTime.UtcNow.AddMinutes(1));
     }
 
     private CertificateWatch Watch(ServerTls tls) => new(tls, _time, _log);

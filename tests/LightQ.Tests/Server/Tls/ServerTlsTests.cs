@@ -26,7 +26,8 @@ public sealed class ServerTlsTests : IDisposable
     [Fact]
     public void A_changed_file_is_in_force_at_the_next_handshake_once_a_second_has_passed()
     {
-        using TestCertificate first = Issue(), second = Issue();
+        using TestCertificate first = Issue(),
+            second = Issue();
         ServerTls tls = Open(first);
         Assert.Equal(first.Certificate.Thumbprint, Shown(tls));
         Replace(second, 1);
@@ -39,7 +40,8 @@ public sealed class ServerTlsTests : IDisposable
     [Fact]
     public void A_new_file_that_cannot_be_used_is_told_once_and_the_old_certificate_stays()
     {
-        using TestCertificate first = Issue(), second = Issue();
+        using TestCertificate first = Issue(),
+            second = Issue();
         ServerTls tls = Open(first);
         File.WriteAllText(PathOf("broker.crt"), second.Pem); // Its key is not there yet.
         File.SetLastWriteTimeUtc(PathOf("broker.crt"), DateTime.UtcNow.AddMinutes(1));
@@ -54,13 +56,18 @@ public sealed class ServerTlsTests : IDisposable
         Replace(second, 2);
         _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(second.Certificate.Thumbprint, Shown(tls));
-        Assert.StartsWith("The certificate files can be used again: ", Assert.Single(_log.Lines, l => l.Level == LogLevel.Warning).Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "The certificate files can be used again: ",
+            Assert.Single(_log.Lines, l => l.Level == LogLevel.Warning).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
     public void A_reload_that_is_asked_for_reads_the_files_at_once_and_says_whether_they_can_be_used()
     {
-        using TestCertificate first = Issue(), second = Issue();
+        using TestCertificate first = Issue(),
+            second = Issue();
         ServerTls tls = Open(first);
         second.Write(_directory, "broker");
         Assert.Null(tls.Reload());
@@ -89,7 +96,13 @@ public sealed class ServerTlsTests : IDisposable
 
         string Make()
         {
-            TlsOptions made = SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Any, _time.GetUtcNow(), _log);
+            TlsOptions made = SelfSignedCertificate.EnsureIn(
+                _directory,
+                options,
+                IPAddress.Any,
+                _time.GetUtcNow(),
+                _log
+            );
             CertificateFiles.Load(made, _time.GetUtcNow());
             return File.ReadAllText(file);
         }
@@ -99,12 +112,24 @@ public sealed class ServerTlsTests : IDisposable
     public void A_certificate_of_its_own_stays_when_the_broker_listens_elsewhere_and_the_log_names_what_it_lacks()
     {
         var options = new TlsOptions { SelfSigned = true };
-        string made = File.ReadAllText(SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Loopback, _time.GetUtcNow(), _log).CertificateFile!);
+        string made = File.ReadAllText(
+            SelfSignedCertificate
+                .EnsureIn(_directory, options, IPAddress.Loopback, _time.GetUtcNow(), _log)
+                .CertificateFile!
+        );
         SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Loopback, _time.GetUtcNow(), _log);
         Assert.Single(_log.Lines);
-        string kept = File.ReadAllText(SelfSignedCertificate.EnsureIn(_directory, options, IPAddress.Parse("192.0.2.7"), _time.GetUtcNow(), _log).CertificateFile!);
+        string kept = File.ReadAllText(
+            SelfSignedCertificate
+                .EnsureIn(_directory, options, IPAddress.Parse("192.0.2.7"), _time.GetUtcNow(), _log)
+                .CertificateFile!
+        );
         Assert.Equal(made, kept);
-        Assert.Contains("tls-self-signed.crt is not for 192.0.2.7:", _log.Lines.Last().Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "tls-self-signed.crt is not for 192.0.2.7:",
+            _log.Lines.Last().Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -114,7 +139,12 @@ public sealed class ServerTlsTests : IDisposable
         Assert.Equal((true, true), NamesOf(IPAddress.Parse("192.0.2.7"), "one"));
         string[] addresses =
         [
-            .. NetworkInterface.GetAllNetworkInterfaces().SelectMany(i => i.GetIPProperties().UnicastAddresses).Select(a => a.Address).Where(a => !a.IsIPv6LinkLocal).Select(a => $"{a}"),
+            .. NetworkInterface
+                .GetAllNetworkInterfaces()
+                .SelectMany(i => i.GetIPProperties().UnicastAddresses)
+                .Select(a => a.Address)
+                .Where(a => !a.IsIPv6LinkLocal)
+                .Select(a => $"{a}"),
         ];
         using X509Certificate2 any = Make(IPAddress.Any, "any");
         Assert.All(addresses, address => Assert.True(any.MatchesHostname(address), address));
@@ -122,17 +152,25 @@ public sealed class ServerTlsTests : IDisposable
         (bool Localhost, bool Address) NamesOf(IPAddress bind, string folder)
         {
             using X509Certificate2 made = Make(bind, folder);
-            return (made.MatchesHostname("localhost") && made.MatchesHostname("127.0.0.1"), made.MatchesHostname("192.0.2.7"));
+            return (
+                made.MatchesHostname("localhost") && made.MatchesHostname("127.0.0.1"),
+                made.MatchesHostname("192.0.2.7")
+            );
         }
 
         X509Certificate2 Make(IPAddress bind, string folder)
         {
             string directory = Directory.CreateDirectory(Path.Combine(_directory, folder)).FullName;
-            return X509CertificateLoader.LoadCertificateFromFile(SelfSignedCertificate.EnsureIn(directory, new TlsOptions { SelfSigned = true }, bind, _time.GetUtcNow(), _log).CertificateFile!);
+            return X509CertificateLoader.LoadCertificateFromFile(
+                SelfSignedCertificate
+                    .EnsureIn(directory, new TlsOptions { SelfSigned = true }, bind, _time.GetUtcNow(), _log)
+                    .CertificateFile!
+            );
         }
     }
 
-    private static string Shown(ServerTls tls) => tls.Begin((_, _, _, _) => false).ServerCertificateContext!.TargetCertificate.Thumbprint;
+    private static string Shown(ServerTls tls) =>
+        tls.Begin((_, _, _, _) => false).ServerCertificateContext!.TargetCertificate.Thumbprint;
 
     private TestCertificate Issue() => _authority.IssueServer(lastDay: FarAway);
 

@@ -38,25 +38,44 @@ internal sealed class BackupFolder : IBackupSink, IDisposable
         return _writer.BeginFileAsync(path, length, cancellationToken);
     }
 
-    public ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken) => _writer.WriteAsync(bytes, cancellationToken);
+    public ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken) =>
+        _writer.WriteAsync(bytes, cancellationToken);
 
-    public Task<bool> TryCopyAsync(JournalSnapshot snapshot) => snapshot.TryCopyAsync($"topics/{TopicId}/0", this, new byte[1000], CancellationToken.None);
+    public Task<bool> TryCopyAsync(JournalSnapshot snapshot) =>
+        snapshot.TryCopyAsync($"topics/{TopicId}/0", this, new byte[1000], CancellationToken.None);
 
     /// <summary>Adds what else a backup has, and the manifest.</summary>
     public async Task<BackupManifest> CompleteAsync(params BackupTopic[] topics)
     {
         foreach (string directory in new[] { "catalog", "groups" })
-            await _writer.WriteFileAsync($"{directory}/{RecordJournal.FirstFileName}", RecordJournal.EncodeFile(["record"u8.ToArray()]), CancellationToken.None);
+        {
+            await _writer.WriteFileAsync(
+                $"{directory}/{RecordJournal.FirstFileName}",
+                RecordJournal.EncodeFile(["record"u8.ToArray()]),
+                CancellationToken.None
+            );
+        }
+
         BackupTopic[] kept = topics.Length == 0 ? [Topic] : topics;
         _writer.KeepOnly(kept);
-        var manifest = new BackupManifest { Format = 1, BrokerId = TopicId, Version = "1", Time = DateTimeOffset.UnixEpoch, Topics = kept, Files = _writer.Finish() };
+        var manifest = new BackupManifest
+        {
+            Format = 1,
+            BrokerId = TopicId,
+            Version = "1",
+            Time = DateTimeOffset.UnixEpoch,
+            Topics = kept,
+            Files = _writer.Finish(),
+        };
         _writer.Complete(manifest);
         return manifest;
     }
 
-    public BackupManifest Restore(Action<string>? progress = null) => BackupRestore.Run(Folder, Data, progress, TestContext.Current.CancellationToken);
+    public BackupManifest Restore(Action<string>? progress = null) =>
+        BackupRestore.Run(Folder, Data, progress, TestContext.Current.CancellationToken);
 
-    public BackupManifest Verify() => BackupVerification.Verify(Folder, cancellationToken: TestContext.Current.CancellationToken);
+    public BackupManifest Verify() =>
+        BackupVerification.Verify(Folder, cancellationToken: TestContext.Current.CancellationToken);
 
     public void Dispose()
     {

@@ -45,9 +45,15 @@ public sealed class BackupVerificationTests
         AssertRefused(folder, "has format 2; this program knows format 1");
         File.WriteAllText(path, manifest.Replace("\"catalog/", "\"../catalog/", StringComparison.Ordinal));
         AssertRefused(folder, "'../catalog/");
-        File.WriteAllText(path, manifest.Replace("\"partitions\": 1", "\"partitions\": 2000000000", StringComparison.Ordinal));
+        File.WriteAllText(
+            path,
+            manifest.Replace("\"partitions\": 1", "\"partitions\": 2000000000", StringComparison.Ordinal)
+        );
         AssertRefused(folder, "2000000000 partitions", "1 to 1024");
-        File.WriteAllText(path, manifest.Replace($"\"id\": \"{BackupFolder.TopicId}\"", "\"id\": \"../../etc\"", StringComparison.Ordinal));
+        File.WriteAllText(
+            path,
+            manifest.Replace($"\"id\": \"{BackupFolder.TopicId}\"", "\"id\": \"../../etc\"", StringComparison.Ordinal)
+        );
         AssertRefused(folder, "the id '../../etc'");
         File.WriteAllText(path, manifest.Replace("\"files\": [", "\"files\": [null,", StringComparison.Ordinal));
         AssertRefused(folder, "a file that is null");
@@ -61,12 +67,19 @@ public sealed class BackupVerificationTests
     [InlineData("{\n  \"format\": \"one\"", 2, 18)]
     [InlineData("{\n  \"format\": 1\n}", 3, 2)]
     [InlineData("{\n  \"format\": 1,\n  \"files\": null\n}", 3, 16)]
-    public async Task A_manifest_that_is_none_is_refused_with_the_place_and_not_in_terms_of_the_program(string text, int line, int position)
+    public async Task A_manifest_that_is_none_is_refused_with_the_place_and_not_in_terms_of_the_program(
+        string text,
+        int line,
+        int position
+    )
     {
         using BackupFolder folder = await MakeAsync();
         string path = Path.Combine(folder.Folder, BackupManifest.FileName);
         File.WriteAllText(path, text);
-        AssertRefused(folder, $"'{path}' is not a valid manifest: it is wrong or incomplete at line {line}, byte {position}.");
+        AssertRefused(
+            folder,
+            $"'{path}' is not a valid manifest: it is wrong or incomplete at line {line}, byte {position}."
+        );
         File.WriteAllText(path, "null");
         AssertRefused(folder, $"'{path}' is not a valid manifest: it is null.");
     }
@@ -78,14 +91,25 @@ public sealed class BackupVerificationTests
         string path = Path.Combine(folder.Folder, BackupManifest.FileName);
         string manifest = File.ReadAllText(path);
         string[] lines = manifest.Split('\n');
-        foreach ((string from, string to) in new[] { ("\"orders\"", "\"bills\""), ("\"version\": \"1\"", "\"version\": \"2\""), ("1970-", "1971-"), ("\"damaged\": []", "\"damaged\": [\"catalog\"]") })
+        foreach (
+            (string from, string to) in new[]
+            {
+                ("\"orders\"", "\"bills\""),
+                ("\"version\": \"1\"", "\"version\": \"2\""),
+                ("1970-", "1971-"),
+                ("\"damaged\": []", "\"damaged\": [\"catalog\"]"),
+            }
+        )
         {
             string changed = manifest.Replace(from, to, StringComparison.Ordinal);
             Assert.NotEqual(manifest, changed);
             File.WriteAllText(path, changed);
             AssertRefused(folder, "backup.json' is damaged: it is not as it was written (SHA-256)");
         }
-        File.WriteAllText(path, string.Join('\n', lines.Where(l => !l.Contains("manifest_sha256", StringComparison.Ordinal))));
+        File.WriteAllText(
+            path,
+            string.Join('\n', lines.Where(l => !l.Contains("manifest_sha256", StringComparison.Ordinal)))
+        );
         AssertRefused(folder, "it is not as it was written (SHA-256)");
         File.WriteAllText(path, manifest);
         folder.Verify();
@@ -96,9 +120,19 @@ public sealed class BackupVerificationTests
     {
         using BackupFolder folder = await MakeAsync();
         BackupManifest manifest = folder.Verify();
-        folder.Writer.Complete(manifest with { Topics = [BackupFolder.Topic, BackupFolder.Topic with { Name = "again" }] });
+        folder.Writer.Complete(
+            manifest with
+            {
+                Topics = [BackupFolder.Topic, BackupFolder.Topic with { Name = "again" }],
+            }
+        );
         AssertRefused(folder, "topic 'again'", "another with that name or id");
-        folder.Writer.Complete(manifest with { Topics = [BackupFolder.Topic, BackupFolder.Topic with { Id = new string('a', 32), Durable = false }] });
+        folder.Writer.Complete(
+            manifest with
+            {
+                Topics = [BackupFolder.Topic, BackupFolder.Topic with { Id = new string('a', 32), Durable = false }],
+            }
+        );
         AssertRefused(folder, "topic 'orders'", "another with that name or id");
         folder.Writer.Complete(manifest with { Files = [.. manifest.Files, manifest.Files[0]] });
         AssertRefused(folder, $"'{manifest.Files[0].Path}' twice");
@@ -112,7 +146,10 @@ public sealed class BackupVerificationTests
     {
         using BackupFolder folder = await MakeAsync();
         BackupManifest manifest = folder.Verify();
-        manifest = manifest with { Files = [.. manifest.Files.Where(f => !f.Path.StartsWith(unlisted, StringComparison.Ordinal))] };
+        manifest = manifest with
+        {
+            Files = [.. manifest.Files.Where(f => !f.Path.StartsWith(unlisted, StringComparison.Ordinal))],
+        };
         folder.Writer.Complete(manifest);
         AssertRefused(folder, $"'{unlisted}", "its manifest does not list it");
         Directory.Delete(Path.Combine(folder.Folder, unlisted), recursive: true);
@@ -146,7 +183,9 @@ public sealed class BackupVerificationTests
     public async Task A_broker_cannot_have_files_written_elsewhere(string path)
     {
         using var folder = new BackupFolder();
-        BackupException refused = await Assert.ThrowsAsync<BackupException>(async () => await folder.BeginFileAsync(path, 1, CancellationToken.None));
+        BackupException refused = await Assert.ThrowsAsync<BackupException>(async () =>
+            await folder.BeginFileAsync(path, 1, CancellationToken.None)
+        );
         Assert.Contains("no file of a backup", refused.Message, StringComparison.Ordinal);
         Assert.Empty(Directory.GetFileSystemEntries(folder.Folder));
     }
@@ -158,7 +197,9 @@ public sealed class BackupVerificationTests
         await folder.BeginFileAsync("broker-id", 4, CancellationToken.None);
         await folder.WriteAsync(new byte[3], CancellationToken.None);
         Assert.Throws<BackupException>(folder.Writer.Finish);
-        await Assert.ThrowsAsync<BackupException>(async () => await folder.WriteAsync(new byte[2], CancellationToken.None));
+        await Assert.ThrowsAsync<BackupException>(async () =>
+            await folder.WriteAsync(new byte[2], CancellationToken.None)
+        );
     }
 
     [Fact]
@@ -168,7 +209,11 @@ public sealed class BackupVerificationTests
         Directory.CreateDirectory(Path.Combine(folder.Data, "lost+found")); // As a new file system has it.
         string mine = Path.Combine(folder.Data, "mine");
         File.WriteAllText(mine, "");
-        Assert.Contains("is not empty", Assert.Throws<BackupException>(() => folder.Restore()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is not empty",
+            Assert.Throws<BackupException>(() => folder.Restore()).Message,
+            StringComparison.Ordinal
+        );
         Assert.True(File.Exists(mine));
         File.Delete(mine);
 
@@ -176,12 +221,28 @@ public sealed class BackupVerificationTests
         int files = 0;
         void CancelInTheMiddle(string what)
         {
-            if (what.Contains('/', StringComparison.Ordinal) && File.Exists(Path.Combine(folder.Data, BackupRestore.UnfinishedName)) && ++files == 2)
+            if (
+                what.Contains('/', StringComparison.Ordinal)
+                && File.Exists(Path.Combine(folder.Data, BackupRestore.UnfinishedName))
+                && ++files == 2
+            )
+            {
                 interrupted.Cancel();
+            }
         }
-        Assert.ThrowsAny<OperationCanceledException>(() => BackupRestore.Run(folder.Folder, folder.Data, CancelInTheMiddle, interrupted.Token));
-        Assert.Contains("not restored to its end", Assert.Throws<DataDirectoryException>(() => BackupRestore.ThrowIfUnfinished(folder.Data)).Message, StringComparison.Ordinal);
-        Assert.Contains("not restored to its end", Assert.Throws<BackupException>(() => folder.Restore()).Message, StringComparison.Ordinal);
+        Assert.ThrowsAny<OperationCanceledException>(() =>
+            BackupRestore.Run(folder.Folder, folder.Data, CancelInTheMiddle, interrupted.Token)
+        );
+        Assert.Contains(
+            "not restored to its end",
+            Assert.Throws<DataDirectoryException>(() => BackupRestore.ThrowIfUnfinished(folder.Data)).Message,
+            StringComparison.Ordinal
+        );
+        Assert.Contains(
+            "not restored to its end",
+            Assert.Throws<BackupException>(() => folder.Restore()).Message,
+            StringComparison.Ordinal
+        );
         Directory.Delete(folder.Data, recursive: true);
 
         folder.Restore();
@@ -197,8 +258,16 @@ public sealed class BackupVerificationTests
         folder.Restore();
         foreach (string root in new[] { folder.Folder, folder.Data })
         {
-            Assert.All(Directory.GetDirectories(root, "*", SearchOption.AllDirectories).Append(root), d => Assert.Equal("rwx------", TextOf(d)));
-            Assert.All(Directory.GetFiles(root, "*", SearchOption.AllDirectories).Where(f => Path.GetFileName(f) is not (DataDirectoryLock.FileName or BackupManifest.FileName)), f => Assert.Equal("rw-------", TextOf(f)));
+            Assert.All(
+                Directory.GetDirectories(root, "*", SearchOption.AllDirectories).Append(root),
+                d => Assert.Equal("rwx------", TextOf(d))
+            );
+            Assert.All(
+                Directory
+                    .GetFiles(root, "*", SearchOption.AllDirectories)
+                    .Where(f => Path.GetFileName(f) is not (DataDirectoryLock.FileName or BackupManifest.FileName)),
+                f => Assert.Equal("rw-------", TextOf(f))
+            );
         }
     }
 

@@ -22,11 +22,18 @@ public sealed class JournalSnapshotTests
 
         folder.Restore();
         DateTime segmentsBefore = NewestSegment(folder);
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
+        await using Journal restored = Journal.Open(
+            host.Options with
+            {
+                Directory = folder.RestoredJournal,
+            },
+            host.Environment
+        );
         Assert.Equal(segmentsBefore, NewestSegment(folder)); // Nothing was scanned, cut or repaired.
         Assert.Equal((0, 30), (restored.StartOffset, restored.EndOffset));
         Assert.Equal(host.Journal.LeaderEpoch + BackupRestore.EpochStep, restored.LeaderEpoch);
-        Assert.Equal(30, restored.EndOfEpoch(host.Journal.LeaderEpoch)); // Who saw more of the old epoch learns that it is gone.
+        // Who saw more of the old epoch learns that it is gone.
+        Assert.Equal(30, restored.EndOfEpoch(host.Journal.LeaderEpoch));
         Assert.Equal(Enumerable.Range(0, 30), host.Numbers(restored, 0));
         Assert.Equal(AppendResult.Appended, restored.TryAppend(TestBatch.Make(77, BodyBytes), out long offset, out _));
         restored.Signal();
@@ -44,7 +51,13 @@ public sealed class JournalSnapshotTests
         Assert.True(await folder.TryCopyAsync(host.Journal.Capture()));
         await folder.CompleteAsync();
         folder.Restore();
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
+        await using Journal restored = Journal.Open(
+            host.Options with
+            {
+                Directory = folder.RestoredJournal,
+            },
+            host.Environment
+        );
         Assert.Equal((0, 0), (restored.StartOffset, restored.EndOffset));
     }
 
@@ -66,10 +79,19 @@ public sealed class JournalSnapshotTests
         await folder.CompleteAsync();
 
         folder.Restore();
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
+        await using Journal restored = Journal.Open(
+            host.Options with
+            {
+                Directory = folder.RestoredJournal,
+            },
+            host.Environment
+        );
         Assert.Equal(60, restored.EndOffset);
         Assert.InRange(restored.StartOffset, 1, 59);
-        Assert.Equal(Enumerable.Range(0, 60).Skip((int)restored.StartOffset), host.Numbers(restored, restored.StartOffset));
+        Assert.Equal(
+            Enumerable.Range(0, 60).Skip((int)restored.StartOffset),
+            host.Numbers(restored, restored.StartOffset)
+        );
     }
 
     [Fact]
@@ -87,7 +109,13 @@ public sealed class JournalSnapshotTests
         Assert.Equal(70, snapshot.EndOffset);
 
         folder.Restore();
-        await using Journal restored = Journal.Open(host.Options with { Directory = folder.RestoredJournal }, host.Environment);
+        await using Journal restored = Journal.Open(
+            host.Options with
+            {
+                Directory = folder.RestoredJournal,
+            },
+            host.Environment
+        );
         Assert.Equal((65, 70), (restored.StartOffset, restored.EndOffset));
         Assert.Equal(Enumerable.Range(65, 5), host.Numbers(restored, 65));
     }
@@ -99,16 +127,20 @@ public sealed class JournalSnapshotTests
         using var folder = new BackupFolder();
         host.Open();
         host.AppendDurable(0, 60, BodyBytes);
-        JournalSnapshot before = host.Journal.Capture(), during = host.Journal.Capture();
+        JournalSnapshot before = host.Journal.Capture(),
+            during = host.Journal.Capture();
         Journal journal = host.Journal;
         folder.OnFile = _ => journal.DeleteAsync().Wait();
         Assert.True(await folder.TryCopyAsync(during)); // The newest was open when it went: it is whole, and useless.
         Assert.False(await folder.TryCopyAsync(before));
-        BackupManifest manifest = await folder.CompleteAsync(new BackupTopic("another", Guid.NewGuid().ToString("N"), 1, Durable: false));
+        BackupManifest manifest = await folder.CompleteAsync(
+            new BackupTopic("another", Guid.NewGuid().ToString("N"), 1, Durable: false)
+        );
         Assert.DoesNotContain(manifest.Files, f => f.Path.StartsWith("topics/", StringComparison.Ordinal));
         Assert.Empty(Directory.GetDirectories(Path.Combine(folder.Folder, "topics")));
         folder.Verify();
     }
 
-    private static DateTime NewestSegment(BackupFolder folder) => Directory.GetFiles(folder.RestoredJournal, "*.seg").Max(File.GetLastWriteTimeUtc);
+    private static DateTime NewestSegment(BackupFolder folder) =>
+        Directory.GetFiles(folder.RestoredJournal, "*.seg").Max(File.GetLastWriteTimeUtc);
 }

@@ -11,10 +11,21 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
 {
     /// <summary>Opens what must be there, reads all of it and leaves it open.</summary>
     /// <returns>The journal; null when none can be expected.</returns>
-    public Journal? OpenJournal(SimulatedFileSystem files, JournalEnvironment environment, JournalOptions options, JournalView view)
+    public Journal? OpenJournal(
+        SimulatedFileSystem files,
+        JournalEnvironment environment,
+        JournalOptions options,
+        JournalView view
+    )
     {
-        if (view.Phase == JournalPhase.Gone && (files.HasEntries(options.Directory) || files.List(options.Directory).Count > 0))
+        if (
+            view.Phase == JournalPhase.Gone
+            && (files.HasEntries(options.Directory) || files.List(options.Directory).Count > 0)
+        )
+        {
             violation($"{options.Directory}: deleted, and still there");
+        }
+
         if (view.Phase != JournalPhase.There)
             return null;
         var producers = new ProducerState();
@@ -34,14 +45,28 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
     }
 
     /// <summary>Opens the catalog and reads its records.</summary>
-    public RecordJournal? OpenRecords(JournalEnvironment environment, string directory, Func<IReadOnlyList<string>, bool> allowed)
+    public RecordJournal? OpenRecords(
+        JournalEnvironment environment,
+        string directory,
+        Func<IReadOnlyList<string>, bool> allowed
+    )
     {
         var records = new List<string>();
         try
         {
-            var journal = RecordJournal.Open(directory, environment, record => records.Add(Encoding.UTF8.GetString(record)));
+            var journal = RecordJournal.Open(
+                directory,
+                environment,
+                record => records.Add(Encoding.UTF8.GetString(record))
+            );
             if (!allowed(records))
-                violation($"{directory}: records are neither the acknowledged ones nor those being written: {records.Count} [{string.Join(", ", records.TakeLast(3).Select(Short))}]");
+            {
+                violation(
+                    $"{directory}: records are neither the acknowledged ones nor those being written: {records.Count} "
+                        + $"[{string.Join(", ", records.TakeLast(3).Select(Short))}]"
+                );
+            }
+
             return journal;
         }
         catch (IOException error)
@@ -52,7 +77,12 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
     }
 
     /// <summary>Opens the store of positions and looks at every key.</summary>
-    public OffsetStore? OpenPositions(JournalEnvironment environment, string directory, IEnumerable<OffsetKey> keys, Func<OffsetKey, long, bool> allowed)
+    public OffsetStore? OpenPositions(
+        JournalEnvironment environment,
+        string directory,
+        IEnumerable<OffsetKey> keys,
+        Func<OffsetKey, long, bool> allowed
+    )
     {
         try
         {
@@ -105,7 +135,9 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
             ModelBatch published = view.Batches[expected++];
             if (published.BaseOffset != offset || !LogContent.IsSame(published.Bytes, bytes))
             {
-                wrong($"has at {offset} something else than batch {published.Number}, appended at {published.BaseOffset}");
+                wrong(
+                    $"has at {offset} something else than batch {published.Number}, appended at {published.BaseOffset}"
+                );
                 return;
             }
         }
@@ -123,7 +155,11 @@ internal sealed class CrashCheck(CrashKind kind, Action<string> violation)
 
     private static void CheckProducers(ProducerState state, Journal journal, JournalView view, Action<string> wrong)
     {
-        foreach (IGrouping<ulong, ModelBatch> group in view.Batches.Where(batch => batch.BaseOffset < journal.EndOffset).GroupBy(batch => batch.Producer))
+        foreach (
+            IGrouping<ulong, ModelBatch> group in view
+                .Batches.Where(batch => batch.BaseOffset < journal.EndOffset)
+                .GroupBy(batch => batch.Producer)
+        )
         {
             ModelBatch last = group.Last();
             bool known = state.LastNumbers.TryGetValue(group.Key, out int number);

@@ -4,7 +4,10 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>The power goes, or the process is killed, after each change of the disk; then again during or after the start that follows.</summary>
+/// <summary>
+/// The power goes, or the process is killed, after each change of the disk; then again during or after the start that
+/// follows.
+/// </summary>
 public sealed class CrashTests
 {
     private const int BatchOfStates = 256;
@@ -15,7 +18,8 @@ public sealed class CrashTests
     public void A_crash_at_any_operation_loses_nothing_acknowledged_and_invents_nothing()
     {
         var run = new FaultRun("D3", "crash after every change of the disk");
-        int changes = FaultRun.Times(150, 1000, 2000), rounds = FaultRun.Times(1, 1, 10);
+        int changes = FaultRun.Times(150, 1000, 2000),
+            rounds = FaultRun.Times(1, 1, 10);
         var violations = new ConcurrentQueue<string>();
         for (int round = 0; round < rounds; round++)
         {
@@ -27,7 +31,10 @@ public sealed class CrashTests
         }
         run.Count("violations", violations.Count);
         run.Report();
-        Assert.True(violations.IsEmpty, $"Seed {run.Seed}: {violations.Count} violations.\n{string.Join('\n', violations.Take(20))}");
+        Assert.True(
+            violations.IsEmpty,
+            $"Seed {run.Seed}: {violations.Count} violations.\n{string.Join('\n', violations.Take(20))}"
+        );
     }
 
     private static void Crash(FaultRun run, int round, CrashWorkload workload, ConcurrentQueue<string> violations)

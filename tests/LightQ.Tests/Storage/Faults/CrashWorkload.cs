@@ -5,10 +5,13 @@ using LightQ.Storage.State;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>A broker's storage at work, step by step, so that the same seed gives the same changes of the disk in the same order.</summary>
+/// <summary>
+/// A broker's storage at work, step by step, so that the same seed gives the same changes of the disk in the same
+/// order.
+/// </summary>
 /// <remarks>
-/// The writer's thread works while the driver waits; the supply thread only between steps, and not between all. So a segment that is
-/// asked for ahead is sometimes there in time and sometimes made by the writer.
+/// The writer's thread works while the driver waits; the supply thread only between steps, and not between all. So a
+/// segment that is asked for ahead is sometimes there in time and sometimes made by the writer.
 /// </remarks>
 internal sealed class CrashWorkload : IDisposable
 {
@@ -35,15 +38,24 @@ internal sealed class CrashWorkload : IDisposable
         State = new StateModel(Files);
         _catalog = OpenCatalog();
         _positions = OffsetStore.Open(Groups, _environment);
-        _synced = Add(new JournalOptions { Directory = "/data/topics/a/0", TopicId = new Guid(1, 0, 0, new byte[8]), RetentionBytes = 60_000 });
-        _relaxed = Add(new JournalOptions
-        {
-            Directory = "/data/topics/b/0",
-            TopicId = new Guid(2, 0, 0, new byte[8]),
-            RetentionBytes = 40_000,
-            Flush = Durability.Written,
-            ReadLevel = Durability.Written,
-        });
+        _synced = Add(
+            new JournalOptions
+            {
+                Directory = "/data/topics/a/0",
+                TopicId = new Guid(1, 0, 0, new byte[8]),
+                RetentionBytes = 60_000,
+            }
+        );
+        _relaxed = Add(
+            new JournalOptions
+            {
+                Directory = "/data/topics/b/0",
+                TopicId = new Guid(2, 0, 0, new byte[8]),
+                RetentionBytes = 40_000,
+                Flush = Durability.Written,
+                ReadLevel = Durability.Written,
+            }
+        );
     }
 
     public SimulatedFileSystem Files { get; } = new(new SimulatedDisk());
@@ -53,10 +65,25 @@ internal sealed class CrashWorkload : IDisposable
     public StateModel State { get; }
 
     /// <summary>Small everything, so that a start is cheap and there are many rolls.</summary>
-    public static JournalOptions Small(JournalOptions options) => options with { RingBytes = 64 * 1024, SegmentBytes = 16 * 1024, MaxBatchBytes = 8 * 1024 };
+    public static JournalOptions Small(JournalOptions options) =>
+        options with
+        {
+            RingBytes = 64 * 1024,
+            SegmentBytes = 16 * 1024,
+            MaxBatchBytes = 8 * 1024,
+        };
 
     public static JournalEnvironment Environment(SimulatedFileSystem files, TimeProvider clock) =>
-        new(new JournalEnvironmentOptions { Writers = 1, Readers = 1, ReadBufferBytes = 16 * 1024, TimeProvider = clock }, files);
+        new(
+            new JournalEnvironmentOptions
+            {
+                Writers = 1,
+                Readers = 1,
+                ReadBufferBytes = 16 * 1024,
+                TimeProvider = clock,
+            },
+            files
+        );
 
     public void Run(int changes)
     {
@@ -95,7 +122,10 @@ internal sealed class CrashWorkload : IDisposable
                 break;
             case < 72:
                 JournalModel truncated = _random.Next(2) == 0 ? _synced : _relaxed;
-                truncated.Truncate(truncated.Journal!.StartOffset + _random.Next((int)(truncated.Journal.ReadableOffset - truncated.Journal.StartOffset) + 1));
+                truncated.Truncate(
+                    truncated.Journal!.StartOffset
+                        + _random.Next((int)(truncated.Journal.ReadableOffset - truncated.Journal.StartOffset) + 1)
+                );
                 break;
             case < 74:
                 Reopen(_random.Next(2) == 0 ? _synced : _relaxed);
@@ -123,8 +153,14 @@ internal sealed class CrashWorkload : IDisposable
             int more = _random.Next(1, 4);
             Files.BeforeSync = path =>
             {
-                if (!path.StartsWith(model.Options.Directory, StringComparison.Ordinal) || !path.EndsWith(".seg", StringComparison.Ordinal))
+                if (
+                    !path.StartsWith(model.Options.Directory, StringComparison.Ordinal)
+                    || !path.EndsWith(".seg", StringComparison.Ordinal)
+                )
+                {
                     return;
+                }
+
                 for (; more > 0; more--)
                     model.Append(_random);
             };
@@ -166,7 +202,13 @@ internal sealed class CrashWorkload : IDisposable
             return;
         }
         int number = Journals.Count;
-        JournalModel made = Add(new JournalOptions { Directory = $"/data/topics/c{number}/0", TopicId = new Guid(3, (short)number, 0, new byte[8]) });
+        JournalModel made = Add(
+            new JournalOptions
+            {
+                Directory = $"/data/topics/c{number}/0",
+                TopicId = new Guid(3, (short)number, 0, new byte[8]),
+            }
+        );
         for (int i = 0; i < 4; i++)
             Append(made);
     }
@@ -227,7 +269,8 @@ internal sealed class CrashWorkload : IDisposable
         NotePromises();
     }
 
-    private void NotePromises() => State.PromisedPositions(key => _positions.TryGetKept(key, out long kept) ? kept : -1);
+    private void NotePromises() =>
+        State.PromisedPositions(key => _positions.TryGetKept(key, out long kept) ? kept : -1);
 
     private RecordJournal OpenCatalog() => RecordJournal.Open(Catalog, _environment, _ => { });
 
@@ -263,9 +306,22 @@ internal sealed class CrashWorkload : IDisposable
     private static void WaitIdle(JournalModel model)
     {
         Journal journal = model.Journal!;
-        if (!SpinWait.SpinUntil(() => journal.IsIdle && (journal.WrittenOffset == journal.EndOffset || journal.Failure is not null), Limit))
+        if (
+            !SpinWait.SpinUntil(
+                () => journal.IsIdle && (journal.WrittenOffset == journal.EndOffset || journal.Failure is not null),
+                Limit
+            )
+        )
+        {
             throw new TimeoutException($"The journal in '{model.Options.Directory}' did not write in time.");
+        }
+
         if (journal.Failure is { } failure)
-            throw new InvalidOperationException($"The journal in '{model.Options.Directory}' failed: {failure.Reason}", failure.Exception);
+        {
+            throw new InvalidOperationException(
+                $"The journal in '{model.Options.Directory}' failed: {failure.Reason}",
+                failure.Exception
+            );
+        }
     }
 }

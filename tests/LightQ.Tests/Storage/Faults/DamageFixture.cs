@@ -39,29 +39,38 @@ internal sealed class DamageFixture
     /// <summary>Every batch as it is stored, and where.</summary>
     public List<StoredBatch> Batches { get; } = [];
 
-    public string[] Records { get; } = [.. Enumerable.Range(0, 6).Select(number => $"record {number} {new string('r', 40 * number)}")];
+    public string[] Records { get; } =
+    [.. Enumerable.Range(0, 6).Select(number => $"record {number} {new string('r', 40 * number)}")];
 
-    public Dictionary<OffsetKey, long> Positions { get; } = new()
-    {
-        [new OffsetKey("billing", new Guid(1, 0, 0, new byte[8]), 0)] = 10,
-        [new OffsetKey("audit", new Guid(1, 0, 0, new byte[8]), 0)] = 20,
-    };
+    public Dictionary<OffsetKey, long> Positions { get; } =
+        new()
+        {
+            [new OffsetKey("billing", new Guid(1, 0, 0, new byte[8]), 0)] = 10,
+            [new OffsetKey("audit", new Guid(1, 0, 0, new byte[8]), 0)] = 20,
+        };
 
     public JournalOptions Options { get; } = Tiny(Topic, 1);
 
     /// <summary>Another topic with the same messages at the same offsets.</summary>
     public JournalOptions OtherOptions { get; } = Tiny(OtherTopic, 2);
 
-    private static JournalOptions Tiny(string directory, int id) => new()
-    {
-        Directory = directory,
-        TopicId = new Guid(id, 0, 0, new byte[8]),
-        RingBytes = 16 * 1024,
-        SegmentBytes = 8 * 1024,
-        MaxBatchBytes = 2 * 1024,
-    };
+    private static JournalOptions Tiny(string directory, int id) =>
+        new()
+        {
+            Directory = directory,
+            TopicId = new Guid(id, 0, 0, new byte[8]),
+            RingBytes = 16 * 1024,
+            SegmentBytes = 8 * 1024,
+            MaxBatchBytes = 2 * 1024,
+        };
 
-    private static JournalView Fill(SimulatedFileSystem files, JournalEnvironment environment, JournalOptions options, Random random, bool stopped)
+    private static JournalView Fill(
+        SimulatedFileSystem files,
+        JournalEnvironment environment,
+        JournalOptions options,
+        Random random,
+        bool stopped
+    )
     {
         var model = new JournalModel(files, options);
         model.Open(environment);
@@ -74,8 +83,15 @@ internal sealed class DamageFixture
             }
             model.Journal!.Signal();
             Journal journal = model.Journal;
-            if (!SpinWait.SpinUntil(() => journal.IsIdle && journal.DurableOffset == journal.EndOffset, TimeSpan.FromSeconds(60)))
+            if (
+                !SpinWait.SpinUntil(
+                    () => journal.IsIdle && journal.DurableOffset == journal.EndOffset,
+                    TimeSpan.FromSeconds(60)
+                )
+            )
+            {
                 throw new TimeoutException("The journal did not write in time.");
+            }
         }
         model.Close(abandon: !stopped);
         return model.ViewAt(files.Now);
@@ -105,7 +121,10 @@ internal sealed class DamageFixture
         foreach ((long offset, byte[] bytes) in LogContent.Read(journal).Batches)
         {
             Segment segment = journal.Log.Segments.FindOffset(offset)!;
-            long position = Batches.Count > 0 && Batches[^1].Path == segment.Path ? Batches[^1].FilePosition + Batches[^1].Bytes.Length : SegmentHeader.PageSize;
+            long position =
+                Batches.Count > 0 && Batches[^1].Path == segment.Path
+                    ? Batches[^1].FilePosition + Batches[^1].Bytes.Length
+                    : SegmentHeader.PageSize;
             Batches.Add(new StoredBatch(segment.Path, position, offset, bytes));
         }
         journal.AbandonAsync().GetAwaiter().GetResult();

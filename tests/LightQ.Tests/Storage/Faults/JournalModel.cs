@@ -4,7 +4,10 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>The log that a journal's clients keep: what they appended and what they were told, and when in terms of the disk's changes.</summary>
+/// <summary>
+/// The log that a journal's clients keep: what they appended and what they were told, and when in terms of the disk's
+/// changes.
+/// </summary>
 /// <remarks>What is told between two changes was true at the first: a crash there must honour it.</remarks>
 internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions options) : IJournalListener
 {
@@ -57,7 +60,12 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
     {
         int number = ++_number;
         ulong producer = (ulong)random.Next(1, 4);
-        byte[] bytes = TestBatch.Make(number, random.Next(4) == 0 ? random.Next(8, 2000) : random.Next(8, 300), random.Next(1, 3), producer);
+        byte[] bytes = TestBatch.Make(
+            number,
+            random.Next(4) == 0 ? random.Next(8, 2000) : random.Next(8, 300),
+            random.Next(1, 3),
+            producer
+        );
         Append(bytes, producer, number);
     }
 
@@ -125,7 +133,8 @@ internal sealed class JournalModel(SimulatedFileSystem files, JournalOptions opt
     public void OnProgress(Journal journal)
     {
         (long written, long durable) = (journal.WrittenPosition, journal.DurablePosition);
-        long writtenOffset = 0, durableOffset = 0;
+        long writtenOffset = 0,
+            durableOffset = 0;
         lock (_outstanding)
         {
             foreach (ModelBatch batch in _outstanding)

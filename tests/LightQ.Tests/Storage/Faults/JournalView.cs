@@ -5,7 +5,9 @@ internal sealed class JournalView
 {
     public JournalPhase Phase { get; set; }
 
-    /// <summary>Everything that was appended, by offset; what a later life of the journal put there replaces what was there.</summary>
+    /// <summary>
+    /// Everything that was appended, by offset; what a later life of the journal put there replaces what was there.
+    /// </summary>
     public List<ModelBatch> Batches { get; } = [];
 
     /// <summary>Offset below which everything was acknowledged as durable.</summary>

@@ -4,7 +4,9 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>Which positions a start would find, whatever ends the process or the machine: what retention may count on.</summary>
+/// <summary>
+/// Which positions a start would find, whatever ends the process or the machine: what retention may count on.
+/// </summary>
 public sealed class KeptPositionTests
 {
     private const string Positions = "/data/groups";

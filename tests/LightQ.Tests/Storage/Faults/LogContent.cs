@@ -44,11 +44,27 @@ internal static class LogContent
     public static bool IsSame(ReadOnlySpan<byte> published, ReadOnlySpan<byte> delivered)
     {
         Span<byte> header = stackalloc byte[BatchLayout.HeaderSize];
-        if (published.Length != delivered.Length || !published[BatchLayout.HeaderSize..].SequenceEqual(delivered[BatchLayout.HeaderSize..]))
+        if (
+            published.Length != delivered.Length
+            || !published[BatchLayout.HeaderSize..].SequenceEqual(delivered[BatchLayout.HeaderSize..])
+        )
+        {
             return false;
+        }
+
         published[..BatchLayout.HeaderSize].CopyTo(header);
         var view = new BatchView(delivered);
-        BatchWriter.Stamp(header, new BatchStamp(view.BaseOffset, view.AppendTime, view.LeaderEpoch, view.PreviousCrc, view.DurableBack, view.Mac));
+        BatchWriter.Stamp(
+            header,
+            new BatchStamp(
+                view.BaseOffset,
+                view.AppendTime,
+                view.LeaderEpoch,
+                view.PreviousCrc,
+                view.DurableBack,
+                view.Mac
+            )
+        );
         return header.SequenceEqual(delivered[..BatchLayout.HeaderSize]);
     }
 }

@@ -17,7 +17,10 @@ public sealed class MisplacedFileTests
     [Trait("Tier", "C")]
     public void Misplaced_files_are_never_silent_and_a_refused_start_overwrites_nothing(bool stopped)
     {
-        var run = new FaultRun(stopped ? "D8.stopped" : "D8.killed", "files deleted, emptied, renamed, of a later version, of another topic");
+        var run = new FaultRun(
+            stopped ? "D8.stopped" : "D8.killed",
+            "files deleted, emptied, renamed, of a later version, of another topic"
+        );
         var wrong = new List<string>();
         for (int round = 0; round < FaultRun.Times(1, 5, 50); round++)
         {
@@ -57,17 +60,38 @@ public sealed class MisplacedFileTests
         foreach (string name in segments)
         {
             yield return ("renamed", name, directory => directory.Rename(name, SegmentName.Of(9, SegmentName.Log)));
-            yield return ("other topic", name, directory => FileIn(directory, name).Damage(_ =>
-                ((SimulatedFile)fixture.Disk.Find($"{DamageFixture.OtherTopic}/{name}")!).Current.ToArray()));
-            yield return ("later version", name, directory => FileIn(directory, name).Damage(bytes => WithVersion(bytes, SegmentHeader.Size)));
+            yield return (
+                "other topic",
+                name,
+                directory =>
+                    FileIn(directory, name)
+                        .Damage(_ =>
+                            ((SimulatedFile)fixture.Disk.Find($"{DamageFixture.OtherTopic}/{name}")!).Current.ToArray()
+                        )
+            );
+            yield return (
+                "later version",
+                name,
+                directory => FileIn(directory, name).Damage(bytes => WithVersion(bytes, SegmentHeader.Size))
+            );
         }
-        yield return ("later version", CheckpointFile.Name, directory => FileIn(directory, CheckpointFile.Name).Damage(bytes =>
-        {
-            WithVersion(bytes.AsSpan(0, Checkpoint.SlotSize), Checkpoint.Size);
-            WithVersion(bytes.AsSpan(Checkpoint.SlotSize), Checkpoint.Size);
-            return bytes;
-        }));
-        yield return ("later version", EpochFile.Name, directory => FileIn(directory, EpochFile.Name).Damage(bytes => WithVersion(bytes, bytes.Length)));
+        yield return (
+            "later version",
+            CheckpointFile.Name,
+            directory =>
+                FileIn(directory, CheckpointFile.Name)
+                    .Damage(bytes =>
+                    {
+                        WithVersion(bytes.AsSpan(0, Checkpoint.SlotSize), Checkpoint.Size);
+                        WithVersion(bytes.AsSpan(Checkpoint.SlotSize), Checkpoint.Size);
+                        return bytes;
+                    })
+        );
+        yield return (
+            "later version",
+            EpochFile.Name,
+            directory => FileIn(directory, EpochFile.Name).Damage(bytes => WithVersion(bytes, bytes.Length))
+        );
         yield return ("swapped", "first two segments", directory => Swap(directory, segments[0], segments[1]));
     }
 
@@ -90,15 +114,24 @@ public sealed class MisplacedFileTests
         if (!bytes[..size].ContainsAnyExcept((byte)0))
             return;
         BinaryPrimitives.WriteUInt32LittleEndian(bytes[8..], 99);
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes[12..], Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..size]));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            bytes[12..],
+            Crc32C.Append(Crc32C.Compute(bytes[..12]), bytes[16..size])
+        );
     }
 
-    private static SimulatedFile FileIn(SimulatedDirectory directory, string name) => (SimulatedFile)directory.Current[name];
+    private static SimulatedFile FileIn(SimulatedDirectory directory, string name) =>
+        (SimulatedFile)directory.Current[name];
 
-    private static Dictionary<string, byte[]> Content(SimulatedDirectory directory) => directory.Current
-        .Where(entry => entry.Value is SimulatedFile)
-        .ToDictionary(entry => entry.Key, entry => ((SimulatedFile)entry.Value).Current.ToArray());
+    private static Dictionary<string, byte[]> Content(SimulatedDirectory directory) =>
+        directory
+            .Current.Where(entry => entry.Value is SimulatedFile)
+            .ToDictionary(entry => entry.Key, entry => ((SimulatedFile)entry.Value).Current.ToArray());
 
     private static string? Overwritten(Dictionary<string, byte[]> before, Dictionary<string, byte[]> after) =>
-        before.FirstOrDefault(file => !after.TryGetValue(file.Key, out byte[]? now) || !now.AsSpan().SequenceEqual(file.Value)).Key;
+        before
+            .FirstOrDefault(file =>
+                !after.TryGetValue(file.Key, out byte[]? now) || !now.AsSpan().SequenceEqual(file.Value)
+            )
+            .Key;
 }

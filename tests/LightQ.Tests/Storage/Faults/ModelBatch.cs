@@ -1,4 +1,11 @@
 namespace LightQ.Tests.Storage.Faults;
 
 /// <summary>A batch as its producer knows it.</summary>
-internal sealed record ModelBatch(byte[] Bytes, ulong Producer, int Number, long BaseOffset, long NextOffset, long EndPosition);
+internal sealed record ModelBatch(
+    byte[] Bytes,
+    ulong Producer,
+    int Number,
+    long BaseOffset,
+    long NextOffset,
+    long EndPosition
+);

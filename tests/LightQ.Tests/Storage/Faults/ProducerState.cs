@@ -27,7 +27,11 @@ internal sealed class ProducerState : IRecoveredBatchVisitor
     public void OnSnapshot(ReadOnlySpan<byte> snapshot)
     {
         for (; snapshot.Length >= EntrySize; snapshot = snapshot[EntrySize..])
-            LastNumbers[BinaryPrimitives.ReadUInt64LittleEndian(snapshot)] = BinaryPrimitives.ReadInt32LittleEndian(snapshot[8..]);
+        {
+            LastNumbers[BinaryPrimitives.ReadUInt64LittleEndian(snapshot)] = BinaryPrimitives.ReadInt32LittleEndian(
+                snapshot[8..]
+            );
+        }
     }
 
     public void OnBatch(in BatchView header) => LastNumbers[header.ProducerId] = (int)header.BaseSequence;

@@ -6,12 +6,18 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>The disk refuses, once or for a while: what is waited for, what is written anew, and what is final.</summary>
+/// <summary>
+/// The disk refuses, once or for a while: what is waited for, what is written anew, and what is final.
+/// </summary>
 [Trait("Fault", "D4")]
 public sealed class RefusedWriteTests
 {
-    private const int IOError = 5, NoSpace = 28, QuotaExceeded = 122;
-    private const string Positions = "/data/groups", Catalog = "/data/catalog", Log = "/data/topic";
+    private const int IOError = 5,
+        NoSpace = 28,
+        QuotaExceeded = 122;
+    private const string Positions = "/data/groups",
+        Catalog = "/data/catalog",
+        Log = "/data/topic";
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
 
     private readonly SimulatedFileSystem _files = new(new SimulatedDisk());
@@ -21,12 +27,14 @@ public sealed class RefusedWriteTests
     {
         using JournalEnvironment environment = CrashWorkload.Environment(_files, new ManualClock());
         var told = new List<string?>();
-        OffsetKey early = new("billing", Guid.Empty, 0), late = new("shipping", Guid.Empty, 0);
+        OffsetKey early = new("billing", Guid.Empty, 0),
+            late = new("shipping", Guid.Empty, 0);
         var store = OffsetStore.Open(Positions, environment, failure => told.Add(failure?.Reason));
         store.Set(early, 1);
         store.Flush();
         int left = 1;
-        _files.FailsSync = path => path.StartsWith(Positions, StringComparison.Ordinal) && Interlocked.Decrement(ref left) >= 0;
+        _files.FailsSync = path =>
+            path.StartsWith(Positions, StringComparison.Ordinal) && Interlocked.Decrement(ref left) >= 0;
         store.Set(late, 2);
         environment.Housekeeping.RunOnce();
         Assert.Null(store.Failure);
@@ -160,7 +168,10 @@ public sealed class RefusedWriteTests
     {
         using JournalEnvironment environment = CrashWorkload.Environment(_files, new ManualClock());
         (JournalModel model, Journal journal) = Open(environment);
-        _files.Before = Refuse(NoSpace, operation => operation.Kind == kind && operation.Path.Contains(file, StringComparison.Ordinal));
+        _files.Before = Refuse(
+            NoSpace,
+            operation => operation.Kind == kind && operation.Path.Contains(file, StringComparison.Ordinal)
+        );
         Assert.Equal(AppendResult.Appended, journal.TryAppend(TestBatch.Make(1), out _, out _));
         journal.Signal();
         WaitFor(() => journal.DiskFull);
@@ -183,7 +194,8 @@ public sealed class RefusedWriteTests
         if (isSegment)
             Append(journal, 1);
         _files.SyncError = NoSpace;
-        _files.FailsSync = path => path.Contains(file, StringComparison.Ordinal); // The checkpoint is synced before the first byte behind a rest.
+        // The checkpoint is synced before the first byte behind a rest.
+        _files.FailsSync = path => path.Contains(file, StringComparison.Ordinal);
         journal.TryAppend(TestBatch.Make(2), out _, out _);
         journal.Signal();
         WaitFor(() => journal.Failure is not null || journal.DiskFull);
@@ -200,7 +212,10 @@ public sealed class RefusedWriteTests
     {
         var clock = new ManualClock();
         using JournalEnvironment environment = CrashWorkload.Environment(_files, clock);
-        (JournalModel model, Journal journal) = Open(environment, options => options with { RetentionAge = TimeSpan.FromMinutes(1) });
+        (JournalModel model, Journal journal) = Open(
+            environment,
+            options => options with { RetentionAge = TimeSpan.FromMinutes(1) }
+        );
         for (int i = 1; i <= 40; i++)
             Append(journal, i);
         clock.Advance(TimeSpan.FromHours(1));
@@ -221,13 +236,21 @@ public sealed class RefusedWriteTests
     private static bool IsSegmentWrite(DiskOperation operation) =>
         operation.Kind == DiskOperationKind.Write && operation.Path.Contains(".seg", StringComparison.Ordinal);
 
-    private static Action<DiskOperation> Refuse(int error, Func<DiskOperation, bool> isRefused) => operation =>
-    {
-        if (isRefused(operation))
-            throw new StorageIOException(operation.Kind == DiskOperationKind.SyncDirectory ? StorageIOException.SyncDirectory : "write", operation.Path, error);
-    };
+    private static Action<DiskOperation> Refuse(int error, Func<DiskOperation, bool> isRefused) =>
+        operation =>
+        {
+            if (isRefused(operation))
+            {
+                throw new StorageIOException(
+                    operation.Kind == DiskOperationKind.SyncDirectory ? StorageIOException.SyncDirectory : "write",
+                    operation.Path,
+                    error
+                );
+            }
+        };
 
-    private static void WaitFor(Func<bool> condition) => Assert.True(SpinWait.SpinUntil(condition, Limit), "It did not become true in time.");
+    private static void WaitFor(Func<bool> condition) =>
+        Assert.True(SpinWait.SpinUntil(condition, Limit), "It did not become true in time.");
 
     private static void Append(Journal journal, int number)
     {
@@ -236,7 +259,10 @@ public sealed class RefusedWriteTests
         WaitFor(() => journal.DurableOffset == journal.EndOffset && journal.IsIdle);
     }
 
-    private (JournalModel Model, Journal Journal) Open(JournalEnvironment environment, Func<JournalOptions, JournalOptions>? shape = null)
+    private (JournalModel Model, Journal Journal) Open(
+        JournalEnvironment environment,
+        Func<JournalOptions, JournalOptions>? shape = null
+    )
     {
         JournalOptions options = CrashWorkload.Small(new JournalOptions { Directory = Log, TopicId = Guid.Empty });
         var model = new JournalModel(_files, shape?.Invoke(options) ?? options);
@@ -249,7 +275,10 @@ public sealed class RefusedWriteTests
     {
         var after = new SimulatedFileSystem(_files.Crash(CrashKind.All, new Random(1)));
         using JournalEnvironment environment = CrashWorkload.Environment(after, new ManualClock());
-        Journal journal = Journal.Open(CrashWorkload.Small(new JournalOptions { Directory = Log, TopicId = Guid.Empty }), environment);
+        Journal journal = Journal.Open(
+            CrashWorkload.Small(new JournalOptions { Directory = Log, TopicId = Guid.Empty }),
+            environment
+        );
         (List<(long Offset, byte[] Bytes)> batches, List<LogGap> gaps) = LogContent.Read(journal);
         Assert.Empty(gaps);
         journal.AbandonAsync().GetAwaiter().GetResult();
@@ -280,7 +309,8 @@ public sealed class RefusedWriteTests
                 if (kind == CrashKind.SyncedOnly)
                     Assert.Equal(offset, found);
                 else
-                    Assert.InRange(found, offset, long.MaxValue); // A process that was killed may leave more than it has promised.
+                    // A process that was killed may leave more than it has promised.
+                    Assert.InRange(found, offset, long.MaxValue);
             }
         }
     }

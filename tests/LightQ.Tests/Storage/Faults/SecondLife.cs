@@ -36,8 +36,19 @@ internal sealed class SecondLife(JournalOptions options, JournalView before, Cra
         }
         journal.Signal();
         bool flushes = Options.Flush == LightQ.Client.Durability.Fsync;
-        if (!SpinWait.SpinUntil(() => journal.IsIdle && (journal.WrittenOffset == journal.EndOffset || journal.Failure is not null), Limit) || journal.Failure is not null)
-            throw new InvalidOperationException($"The journal in '{Options.Directory}' did not write: {journal.Failure?.Reason}", journal.Failure?.Exception);
+        if (
+            !SpinWait.SpinUntil(
+                () => journal.IsIdle && (journal.WrittenOffset == journal.EndOffset || journal.Failure is not null),
+                Limit
+            ) || journal.Failure is not null
+        )
+        {
+            throw new InvalidOperationException(
+                $"The journal in '{Options.Directory}' did not write: {journal.Failure?.Reason}",
+                journal.Failure?.Exception
+            );
+        }
+
         if (flushes)
             _keptAt = files.Now;
         journal.AbandonAsync().GetAwaiter().GetResult();
@@ -48,7 +59,8 @@ internal sealed class SecondLife(JournalOptions options, JournalView before, Cra
     {
         var view = new JournalView
         {
-            Phase = _openedAt == int.MaxValue && _before.Phase == JournalPhase.There ? JournalPhase.Going : _before.Phase,
+            Phase =
+                _openedAt == int.MaxValue && _before.Phase == JournalPhase.There ? JournalPhase.Going : _before.Phase,
             Durable = _before.Durable,
             Written = kind == CrashKind.All ? _before.Written : 0,
             StartAtLeast = _before.StartAtLeast,

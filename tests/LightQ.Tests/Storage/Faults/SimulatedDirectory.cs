@@ -32,7 +32,9 @@ internal sealed class SimulatedDirectory
     public SimulatedDirectory Clone(Func<object, object> clone)
     {
         var copy = new SimulatedDirectory(Clone(_current, clone)) { _durable = Clone(_durable, clone) };
-        copy._unsynced.AddRange(_unsynced.Select(change => change with { Node = change.Node is null ? null : clone(change.Node) }));
+        copy._unsynced.AddRange(
+            _unsynced.Select(change => change with { Node = change.Node is null ? null : clone(change.Node) })
+        );
         return copy;
     }
 

@@ -8,13 +8,13 @@ internal sealed class SimulatedDisk
     private readonly SimulatedDirectory _root;
 
     public SimulatedDisk()
-        : this(new SimulatedDirectory())
-    {
-    }
+        : this(new SimulatedDirectory()) { }
 
     private SimulatedDisk(SimulatedDirectory root) => _root = root;
 
-    /// <summary>What is at a path: a <see cref="SimulatedDirectory"/>, or a <see cref="SimulatedFile"/>, or null.</summary>
+    /// <summary>
+    /// What is at a path: a <see cref="SimulatedDirectory"/>, or a <see cref="SimulatedFile"/>, or null.
+    /// </summary>
     public object? Find(string path)
     {
         object? node = _root;
@@ -66,7 +66,9 @@ internal sealed class SimulatedDisk
         }
     }
 
-    /// <summary>The disk as the next start finds it. When only the process was killed, what is not synced still is not.</summary>
+    /// <summary>
+    /// The disk as the next start finds it. When only the process was killed, what is not synced still is not.
+    /// </summary>
     public SimulatedDisk Crash(CrashKind kind, Random random)
     {
         if (kind == CrashKind.All)
@@ -87,15 +89,29 @@ internal sealed class SimulatedDisk
         object Copy(object node)
         {
             if (!copies.TryGetValue(node, out object? copy))
-                copies[node] = copy = node is SimulatedDirectory directory ? directory.Clone(Copy) : ((SimulatedFile)node).Clone();
+            {
+                copies[node] = copy = node is SimulatedDirectory directory
+                    ? directory.Clone(Copy)
+                    : ((SimulatedFile)node).Clone();
+            }
+
             return copy;
         }
     }
 
-    private static SimulatedDirectory Crash(SimulatedDirectory directory, CrashKind kind, Random random, List<SimulatedFile> files)
+    private static SimulatedDirectory Crash(
+        SimulatedDirectory directory,
+        CrashKind kind,
+        Random random,
+        List<SimulatedFile> files
+    )
     {
         var entries = new Dictionary<string, object>();
-        foreach ((string name, object node) in directory.Crash(kind, random).OrderBy(entry => entry.Key, StringComparer.Ordinal))
+        foreach (
+            (string name, object node) in directory
+                .Crash(kind, random)
+                .OrderBy(entry => entry.Key, StringComparer.Ordinal)
+        )
         {
             if (node is SimulatedDirectory inner)
             {

@@ -74,13 +74,27 @@ internal sealed class SimulatedFile
     {
         if (kind == CrashKind.SyncedOnly || _unsynced.Count == 0)
             return _durable;
-        double kept = random.Next(4) switch { 0 => 0.1, 1 => 0.5, 2 => 0.9, _ => 0.98 };
+        double kept = random.Next(4) switch
+        {
+            0 => 0.1,
+            1 => 0.5,
+            2 => 0.9,
+            _ => 0.98,
+        };
         return After(_durable, _unsynced, _ => random.NextDouble() < kept, random.Next(2) == 0 ? 512 : 4096);
     }
 
     /// <summary>Content after changes of which each sector has some, up to the first that it has not.</summary>
-    /// <remarks>The length is a change like a sector's. When a cut did not happen, nothing behind it did: blocks are freed before they are used again.</remarks>
-    private static byte[] After(byte[] content, List<(long Position, byte[]? Data)> changes, Func<long, bool> has, int sectorBytes)
+    /// <remarks>
+    /// The length is a change like a sector's. When a cut did not happen, nothing behind it did: blocks are freed
+    /// before they are used again.
+    /// </remarks>
+    private static byte[] After(
+        byte[] content,
+        List<(long Position, byte[]? Data)> changes,
+        Func<long, bool> has,
+        int sectorBytes
+    )
     {
         byte[] result = (byte[])content.Clone();
         var stopped = new HashSet<long>();
@@ -106,7 +120,7 @@ internal sealed class SimulatedFile
             }
             if (end > result.Length)
                 Resize(ref result, end);
-            for (int at = (int)position; at < end;)
+            for (int at = (int)position; at < end; )
             {
                 long sector = at / sectorBytes;
                 int bytes = Math.Min(end, (int)(sector + 1) * sectorBytes) - at;

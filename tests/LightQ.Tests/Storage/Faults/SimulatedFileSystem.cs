@@ -2,7 +2,9 @@ using LightQ.Storage.Files;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>The storage seam on a <see cref="SimulatedDisk"/>: notes every change, in the one order in which they happened.</summary>
+/// <summary>
+/// The storage seam on a <see cref="SimulatedDisk"/>: notes every change, in the one order in which they happened.
+/// </summary>
 /// <remarks>Thread-safe. Absolute paths only; renames stay within a directory, as all of ours do.</remarks>
 internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
 {
@@ -125,7 +127,11 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
     public IReadOnlyList<string> List(string directory)
     {
         lock (_lock)
-            return _disk.Find(directory) is SimulatedDirectory found ? [.. found.Current.Where(entry => entry.Value is SimulatedFile).Select(entry => entry.Key)] : [];
+        {
+            return _disk.Find(directory) is SimulatedDirectory found
+                ? [.. found.Current.Where(entry => entry.Value is SimulatedFile).Select(entry => entry.Key)]
+                : [];
+        }
     }
 
     public long FreeBytes(string directory) => 1L << 40;
@@ -165,7 +171,17 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
         public void Write(ReadOnlySpan<byte> source, long position)
         {
             lock (owner._lock)
-                owner.Do(new DiskOperation(DiskOperationKind.Write, path, File: number, Position: position, Data: source.ToArray()));
+            {
+                owner.Do(
+                    new DiskOperation(
+                        DiskOperationKind.Write,
+                        path,
+                        File: number,
+                        Position: position,
+                        Data: source.ToArray()
+                    )
+                );
+            }
         }
 
         public void Sync()
@@ -174,7 +190,9 @@ internal sealed class SimulatedFileSystem(SimulatedDisk disk) : IFileSystem
             lock (owner._lock)
             {
                 bool fails = owner.FailsSync(path);
-                owner.Do(new DiskOperation(fails ? DiskOperationKind.FailedSync : DiskOperationKind.Sync, path, File: number));
+                owner.Do(
+                    new DiskOperation(fails ? DiskOperationKind.FailedSync : DiskOperationKind.Sync, path, File: number)
+                );
                 if (fails)
                     throw new StorageIOException(StorageIOException.Sync, path, owner.SyncError);
             }

@@ -26,9 +26,12 @@ internal sealed class StateModel(SimulatedFileSystem files)
         history.Add((files.Now, offset));
     }
 
-    public void KeptPositions() => _flushed.Add((files.Now, _set.ToDictionary(entry => entry.Key, entry => entry.Value.Count - 1)));
+    public void KeptPositions() =>
+        _flushed.Add((files.Now, _set.ToDictionary(entry => entry.Key, entry => entry.Value.Count - 1)));
 
-    /// <summary>The store says of every position which is the lowest that a start would find; -1 when it may find none.</summary>
+    /// <summary>
+    /// The store says of every position which is the lowest that a start would find; -1 when it may find none.
+    /// </summary>
     public void PromisedPositions(Func<OffsetKey, long> kept)
     {
         foreach ((OffsetKey key, List<(int At, long Offset)> history) in _set)
@@ -67,10 +70,17 @@ internal sealed class StateModel(SimulatedFileSystem files)
         return false;
     }
 
-    /// <summary>What the store promised last, or what is lower of what was set last and since: that may be about to be stored.</summary>
+    /// <summary>
+    /// What the store promised last, or what is lower of what was set last and since: that may be about to be stored.
+    /// </summary>
     private long LowestPromised(int now, OffsetKey key, List<(int At, long Offset)> history)
     {
-        (int _, int version, long lowest) = _promised.TryGetValue(key, out List<(int At, int Version, long Kept)>? promises) ? promises.FindLast(p => p.At <= now) : default;
+        (int _, int version, long lowest) = _promised.TryGetValue(
+            key,
+            out List<(int At, int Version, long Kept)>? promises
+        )
+            ? promises.FindLast(p => p.At <= now)
+            : default;
         if (version == 0)
             return -1;
         foreach ((int at, long offset) in history[(version - 1)..])

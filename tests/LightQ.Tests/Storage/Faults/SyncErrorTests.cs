@@ -47,13 +47,16 @@ public sealed class SyncErrorTests
             {
                 failed = true; // Opening or closing it.
             }
-            Assert.Equal(failing < 21, failed); // Making the file, then the records. Only the mark at the end may fail unsaid.
+            // Making the file, then the records. Only the mark at the end may fail unsaid.
+            Assert.Equal(failing < 21, failed);
             foreach (CrashKind kind in Enum.GetValues<CrashKind>())
             {
                 var after = new SimulatedFileSystem(files.Crash(kind, new Random(failing)));
                 using JournalEnvironment again = CrashWorkload.Environment(after, new ManualClock());
                 var found = new List<string>();
-                RecordJournal.Open("/data/catalog", again, record => found.Add(Encoding.UTF8.GetString(record))).Dispose();
+                RecordJournal
+                    .Open("/data/catalog", again, record => found.Add(Encoding.UTF8.GetString(record)))
+                    .Dispose();
                 Assert.Equal(acknowledged, found.Take(acknowledged.Count));
                 Assert.InRange(found.Count, acknowledged.Count, acknowledged.Count + 1);
             }
@@ -69,7 +72,10 @@ public sealed class SyncErrorTests
     {
         var files = new SimulatedFileSystem(new SimulatedDisk());
         using JournalEnvironment environment = CrashWorkload.Environment(files, new ManualClock());
-        var model = new JournalModel(files, CrashWorkload.Small(new JournalOptions { Directory = "/data/topic", TopicId = Guid.NewGuid() }));
+        var model = new JournalModel(
+            files,
+            CrashWorkload.Small(new JournalOptions { Directory = "/data/topic", TopicId = Guid.NewGuid() })
+        );
         model.Open(environment);
         files.Before = operation =>
         {
@@ -93,7 +99,17 @@ public sealed class SyncErrorTests
         Random random = run.RandomFor(failing);
         var files = new SimulatedFileSystem(new SimulatedDisk()) { FailsSync = NthSync("/data/topic", failing) };
         using JournalEnvironment environment = CrashWorkload.Environment(files, new ManualClock());
-        var model = new JournalModel(files, CrashWorkload.Small(new JournalOptions { Directory = "/data/topic", TopicId = Guid.NewGuid(), RetentionBytes = 40_000 }));
+        var model = new JournalModel(
+            files,
+            CrashWorkload.Small(
+                new JournalOptions
+                {
+                    Directory = "/data/topic",
+                    TopicId = Guid.NewGuid(),
+                    RetentionBytes = 40_000,
+                }
+            )
+        );
         try
         {
             model.Open(environment);
@@ -120,12 +136,23 @@ public sealed class SyncErrorTests
             var after = new SimulatedFileSystem(files.Crash(kind, random));
             using JournalEnvironment again = CrashWorkload.Environment(after, new ManualClock());
             var check = new CrashCheck(kind, message => violations.Add($"sync {failing}, {kind}: {message}"));
-            check.OpenJournal(after, again, model.Options, model.ViewAt(files.Now))?.AbandonAsync().GetAwaiter().GetResult();
+            check
+                .OpenJournal(after, again, model.Options, model.ViewAt(files.Now))
+                ?.AbandonAsync()
+                .GetAwaiter()
+                .GetResult();
             run.Count("restarts");
         }
     }
 
-    private static void CheckFenced(FaultRun run, JournalModel model, Journal journal, SimulatedFileSystem files, List<string> violations, int failing)
+    private static void CheckFenced(
+        FaultRun run,
+        JournalModel model,
+        Journal journal,
+        SimulatedFileSystem files,
+        List<string> violations,
+        int failing
+    )
     {
         run.Count("fenced");
         long acknowledged = model.ViewAt(files.Now).Durable;
@@ -134,7 +161,13 @@ public sealed class SyncErrorTests
         journal.Signal();
         Settle(journal);
         if (model.ViewAt(files.Now).Durable != acknowledged)
-            violations.Add($"sync {failing}: {acknowledged} was acknowledged before the failure, {model.ViewAt(files.Now).Durable} after it");
+        {
+            violations.Add(
+                $"sync {failing}: {acknowledged} was acknowledged before the failure, "
+                    + $"{model.ViewAt(files.Now).Durable} after it"
+            );
+        }
+
         if (!model.WasToldOfFailure)
             violations.Add($"sync {failing}: nobody was told");
         (List<(long Offset, byte[] Bytes)> batches, List<LogGap> gaps) = LogContent.Read(journal);
@@ -150,7 +183,12 @@ public sealed class SyncErrorTests
     }
 
     private static void Settle(Journal journal) =>
-        Assert.True(SpinWait.SpinUntil(() => journal.IsIdle && (journal.Failure is not null || journal.DurableOffset == journal.EndOffset), Limit));
+        Assert.True(
+            SpinWait.SpinUntil(
+                () => journal.IsIdle && (journal.Failure is not null || journal.DurableOffset == journal.EndOffset),
+                Limit
+            )
+        );
 
     private static bool TryAppend(RecordJournal catalog, string record, List<string> acknowledged, bool mayWork)
     {
@@ -170,7 +208,8 @@ public sealed class SyncErrorTests
     private static Func<string, bool> NthSync(string directory, int number)
     {
         int seen = -1;
-        return path => path.StartsWith(directory, StringComparison.Ordinal) && Interlocked.Increment(ref seen) == number;
+        return path =>
+            path.StartsWith(directory, StringComparison.Ordinal) && Interlocked.Increment(ref seen) == number;
     }
 
     private static void Full(DiskOperation operation) => throw new StorageIOException("write", operation.Path, 28);

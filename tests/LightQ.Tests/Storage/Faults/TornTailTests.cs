@@ -9,7 +9,10 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Faults;
 
-/// <summary>What clients publish does not change what recovery decides: not where it cuts, and not that it reports what had been synced.</summary>
+/// <summary>
+/// What clients publish does not change what recovery decides: not where it cuts, and not that it reports what had been
+/// synced.
+/// </summary>
 public sealed class TornTailTests
 {
     private const string Directory = "/data/topics/a/0";
@@ -39,14 +42,18 @@ public sealed class TornTailTests
         return data;
     }
 
-    /// <summary>The last commit reaches the disk up to any byte; or all of it but a stretch, since one write may reach it out of order.</summary>
+    /// <summary>
+    /// The last commit reaches the disk up to any byte; or all of it but a stretch, since one write may reach it out of
+    /// order.
+    /// </summary>
     [Theory]
     [MemberData(nameof(Forgeries))]
     [Trait("Tier", "C")]
     public void The_last_commit_is_cut_at_its_first_batch_that_is_not_whole(string content, string place)
     {
         Log log = Make(content, place);
-        int step = FaultRun.Times(5, 1, 1), hole = BatchLayout.HeaderSize / 2;
+        int step = FaultRun.Times(5, 1, 1),
+            hole = BatchLayout.HeaderSize / 2;
         for (int at = log.Batches[^LastCommit].At; at < log.End; at += step)
         {
             int from = at;
@@ -85,8 +92,8 @@ public sealed class TornTailTests
     }
 
     /// <summary>
-    /// A batch is damaged, those behind it are whole, and what shows that all of them had been synced lies behind a torn one. A start that ends
-    /// between the cut and its checkpoint must not make the next one forget it.
+    /// A batch is damaged, those behind it are whole, and what shows that all of them had been synced lies behind a
+    /// torn one. A start that ends between the cut and its checkpoint must not make the next one forget it.
     /// </summary>
     [Fact]
     public void What_had_been_synced_stays_so_when_a_start_ends_behind_the_cut()
@@ -119,7 +126,11 @@ public sealed class TornTailTests
             {
                 isDone = false;
             }
-            RecoveredLog again = JournalRecovery.Run(Options, new SimulatedFileSystem(files.Crash(CrashKind.All, new Random(1))), visitor: null);
+            RecoveredLog again = JournalRecovery.Run(
+                Options,
+                new SimulatedFileSystem(files.Crash(CrashKind.All, new Random(1))),
+                visitor: null
+            );
             Assert.Equal(whole.End.Offset, again.End.Offset);
             if (isDone)
                 break;
@@ -139,7 +150,9 @@ public sealed class TornTailTests
         Assert.Equal(whole, report.EndOffset);
         Assert.Empty(recovered.Damage);
         Assert.Equal(whole, log.CountWhole(disk));
-        Assert.False(log.Content(disk)[(whole == 0 ? SegmentHeader.PageSize : log.EndOf(whole - 1))..].ContainsAnyExcept((byte)0));
+        Assert.False(
+            log.Content(disk)[(whole == 0 ? SegmentHeader.PageSize : log.EndOf(whole - 1))..].ContainsAnyExcept((byte)0)
+        );
     }
 
     /// <summary>A log whose last commit has several batches, killed.</summary>
@@ -157,10 +170,15 @@ public sealed class TornTailTests
                 {
                     byte[] bytes = new byte[ContentBytes];
                     ForgedBodies.Contents[content](bytes, delivered.Count > 0 ? delivered : [TestBatch.Make(0)]);
-                    Assert.Equal(AppendResult.Appended, journal.TryAppend(ForgedBodies.Places[place](bytes), out _, out _));
+                    Assert.Equal(
+                        AppendResult.Appended,
+                        journal.TryAppend(ForgedBodies.Places[place](bytes), out _, out _)
+                    );
                 }
                 journal.Signal();
-                Assert.True(SpinWait.SpinUntil(() => journal.DurableOffset == journal.EndOffset, TimeSpan.FromSeconds(60)));
+                Assert.True(
+                    SpinWait.SpinUntil(() => journal.DurableOffset == journal.EndOffset, TimeSpan.FromSeconds(60))
+                );
                 delivered = [.. LogContent.Read(journal).Batches.Select(found => found.Bytes)];
             }
             journal.AbandonAsync().GetAwaiter().GetResult();
@@ -199,8 +217,15 @@ public sealed class TornTailTests
         {
             ReadOnlySpan<byte> content = Content(disk);
             int whole = 0;
-            while (whole < Batches.Count && content[Batches[whole].At..EndOf(whole)].SequenceEqual(Segment.AsSpan(Batches[whole].At, Batches[whole].Length)))
+            while (
+                whole < Batches.Count
+                && content[Batches[whole].At..EndOf(whole)]
+                    .SequenceEqual(Segment.AsSpan(Batches[whole].At, Batches[whole].Length))
+            )
+            {
                 whole++;
+            }
+
             return whole;
         }
 

@@ -6,7 +6,9 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Inspection;
 
-/// <summary>A journal of many small segments whose batch n has the number n, to be damaged, inspected and repaired.</summary>
+/// <summary>
+/// A journal of many small segments whose batch n has the number n, to be damaged, inspected and repaired.
+/// </summary>
 internal sealed class InspectedJournal : IAsyncDisposable
 {
     private static readonly DateTimeOffset Now = new(2026, 1, 2, 3, 4, 5, TimeSpan.Zero);
@@ -18,9 +20,14 @@ internal sealed class InspectedJournal : IAsyncDisposable
     public string Directory => Host.Options.Directory;
 
     /// <summary>Segments that hold batches, oldest first.</summary>
-    public string[] Segments => [.. Host.FileNames("*.seg").Where(n => new BatchView(Bytes(n).AsSpan(4096)).Length > 0)];
+    public string[] Segments =>
+        [.. Host.FileNames("*.seg").Where(n => new BatchView(Bytes(n).AsSpan(4096)).Length > 0)];
 
-    public static async Task<InspectedJournal> MakeAsync(int batches = 500, bool clean = true, Func<JournalOptions, JournalOptions>? shape = null)
+    public static async Task<InspectedJournal> MakeAsync(
+        int batches = 500,
+        bool clean = true,
+        Func<JournalOptions, JournalOptions>? shape = null
+    )
     {
         var journal = new InspectedJournal(new JournalHost(shape));
         journal.Host.Open();
@@ -45,7 +52,7 @@ internal sealed class InspectedJournal : IAsyncDisposable
         var found = new List<(int, int, long, long)>();
         byte[] bytes = Bytes(name);
         long expected = -1;
-        for (int at = 4096; at + BatchLayout.HeaderSize <= bytes.Length;)
+        for (int at = 4096; at + BatchLayout.HeaderSize <= bytes.Length; )
         {
             var batch = new BatchView(bytes.AsSpan(at));
             if (batch.Length < BatchLayout.HeaderSize || (expected >= 0 && batch.BaseOffset != expected))
@@ -61,7 +68,10 @@ internal sealed class InspectedJournal : IAsyncDisposable
 
     public JournalRepair Plan() => JournalRepair.Plan(Directory, Host.Options.TopicId);
 
-    /// <summary>Repairs and checks what must hold after every repair: the journal is whole, opens, and gives everything but what was named, each at its offset.</summary>
+    /// <summary>
+    /// Repairs and checks what must hold after every repair: the journal is whole, opens, and gives everything but what
+    /// was named, each at its offset.
+    /// </summary>
     /// <returns>The gaps that a reader got.</returns>
     public async Task<List<LogGap>> RepairAsync(int batches)
     {

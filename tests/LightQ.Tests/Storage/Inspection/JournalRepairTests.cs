@@ -39,7 +39,10 @@ public sealed class JournalRepairTests
         (int position, _, long first, _) = journal.Batches(segment)[7];
         journal.Change(segment, b => b[position + at] ^= 0x10);
         JournalFinding finding = Assert.Single(journal.Inspect().Findings, f => f.Kind == FindingKind.Damage);
-        Assert.Equal((segment, position, first, first), (finding.File, finding.Position, finding.FirstOffset, finding.LastOffset));
+        Assert.Equal(
+            (segment, position, first, first),
+            (finding.File, finding.Position, finding.FirstOffset, finding.LastOffset)
+        );
         Assert.Equal([Lost(first, first)], await journal.RepairAsync(Count));
         Assert.True(File.Exists(journal.Host.PathOf(Path.Combine("quarantine", segment))));
     }
@@ -107,7 +110,8 @@ public sealed class JournalRepairTests
         await using InspectedJournal journal = await MakeAsync(clean: clean);
         string[] segments = journal.Segments;
         string[] gone = index < 0 ? segments[^(-index)..][..count] : segments[index..(index + count)];
-        long first = journal.Batches(gone[0])[0].BaseOffset, last = journal.Batches(gone[^1])[^1].NextOffset - 1;
+        long first = journal.Batches(gone[0])[0].BaseOffset,
+            last = journal.Batches(gone[^1])[^1].NextOffset - 1;
         if (!clean && index < 0)
             last = KnownDurable(journal) - 1;
         foreach (string name in gone)
@@ -128,7 +132,10 @@ public sealed class JournalRepairTests
         var batches = journal.Batches(segment);
         int cut = batches[batches.Count / 2].Position + 30;
         File.WriteAllBytes(journal.Host.PathOf(segment), journal.Bytes(segment)[..cut]);
-        Assert.Equal([Lost(batches[batches.Count / 2].BaseOffset, batches[^1].NextOffset - 1)], await journal.RepairAsync(Count));
+        Assert.Equal(
+            [Lost(batches[batches.Count / 2].BaseOffset, batches[^1].NextOffset - 1)],
+            await journal.RepairAsync(Count)
+        );
     }
 
     [Fact]
@@ -148,12 +155,17 @@ public sealed class JournalRepairTests
         journal.Host.AppendDurable(5, 5);
         await journal.Host.KillAsync();
         Assert.Single(journal.Segments);
-        journal.Change("checkpoint", b =>
-        {
-            const int Generation = 16, Slot = 4096;
-            int newest = BitConverter.ToUInt64(b, Generation) > BitConverter.ToUInt64(b, Slot + Generation) ? 0 : Slot;
-            b.AsSpan(newest, Slot).Fill(0xA5);
-        });
+        journal.Change(
+            "checkpoint",
+            b =>
+            {
+                const int Generation = 16,
+                    Slot = 4096;
+                int newest =
+                    BitConverter.ToUInt64(b, Generation) > BitConverter.ToUInt64(b, Slot + Generation) ? 0 : Slot;
+                b.AsSpan(newest, Slot).Fill(0xA5);
+            }
+        );
         Assert.Equal(5, KnownDurable(journal));
         Assert.Equal(10, journal.Inspect().EndOffset);
         Assert.Equal(2u, journal.Host.Open().LeaderEpoch);
@@ -176,19 +188,25 @@ public sealed class JournalRepairTests
     public async Task A_file_of_a_later_version_is_not_touched(string name)
     {
         await using InspectedJournal journal = await MakeAsync();
-        journal.Change(name, b =>
-        {
-            for (int page = 0; page < (name == "checkpoint" ? 8192 : 4096); page += 4096)
+        journal.Change(
+            name,
+            b =>
             {
-                int length = name == "epochs" ? b.Length : 96;
-                if (!b.AsSpan(page, length).ContainsAnyExcept((byte)0))
-                    continue;
-                b[page + 8] = 99;
-                BitConverter.TryWriteBytes(b.AsSpan(page + 12), Crc32C.Append(Crc32C.Compute(b.AsSpan(page, 12)), b.AsSpan(page + 16, length - 16)));
-                if (name == "epochs")
-                    return;
+                for (int page = 0; page < (name == "checkpoint" ? 8192 : 4096); page += 4096)
+                {
+                    int length = name == "epochs" ? b.Length : 96;
+                    if (!b.AsSpan(page, length).ContainsAnyExcept((byte)0))
+                        continue;
+                    b[page + 8] = 99;
+                    BitConverter.TryWriteBytes(
+                        b.AsSpan(page + 12),
+                        Crc32C.Append(Crc32C.Compute(b.AsSpan(page, 12)), b.AsSpan(page + 16, length - 16))
+                    );
+                    if (name == "epochs")
+                        return;
+                }
             }
-        });
+        );
         JournalRepair repair = journal.Plan();
         Assert.Contains("version 99", repair.Refusal, StringComparison.Ordinal);
         Assert.Throws<InvalidOperationException>(() => repair.Execute(DateTimeOffset.UnixEpoch));
@@ -225,7 +243,10 @@ public sealed class JournalRepairTests
         bytes[at + 150] ^= 1;
         bytes[at + 60] ^= 1;
         await File.WriteAllBytesAsync(segment, bytes, TestContext.Current.CancellationToken);
-        Assert.Equal([new RepairLoss(Path.GetFileName(segment), 3, 3, batch.Length)], JournalRepair.Plan(host.Options.Directory).Losses);
+        Assert.Equal(
+            [new RepairLoss(Path.GetFileName(segment), 3, 3, batch.Length)],
+            JournalRepair.Plan(host.Options.Directory).Losses
+        );
     }
 
     [Fact]
@@ -250,13 +271,23 @@ public sealed class JournalRepairTests
                     break;
             }
             List<LogGap> gaps = await journal.RepairAsync(300);
-            Assert.True(lost.SequenceEqual(gaps.SelectMany(g => Enumerable.Range((int)g.FirstOffset, (int)(g.LastOffset - g.FirstOffset + 1)).Select(o => (long)o))), $"seed {seed}, round {round}");
+            Assert.True(
+                lost.SequenceEqual(
+                    gaps.SelectMany(g =>
+                        Enumerable
+                            .Range((int)g.FirstOffset, (int)(g.LastOffset - g.FirstOffset + 1))
+                            .Select(o => (long)o)
+                    )
+                ),
+                $"seed {seed}, round {round}"
+            );
         }
     }
 
     private static (long First, long Last) InspectedBatches(InspectedJournal journal, string segment, int from, int to)
     {
-        // The walk over the damaged file stops at the damage: what is behind it follows from the sizes, which are all equal.
+        // The walk over the damaged file stops at the damage: what is behind it follows from the sizes, which are all
+        // equal.
         int length = TestBatch.Make(0).Length;
         long baseOffset = journal.Batches(segment)[0].BaseOffset;
         return (baseOffset + ((from - 4096) / length), baseOffset + ((to - 1 - 4096) / length));
@@ -264,7 +295,10 @@ public sealed class JournalRepairTests
 
     private static long KnownDurable(InspectedJournal journal)
     {
-        using var file = new LightQ.Storage.Files.PortableFileSystem().Open(journal.Host.PathOf("checkpoint"), LightQ.Storage.Files.OpenMode.Read);
+        using var file = new LightQ.Storage.Files.PortableFileSystem().Open(
+            journal.Host.PathOf("checkpoint"),
+            LightQ.Storage.Files.OpenMode.Read
+        );
         return LightQ.Storage.Recovery.CheckpointFile.ReadNewest(file, out _)!.Value.Durable.Offset;
     }
 }

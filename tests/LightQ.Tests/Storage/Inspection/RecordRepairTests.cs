@@ -39,9 +39,22 @@ public sealed class RecordRepairTests
         repair.Execute(DateTimeOffset.UnixEpoch);
         Assert.False(JournalInspector.InspectRecords(directory).IsDamaged);
         var replayed = new List<string>();
-        using (RecordJournal journal = RecordJournal.Open(directory, host.Environment, r => replayed.Add(Encoding.ASCII.GetString(r))))
+        using (
+            RecordJournal journal = RecordJournal.Open(
+                directory,
+                host.Environment,
+                r => replayed.Add(Encoding.ASCII.GetString(r))
+            )
+        )
+        {
             journal.Append("more"u8);
-        IEnumerable<string> all = [.. Enumerable.Repeat("old", compacted ? 0 : 3), .. Enumerable.Range(0, 20).Select(i => $"record {i}")];
+        }
+
+        IEnumerable<string> all =
+        [
+            .. Enumerable.Repeat("old", compacted ? 0 : 3),
+            .. Enumerable.Range(0, 20).Select(i => $"record {i}"),
+        ];
         Assert.Equal(at > 4096 ? all.Skip(1) : all, replayed);
     }
 

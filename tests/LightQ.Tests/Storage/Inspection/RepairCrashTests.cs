@@ -40,7 +40,9 @@ public sealed class RepairCrashTests
             };
             try
             {
-                JournalRepair.Plan(journal.Directory, journal.Host.Options.TopicId, files).Execute(DateTimeOffset.UnixEpoch);
+                JournalRepair
+                    .Plan(journal.Directory, journal.Host.Options.TopicId, files)
+                    .Execute(DateTimeOffset.UnixEpoch);
                 isDone = true;
             }
             catch (IOException e) when (e.Message == "cut off")
@@ -50,7 +52,10 @@ public sealed class RepairCrashTests
             if (journal.Plan().IsNeeded)
                 journal.Plan().Execute(DateTimeOffset.UnixEpoch);
             journal.Host.Open();
-            Assert.Equal([Lost(lost, lost), Lost(gone[0].BaseOffset, gone[^1].NextOffset - 1)], journal.ReadAll(0, Count));
+            Assert.Equal(
+                [Lost(lost, lost), Lost(gone[0].BaseOffset, gone[^1].NextOffset - 1)],
+                journal.ReadAll(0, Count)
+            );
             await journal.Host.KillAsync();
         }
         Assert.True(operations > 20, $"only {operations} operations");

@@ -5,7 +5,10 @@ using Xunit;
 
 namespace LightQ.Tests.Storage.Mapped;
 
-/// <summary>A journal written through its mapping: a reader sees whole batches and no others, and the files are those of every other journal.</summary>
+/// <summary>
+/// A journal written through its mapping: a reader sees whole batches and no others, and the files are those of every
+/// other journal.
+/// </summary>
 public sealed class MappedJournalTests
 {
     private const int SegmentBytes = 16 * 1024;
@@ -93,11 +96,18 @@ public sealed class MappedJournalTests
         await using var host = new JournalHost();
         using (MappedJournalWriter first = MappedJournalWriter.Open(host.Options))
             first.Append(TestBatch.Make(0));
-        byte[] file = await File.ReadAllBytesAsync(host.PathOf("00000000000000000001.seg"), TestContext.Current.CancellationToken);
+        byte[] file = await File.ReadAllBytesAsync(
+            host.PathOf("00000000000000000001.seg"),
+            TestContext.Current.CancellationToken
+        );
         int end = 4096 + TestBatch.Make(0).Length;
         for (int copy = 0; copy < 3; copy++)
             TestBatch.Make(0).CopyTo(file, end + (copy * TestBatch.Make(0).Length));
-        await File.WriteAllBytesAsync(host.PathOf("00000000000000000001.seg"), file, TestContext.Current.CancellationToken);
+        await File.WriteAllBytesAsync(
+            host.PathOf("00000000000000000001.seg"),
+            file,
+            TestContext.Current.CancellationToken
+        );
 
         using MappedJournalWriter writer = MappedJournalWriter.Open(host.Options);
         using MappedJournalReader reader = MappedJournalReader.Open(host.Options.Directory);
@@ -115,7 +125,14 @@ public sealed class MappedJournalTests
         using MappedJournalWriter writer = MappedJournalWriter.Open(host.Options);
         using MappedJournalReader reader = MappedJournalReader.Open(host.Options.Directory);
         writer.Append(TestBatch.Make(0));
-        using (FileStream file = new(host.PathOf("00000000000000000001.seg"), FileMode.Open, FileAccess.Write, FileShare.ReadWrite))
+        using (
+            FileStream file = new(
+                host.PathOf("00000000000000000001.seg"),
+                FileMode.Open,
+                FileAccess.Write,
+                FileShare.ReadWrite
+            )
+        )
         {
             file.Position = 4096 + BatchLayout.BaseOffset;
             file.WriteByte(9);
