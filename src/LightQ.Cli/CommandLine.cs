@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Help;
+using LightQ.Cli.Bench;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;

@@ -1,3 +1,4 @@
+using LightQ.Cli.Bench;
 using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
 
@@ -9,7 +10,8 @@ internal static class Program
     public static Task<int> Main(string[] args)
     {
         // Before any socket or pool thread exists: both settings are read once, when the first of them is made.
-        BrokerRuntime.Prepare(args);
+        RuntimeSettings.Apply(BrokerRuntime.SettingsFor(args));
+        RuntimeSettings.Apply(BenchRuntime.SettingsFor(args));
         // A broker lives for as long as it is wanted, whoever reads what it prints; the parts of a bench end with their parent.
         if (args is ["server", "stop" or "reload", ..] or not ["server" or "bench-role", ..])
             StandardOutput.Install();

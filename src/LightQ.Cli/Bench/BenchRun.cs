@@ -1,21 +1,24 @@
+using LightQ.Bench;
+using LightQ.Bench.Sessions;
 using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Bench;
 
 /// <summary>One bench from start to report.</summary>
-internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFormat output, string? reportFile)
+internal sealed class BenchRun<TResult>(ScenarioView<TResult> view, BenchSettings settings, OutputFormat output, string? reportFile)
+    where TResult : BenchResult
 {
     /// <summary>What the scenario's figures must be read with, besides what follows from the settings.</summary>
     public IReadOnlyList<string> Remarks { get; set; } = [];
 
     /// <summary>What else is printed above the table, once measured.</summary>
-    public Func<IEnumerable<string>> Lines { get; set; } = () => [];
+    public Func<IReadOnlyList<TResult>, IEnumerable<string>> Lines { get; set; } = _ => [];
 
     /// <summary>Measures with the usual processes: a broker, a producer, a consumer.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
     public Task<int> ExecuteAsync(
-        Func<BenchSession, CommandConsole, Task<IReadOnlyList<BenchResult>>> measure, CancellationToken cancellationToken) =>
+        Func<BenchSession, IBenchConsole, Task<IReadOnlyList<TResult>>> measure, CancellationToken cancellationToken) =>
         ExecuteAsync(
             async console =>
             {
@@ -26,14 +29,20 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
 
     /// <summary>Measures with processes of the scenario's own.</summary>
     /// <returns>The exit code: failed when a message was lost, repeated, reordered or damaged.</returns>
-    public async Task<int> ExecuteAsync(Func<CommandConsole, Task<IReadOnlyList<BenchResult>>> measure, CancellationToken cancellationToken)
+    public async Task<int> ExecuteAsync(Func<IBenchConsole, Task<IReadOnlyList<TResult>>> measure, CancellationToken cancellationToken)
     {
         var console = new CommandConsole();
-        BenchReport report;
+        BenchReport<TResult> report;
         try
         {
-            IReadOnlyList<BenchResult> results = await measure(console);
-            report = new BenchReport { Scenario = scenario, Remarks = [.. Remarks, .. SettingRemarks()], Machine = BenchMachine.Current(), Results = results };
+            IReadOnlyList<TResult> results = await measure(console);
+            report = new BenchReport<TResult>
+            {
+                Scenario = view.Name,
+                Remarks = [.. Remarks, .. SettingRemarks()],
+                Machine = BenchMachine.Current(),
+                Results = results,
+            };
         }
         finally
         {
@@ -41,16 +50,16 @@ internal sealed class BenchRun(string scenario, BenchSettings settings, OutputFo
         }
         if (output == OutputFormat.Json)
         {
-            CommandConsole.Line(CliJson.Write(report, CliJson.Default.BenchReport));
+            CommandConsole.Line(ReportWriter.Write(report));
         }
         else
         {
-            foreach (string line in Lines())
+            foreach (string line in Lines(report.Results))
                 CommandConsole.Line(line);
-            ReportTable.Write(report, console.Tables);
+            ReportTable.Write(view, report, console.Tables);
         }
         if (reportFile is not null)
-            await File.WriteAllTextAsync(reportFile, ReportPage.Create(report), cancellationToken);
+            await File.WriteAllTextAsync(reportFile, ReportPage.Create(view, report), cancellationToken);
         return report.Results.All(r => r.IsSound) ? ExitCode.Ok : ExitCode.Failed;
     }
 

@@ -1,5 +1,5 @@
 using System.CommandLine;
-using LightQ.Cli.Bench;
+using LightQ.Bench.Checks;
 using LightQ.Cli.Transfers;
 
 namespace LightQ.Cli.Commands;

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime;
+using LightQ.Bench.Processes;
 using LightQ.Cli.Commands;
-using LightQ.Cli.Hosting;
 using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;

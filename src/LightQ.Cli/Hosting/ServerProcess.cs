@@ -37,7 +37,7 @@ internal sealed class ServerProcess
         using var notifier = ServiceNotifier.FromEnvironment();
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping);
         if (EndWithInput)
-            ParentLink.OnEnd(stop.Cancel);
+            InputEnd.Watch(stop.Cancel);
         await using LightQServer server = await LightQServer.StartAsync(configuration.Options, loggers, stop.Token);
         server.ConfigurationSource = () => ServerConfiguration.Load(Flags, ConfigurationFile);
         server.OptionsChanged += (_, _) => logging.Apply(server.Options.Log);

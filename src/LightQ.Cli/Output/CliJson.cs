@@ -2,10 +2,6 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using LightQ.Cli.Backups;
-using LightQ.Cli.Bench.Fanout;
-using LightQ.Cli.Bench.InProcess;
-using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
 using LightQ.Cli.Commands;
 using LightQ.Cli.Doctor;
 using LightQ.Cli.Hosting;
@@ -21,12 +17,6 @@ namespace LightQ.Cli.Output;
     PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
     UseStringEnumConverter = true,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
-[JsonSerializable(typeof(BenchReport))]
-[JsonSerializable(typeof(RunSpec))]
-[JsonSerializable(typeof(RoleMessage))]
-[JsonSerializable(typeof(HandOverSpec))]
-[JsonSerializable(typeof(HandOverTask))]
-[JsonSerializable(typeof(FanoutSpec))]
 [JsonSerializable(typeof(ServerPorts))]
 [JsonSerializable(typeof(QuickstartView))]
 [JsonSerializable(typeof(TopicView))]

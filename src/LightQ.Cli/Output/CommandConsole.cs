@@ -1,9 +1,10 @@
+using LightQ.Bench;
 using Spectre.Console;
 
 namespace LightQ.Cli.Output;
 
 /// <summary>Where a command writes: results on standard output, progress and errors on standard error. Colours only on a terminal.</summary>
-internal sealed class CommandConsole
+internal sealed class CommandConsole : IBenchConsole
 {
     // A pipe has no width; without one, tables would be folded at 80 columns and scripts would trip over it.
     private const int RedirectedWidth = 240;

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using LightQ.Bench;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Server;
@@ -18,6 +19,8 @@ internal readonly record struct Failure(int ExitCode, string Message)
         Failure? known = exception switch
         {
             CommandException e => new Failure(e.ExitCode, e.Message),
+            BenchException { Failure: BenchFailure.Unreachable } e => new Failure(Output.ExitCode.Unavailable, e.Message),
+            BenchException e => new Failure(Output.ExitCode.Failed, e.Message),
             ServerStartException e => new Failure(e.ExitCode, e.Message),
             LightQException e when IsOtherProtocol(e) => new Failure(Output.ExitCode.Unavailable, e.Message + Advice(ErrorCode.Unavailable)),
             LightQException e => new Failure(ExitCodeOf(e.Code), e.Message + Advice(e.Code)),

@@ -1,5 +1,6 @@
-using LightQ.Cli.Bench;
-using LightQ.Cli.Bench.Report;
+using LightQ.Bench;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Sessions;
 
 namespace LightQ.Cli.Tours;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
-using LightQ.Cli.Bench;
-using LightQ.Cli.Bench.Roles;
+using LightQ.Bench;
+using LightQ.Bench.Sessions;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using Spectre.Console;

@@ -1,4 +1,5 @@
-using LightQ.Cli.Bench;
+using LightQ.Bench;
+using LightQ.Bench.Sessions;
 
 namespace LightQ.Cli.Tours;
 

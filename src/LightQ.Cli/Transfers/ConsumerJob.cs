@@ -1,7 +1,6 @@
-using LightQ.Cli.Bench;
-using LightQ.Cli.Bench.Load;
-using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
+using LightQ.Bench.Checks;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Load;
 using LightQ.Cli.Output;
 using LightQ.Client;
 

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using LightQ.Cli.Bench.Load;
+using LightQ.Bench.Load;
 using LightQ.Client;
 
 namespace LightQ.Cli.Transfers;

@@ -1,5 +1,5 @@
 using System.Text.Json.Serialization;
-using LightQ.Cli.Bench.Report;
+using LightQ.Bench.Figures;
 
 namespace LightQ.Cli.Transfers;
 

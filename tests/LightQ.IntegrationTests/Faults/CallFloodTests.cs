@@ -1,6 +1,6 @@
 using System.Diagnostics;
-using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Roles;
 using LightQ.Client;
 using LightQ.Tests.Shared;
 using Xunit;

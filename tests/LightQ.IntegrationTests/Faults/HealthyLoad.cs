@@ -1,8 +1,9 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
-using LightQ.Cli.Bench.Roles;
-using LightQ.Cli.Output;
+using LightQ.Bench;
+using LightQ.Bench.Roles;
+using LightQ.Bench.Sessions;
 using LightQ.IntegrationTests.Cli;
 using Xunit;
 
@@ -33,11 +34,11 @@ internal sealed class HealthyLoad(FaultBroker broker, string topic, string? toke
             Rate = Rate,
             Api = LoadApi.Batch,
         };
-        await _role.StandardInput.WriteLineAsync(CliJson.Write(run, CliJson.Default.RunSpec));
+        await _role.StandardInput.WriteLineAsync(JsonSerializer.Serialize(run, RunJson.Default.RunSpec));
         await _role.StandardInput.FlushAsync(TestContext.Current.CancellationToken);
         string? line = await _role.StandardOutput.ReadLineAsync(TestContext.Current.CancellationToken);
         Assert.True(line is not null, "the load's process ended");
-        RoleMessage result = JsonSerializer.Deserialize(line, CliJson.Default.RoleMessage)!;
+        RoleMessage result = JsonSerializer.Deserialize(line, RoleJson.Default.RoleMessage)!;
         Assert.True(result.Event == RoleEvent.Done, result.Error);
         return result;
     }

@@ -1,7 +1,7 @@
 using System.Globalization;
-using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
-using LightQ.Cli.Hosting;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Processes;
+using LightQ.Bench.Roles;
 using LightQ.Client;
 using LightQ.Tests.Shared;
 using Xunit;

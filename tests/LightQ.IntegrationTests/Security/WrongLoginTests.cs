@@ -1,5 +1,5 @@
-using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Roles;
 using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.IntegrationTests.Faults;

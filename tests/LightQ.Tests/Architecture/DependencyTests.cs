@@ -26,9 +26,10 @@ public sealed class DependencyTests
         ],
         ["LightQ.Client"] = ["LightQ.Protocol", "Grpc.Net.Client", "Microsoft.Extensions.*.Abstractions", "Microsoft.Extensions.Diagnostics.HealthChecks"],
         ["LightQ.OpenTelemetry"] = ["LightQ.Client", "OpenTelemetry.Api"],
+        ["LightQ.Bench"] = ["LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Client", "LightQ.Server"],
         ["LightQ.Cli"] =
         [
-            "LightQ.Protocol", "LightQ.Disruptor", "LightQ.Storage", "LightQ.Broker", "LightQ.Client", "LightQ.Server",
+            "LightQ.Protocol", "LightQ.Storage", "LightQ.Broker", "LightQ.Client", "LightQ.Server", "LightQ.Bench",
             "Spectre.Console", "System.CommandLine",
         ],
         ["LightQ.Testing"] = ["LightQ.Server", "LightQ.Client"],

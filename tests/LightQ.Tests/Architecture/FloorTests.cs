@@ -57,6 +57,20 @@ public sealed class FloorTests
             ],
             Roots = { [Facade] = ["HttpHost", "LightQServer"] },
         },
+        ["LightQ.Bench"] = new()
+        {
+            Floors =
+            [
+                ["Figures", "Processes"],
+                ["Checks"],
+                ["Load", "Roles"],
+                ["Idle", "Nats", "Relay"],
+                ["Sessions"],
+                ["Fanout", "InProcess", "Latency", "Reference", "Scale", "Settle", "Startup", "Throughput"],
+                [Facade],
+            ],
+            Roots = { [Facade] = ["BenchRoles"] },
+        },
         ["LightQ.Client"] = new()
         {
             Floors =

@@ -1,7 +1,10 @@
+using LightQ.Bench;
+
 namespace LightQ.Cli.Bench.Report;
 
 /// <summary>Everything a bench found out.</summary>
-internal sealed record BenchReport
+internal sealed record BenchReport<TResult>
+    where TResult : BenchResult
 {
     public required string Scenario { get; init; }
 
@@ -10,5 +13,5 @@ internal sealed record BenchReport
 
     public required BenchMachine Machine { get; init; }
 
-    public required IReadOnlyList<BenchResult> Results { get; init; }
+    public required IReadOnlyList<TResult> Results { get; init; }
 }

@@ -1,6 +1,5 @@
 using System.Globalization;
-using LightQ.Cli.Bench;
-using LightQ.Cli.Bench.InProcess;
+using LightQ.Bench.Figures;
 using LightQ.Cli.Bench.Report;
 using Xunit;
 

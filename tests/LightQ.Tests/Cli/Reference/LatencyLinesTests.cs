@@ -1,5 +1,5 @@
-using LightQ.Cli.Bench;
-using LightQ.Cli.Bench.Roles;
+using LightQ.Bench.Figures;
+using LightQ.Cli.Bench.Report;
 using LightQ.Cli.Commands;
 using Xunit;
 

@@ -1,5 +1,5 @@
-using LightQ.Cli.Bench.Reference;
-using LightQ.Cli.Bench.Report;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Reference;
 using LightQ.Cli.Transfers;
 using LightQ.Client;
 using Xunit;

@@ -1,6 +1,7 @@
-using LightQ.Cli.Bench;
-using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Bench.Roles;
+using LightQ.Bench;
+using LightQ.Bench.Figures;
+using LightQ.Bench.Roles;
+using LightQ.Bench.Sessions;
 using LightQ.Cli.Tours;
 using LightQ.Client;
 using Xunit;

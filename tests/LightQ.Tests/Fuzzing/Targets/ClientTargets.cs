@@ -1,4 +1,4 @@
-using LightQ.Cli.Bench.Nats;
+using LightQ.Bench.Nats;
 using LightQ.Client;
 using LightQ.Client.Connections;
 using LightQ.Client.Telemetry;

@@ -1,9 +1,0 @@
-namespace LightQ.Cli.Bench.Roles;
-
-/// <summary>What a load goes through.</summary>
-internal enum LoadTarget
-{
-    LightQ,
-    Relay,
-    Nats,
-}

@@ -1,7 +1,0 @@
-namespace LightQ.Cli.Bench.Scale;
-
-/// <summary>What people type and read for a dimension.</summary>
-internal static class ScaleDimensionWords
-{
-    public static string Word(this ScaleDimension dimension) => dimension.ToString().ToLowerInvariant();
-}
