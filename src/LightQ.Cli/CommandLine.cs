@@ -1,9 +1,20 @@
 using System.CommandLine;
 using System.CommandLine.Help;
+using LightQ.Cli.Ancestors;
+using LightQ.Cli.Audits;
+using LightQ.Cli.Backups;
 using LightQ.Cli.Bench;
-using LightQ.Cli.Commands;
-using LightQ.Cli.Hosting;
+using LightQ.Cli.Doctor;
+using LightQ.Cli.Groups;
+using LightQ.Cli.Journals;
+using LightQ.Cli.Messages;
+using LightQ.Cli.Options;
 using LightQ.Cli.Output;
+using LightQ.Cli.Quickstart;
+using LightQ.Cli.Servers;
+using LightQ.Cli.Stats;
+using LightQ.Cli.Topics;
+using LightQ.Cli.Users;
 
 namespace LightQ.Cli;
 

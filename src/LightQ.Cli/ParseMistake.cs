@@ -1,7 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Invocation;
 using System.CommandLine.Parsing;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Server.Configuration;
 
 namespace LightQ.Cli;

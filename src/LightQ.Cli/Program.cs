@@ -1,6 +1,6 @@
 using LightQ.Cli.Bench;
-using LightQ.Cli.Hosting;
 using LightQ.Cli.Output;
+using LightQ.Cli.Servers;
 
 namespace LightQ.Cli;
 

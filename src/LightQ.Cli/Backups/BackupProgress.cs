@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Backups;

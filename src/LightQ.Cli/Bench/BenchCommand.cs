@@ -1,5 +1,5 @@
 using System.CommandLine;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 
 namespace LightQ.Cli.Bench;
 

@@ -3,7 +3,7 @@ using LightQ.Bench;
 using LightQ.Bench.Checks;
 using LightQ.Bench.InProcess;
 using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 
 namespace LightQ.Cli.Bench;

@@ -3,7 +3,7 @@ using LightQ.Bench;
 using LightQ.Bench.Checks;
 using LightQ.Bench.Latency;
 using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 
 namespace LightQ.Cli.Bench;
 

@@ -1,6 +1,6 @@
 using System.CommandLine;
 using LightQ.Bench;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
 

@@ -2,7 +2,7 @@ using System.CommandLine;
 using LightQ.Bench;
 using LightQ.Bench.Reference;
 using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
 

@@ -2,7 +2,6 @@ using LightQ.Bench.Fanout;
 using LightQ.Bench.Idle;
 using LightQ.Bench.InProcess;
 using LightQ.Bench.Roles;
-using LightQ.Cli.Hosting;
 
 namespace LightQ.Cli.Bench;
 
@@ -10,9 +9,8 @@ namespace LightQ.Cli.Bench;
 /// The runtime settings of a process that is a thousand clients, or two threads that hand messages over.
 /// </summary>
 /// <remarks>
-/// Clients have what a broker has (<see cref="BrokerRuntime"/>). Beside two threads that spin, each pool thread
-/// that does
-/// so before it sleeps stops one of them: 130 times at the beginning of a run, and as often at its end.
+/// Clients have what a broker has (<see cref="RuntimeSettings.Sockets"/>). Beside two threads that spin, each pool
+/// thread that does so before it sleeps stops one of them: 130 times at the beginning of a run, and as often at its end.
 /// </remarks>
 internal static class BenchRuntime
 {

@@ -5,7 +5,7 @@ using LightQ.Bench.Checks;
 using LightQ.Bench.Sessions;
 using LightQ.Bench.Throughput;
 using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
 

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Server;
@@ -18,7 +19,7 @@ internal sealed class DoctorJob(LightQServerOptions? options, LightQClientOption
         List<Finding> findings = await FindAsync();
         var view = DoctorView.Of(findings);
         if (output == OutputFormat.Json)
-            CommandConsole.Line(CliJson.Write(view, CliJson.Default.DoctorView));
+            CommandConsole.Line(JsonSerializer.Serialize(view, DoctorJson.Default.DoctorView));
         else
             Write(view);
         return findings.Max(f => f.Result) switch

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Runtime;
 using LightQ.Bench.Processes;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Server.Diagnosis;
 
 namespace LightQ.Cli.Doctor;

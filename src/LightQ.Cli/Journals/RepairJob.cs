@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json;
 using LightQ.Cli.Output;
 using LightQ.Server.Security;
 using LightQ.Storage.Inspection;
@@ -40,7 +41,7 @@ internal sealed class RepairJob(string path, OutputFormat output, bool isConfirm
             views.Add(new RepairView(name, repair.Report.Directory, [.. repair.Losses.Select(LossView.From)], steps, repair.Refusal, report, repair == catalog ? lost?.Changes : null));
         }
         if (isJson)
-            CommandConsole.Line(CliJson.Write([.. views], CliJson.Default.RepairViewArray));
+            CommandConsole.Line(JsonSerializer.Serialize([.. views], JournalsJson.Default.RepairViewArray));
         if (canDo && !goesAhead)
         {
             _console.Note(lost is null

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json;
 using LightQ.Cli.Output;
 using LightQ.Storage.Inspection;
 using Spectre.Console;
@@ -36,7 +37,7 @@ internal sealed class VerifyJob(string path, OutputFormat output)
     {
         if (output == OutputFormat.Json)
         {
-            CommandConsole.Line(CliJson.Write(view, CliJson.Default.VerifyView));
+            CommandConsole.Line(JsonSerializer.Serialize(view, JournalsJson.Default.VerifyView));
             return;
         }
         Table table = CommandConsole.Table("journal", "id", "partition", "segments", "batches", "messages", "bytes", "first", "end", "verdict");

@@ -71,6 +71,18 @@ public sealed class FloorTests
             ],
             Roots = { [Facade] = ["BenchRoles"] },
         },
+        ["LightQ.Cli"] = new()
+        {
+            Floors =
+            [
+                ["Output"],
+                ["Options"],
+                ["Ancestors", "Audits", "Backups", "Bench", "Groups", "Journals", "Messages", "Quickstart", "Servers", "Stats", "Users"],
+                ["Doctor", "Topics"],
+                [Facade],
+            ],
+            Roots = { [Facade] = ["CommandLine", "CompletionCommand", "ParseMistake", "Program"] },
+        },
         ["LightQ.Client"] = new()
         {
             Floors =
@@ -136,7 +148,7 @@ public sealed class FloorTests
         Assert.Empty(house.Roots.Keys.Except(floors));
     }
 
-    private static IEnumerable<Type> TypesOf(string project) => Assembly.Load(project).GetTypes().Where(t =>
+    private static IEnumerable<Type> TypesOf(string project) => Assembly.Load(SourceTree.Projects[project].AssemblyName).GetTypes().Where(t =>
         t.DeclaringType is null && !t.Name.StartsWith('<')
         && (t.Namespace == project || t.Namespace?.StartsWith(project + ".", StringComparison.Ordinal) == true));
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using LightQ.Bench.Figures;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 
 namespace LightQ.Cli.Bench.Report;
 

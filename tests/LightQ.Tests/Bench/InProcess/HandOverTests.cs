@@ -1,7 +1,8 @@
 using LightQ.Bench.Figures;
 using LightQ.Bench.InProcess;
+using LightQ.Cli;
 using LightQ.Cli.Bench;
-using LightQ.Cli.Hosting;
+using LightQ.Cli.Servers;
 using Xunit;
 
 namespace LightQ.Tests.Bench.InProcess;

@@ -1,6 +1,6 @@
 using LightQ.Bench.Figures;
 using LightQ.Cli.Bench.Report;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using Xunit;
 
 namespace LightQ.Tests.Cli.Reference;

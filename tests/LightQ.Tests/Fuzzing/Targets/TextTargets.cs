@@ -1,6 +1,6 @@
 using System.CommandLine;
 using LightQ.Cli;
-using LightQ.Cli.Commands;
+using LightQ.Cli.Options;
 using LightQ.Client;
 using LightQ.Protocol;
 using LightQ.Server;

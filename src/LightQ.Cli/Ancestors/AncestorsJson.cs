@@ -1,0 +1,11 @@
+using System.Text.Json.Serialization;
+
+namespace LightQ.Cli.Ancestors;
+
+/// <summary>What producer and consumer saw, as JSON.</summary>
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    UseStringEnumConverter = true,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(TransferResult[]))]
+internal sealed partial class AncestorsJson : JsonSerializerContext;

@@ -1,0 +1,11 @@
+namespace LightQ.Cli.Ancestors;
+
+/// <summary>Whose wording <c>producer</c> and <c>consumer</c> use.</summary>
+internal enum TransferStyle
+{
+    /// <summary>The document of LightQ's ancestor of the same name.</summary>
+    LightQ,
+
+    /// <summary>The document of that one's predecessor, myq.</summary>
+    Myq,
+}

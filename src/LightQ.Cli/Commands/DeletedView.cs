@@ -1,4 +1,0 @@
-namespace LightQ.Cli.Commands;
-
-/// <summary>What <c>topic delete</c> deleted.</summary>
-internal sealed record DeletedView(string Deleted);

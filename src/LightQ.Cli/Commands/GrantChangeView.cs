@@ -1,4 +1,0 @@
-namespace LightQ.Cli.Commands;
-
-/// <summary>A right that was given or taken; not changed when it was so before.</summary>
-internal sealed record GrantChangeView(string User, string Right, string Topic, bool Changed);

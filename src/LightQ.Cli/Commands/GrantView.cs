@@ -1,9 +1,0 @@
-using LightQ.Client.Administration;
-
-namespace LightQ.Cli.Commands;
-
-/// <summary>A right as the tool shows it.</summary>
-internal sealed record GrantView(string User, string Right, string Topic)
-{
-    public static GrantView From(UserGrantInfo grant) => new(grant.User, ValueOptions.Hyphenated(grant.Right), grant.Topic);
-}

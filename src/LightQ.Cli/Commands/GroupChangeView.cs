@@ -1,4 +1,0 @@
-namespace LightQ.Cli.Commands;
-
-/// <summary>A group that was paused, resumed or deleted.</summary>
-internal sealed record GroupChangeView(string Topic, string Group, string Change);

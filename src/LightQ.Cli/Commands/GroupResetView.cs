@@ -1,4 +1,0 @@
-namespace LightQ.Cli.Commands;
-
-/// <summary>A group that was reset.</summary>
-internal sealed record GroupResetView(string Topic, string Group, IReadOnlyList<long> Offsets);

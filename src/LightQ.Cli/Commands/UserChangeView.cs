@@ -1,4 +1,0 @@
-namespace LightQ.Cli.Commands;
-
-/// <summary>A user that was created, deleted, or got another password.</summary>
-internal sealed record UserChangeView(string User, string Change);

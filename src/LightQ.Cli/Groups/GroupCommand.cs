@@ -1,0 +1,247 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using LightQ.Cli.Options;
+using LightQ.Cli.Output;
+using LightQ.Client;
+using LightQ.Client.Administration;
+using LightQ.Protocol;
+using Spectre.Console;
+
+namespace LightQ.Cli.Groups;
+
+/// <summary><c>lightq group</c>: looks into consumer groups, and moves, pauses and deletes them.</summary>
+internal static class GroupCommand
+{
+    public static Command Create() => new ExampleCommand(
+        "group",
+        "Look into consumer groups; move, pause and delete them.",
+        "lightq group list",
+        "lightq group explain orders billing",
+        "lightq group reset orders billing --to earliest")
+    {
+        List(),
+        Show(),
+        Explain(),
+        Reset(),
+        Act("pause", "Stop a group's deliveries; its members stay, and can settle what they hold.", "Paused", static (groups, topic, group, cancel) => groups.PauseAsync(topic, group, cancel)),
+        Act("resume", "Resume a group's deliveries.", "Resumed", static (groups, topic, group, cancel) => groups.ResumeAsync(topic, group, cancel)),
+        Act("delete", "Forget a group and its position; refused while it has members.", "Deleted", static (groups, topic, group, cancel) => groups.DeleteAsync(topic, group, cancel), isFinal: true),
+        Redrive(),
+    };
+
+    private static Argument<string> Group() => new("GROUP") { Description = "The group's name." };
+
+    private static ExampleCommand List()
+    {
+        Argument<string?> topic = new("TOPIC") { Description = "Only this topic's groups.", Arity = ArgumentArity.ZeroOrOne };
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand("list", "List the groups of a topic, or of all.", "lightq group list", "lightq group list orders --output json") { topic, server, output };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            GroupView[] groups = [.. (await client.Groups.ListAsync(parsed.GetValue(topic), cancellationToken)).Select(GroupView.From)];
+            if (parsed.GetValue(output) == OutputFormat.Json)
+            {
+                Console.Out.WriteLine(JsonSerializer.Serialize(groups, GroupsJson.Default.GroupViewArray));
+                return ExitCode.Ok;
+            }
+            Table table = CommandConsole.Table(
+                "topic", "group", "settled by", "clients", "lag", "oldest waits", "state");
+            foreach (GroupView group in groups)
+                table.AddRow(Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy, Number(group.Clients), Number(group.Lag), AgeOf(group), group.Paused ? "paused" : "running");
+            new CommandConsole().Tables.Write(table);
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static ExampleCommand Show()
+    {
+        Argument<string> topic = CommonOptions.Topic();
+        Argument<string> group = Group();
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand("show", "Show where a group stands on each partition, and which clients its members are.", "lightq group show orders billing") { topic, group, server, output };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            GroupView view = GroupView.From(await client.Groups.GetAsync(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), cancellationToken));
+            if (parsed.GetValue(output) == OutputFormat.Json)
+                Console.Out.WriteLine(JsonSerializer.Serialize(view, GroupsJson.Default.GroupView));
+            else
+                Write(view);
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static ExampleCommand Explain()
+    {
+        Argument<string> topic = CommonOptions.Topic();
+        Argument<string> group = Group();
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(
+            "explain",
+            "Say why a group, or a member of it, gets nothing: no credit, as many in flight as it may have, paused, locked or delayed until a time, another member's partition, a failed topic.",
+            "lightq group explain orders billing",
+            "lightq group explain orders billing --output json")
+        {
+            topic, group, server, output,
+        };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            IReadOnlyList<GroupReason> reasons = await client.Groups.ExplainAsync(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), cancellationToken);
+            if (parsed.GetValue(output) == OutputFormat.Json)
+                Console.Out.WriteLine(JsonSerializer.Serialize([.. reasons.Select(GroupReasonView.From)], GroupsJson.Default.GroupReasonViewArray));
+            else if (reasons.Count == 0)
+                Console.Out.WriteLine("Nothing keeps the group from getting what there is.");
+            foreach (GroupReason reason in parsed.GetValue(output) == OutputFormat.Json ? [] : reasons)
+                Console.Out.WriteLine($"partition {reason.Partition}: {reason.Text}");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static ExampleCommand Reset()
+    {
+        Argument<TopicAddress> topic = CommonOptions.Address();
+        Argument<string> group = Group();
+        Option<StartPosition?> to = new("--to")
+        {
+            Description = "earliest, latest, an offset, a time (2026-01-31T12:00:00Z) or an age (15m).",
+            HelpName = "START",
+            Required = true,
+            CustomParser = result =>
+            {
+                string text = result.Tokens[0].Value;
+                bool ok = StartText.TryParse(text, DateTimeOffset.UtcNow, out StartPosition start) && start != StartPosition.Committed;
+                return ValueOptions.Parsed(result, ok, start, $"'{text}' is neither earliest, latest, an offset, a time nor an age.");
+            },
+        };
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(
+            "reset",
+            "Start a group again elsewhere, on all partitions or on NAME/3 alone. What its members hold is theirs no more.",
+            "lightq group reset orders billing --to earliest",
+            "lightq group reset orders billing --to 15m")
+        {
+            topic, group, to, server, output,
+        };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            TopicAddress address = parsed.GetRequiredValue(topic);
+            string name = parsed.GetRequiredValue(group);
+            IReadOnlyList<long> offsets = await client.Groups.ResetAsync(address.Topic, name, parsed.GetValue(to)!.Value, address.Partition, cancellationToken);
+            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
+                ? JsonSerializer.Serialize(new GroupResetView(address.Topic, name, offsets), GroupsJson.Default.GroupResetView)
+                : $"{name} now stands at {string.Join(", ", offsets)} of {address.Topic}.");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static ExampleCommand Redrive()
+    {
+        Argument<string> topic = CommonOptions.Topic();
+        Argument<string> group = Group();
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        var command = new ExampleCommand(
+            "redrive",
+            "Make what a group gave up available to it again, each dead letter once, as far as the topic still holds it.",
+            "lightq group redrive orders billing")
+        {
+            topic, group, server, output,
+        };
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            RedriveResult result = await client.Groups.RedriveAsync(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), cancellationToken);
+            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
+                ? JsonSerializer.Serialize(result, GroupsJson.Default.RedriveResult)
+                : $"{Number(result.Redriven)} messages come again; {Number(result.Skipped)} are gone from the topic, or were never given up for good.");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static ExampleCommand Act(string name, string description, string done, Func<GroupsClient, string, string, CancellationToken, Task> act, bool isFinal = false)
+    {
+        Argument<string> topic = CommonOptions.Topic();
+        Argument<string> group = Group();
+        Option<string?> server = CommonOptions.Server();
+        Option<OutputFormat> output = CommonOptions.Output();
+        Option<bool> yes = Confirmation.Yes();
+        var command = new ExampleCommand(name, description, $"lightq group {name} orders billing") { topic, group, server, output };
+        if (isFinal)
+            command.Add(yes);
+        command.SetAction(async (parsed, cancellationToken) =>
+        {
+            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
+            var change = new GroupChangeView(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), done.ToLowerInvariant());
+            if (isFinal && !parsed.GetValue(yes))
+            {
+                GroupInfo known = await client.Groups.GetAsync(change.Topic, change.Group, cancellationToken);
+                Confirmation.Demand($"forget the group {known.Group} of {known.Topic} and its position, {Plural.Of(known.Lag, "message")} behind the end");
+            }
+            await act(client.Groups, change.Topic, change.Group, cancellationToken);
+            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json ? JsonSerializer.Serialize(change, GroupsJson.Default.GroupChangeView) : $"{done} {change.Group} of {change.Topic}.");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    private static void Write(GroupView view)
+    {
+        string state = view.Paused ? "paused" : "running";
+        string age = AgeOf(view) is "-" ? "" : $", the oldest message has waited for {AgeOf(view)}";
+        Console.Out.WriteLine(
+            $"{view.Group} of {view.Topic}, settled by {view.SettledBy}, {state}, {Plural.Of(view.Clients, "client")}, "
+            + $"lag {Number(view.Lag)}{age}");
+        Console.Out.WriteLine($"since the broker started: {Number(view.Delivered)} delivered, {Number(view.Redelivered)} of them again, {Number(view.DeadLettered)} to the dead-letter topic");
+        WritePartitions(view);
+        if (view.Connections is not { Count: > 0 } clients)
+            return;
+        Table table = CommandConsole.Table("connection", "client", "address", "subscriptions", "partitions", "in flight");
+        foreach (GroupClientInfo client in clients)
+        {
+            table.AddRow(
+                Id(client.ConnectionId), Markup.Escape(client.ClientName), Markup.Escape(client.RemoteAddress), Number(client.MembersCount),
+                string.Join(", ", client.Partitions.Select(p => Id(p))), Number(client.InFlight));
+        }
+        new CommandConsole().Tables.Write(table);
+    }
+
+    private static void WritePartitions(GroupView view)
+    {
+        Table table = CommandConsole.Table("partition", "committed", "next", "end", "in flight", "again now", "again later", "dead letters", "connections");
+        foreach (GroupPartitionInfo partition in view.Partitions ?? [])
+        {
+            table.AddRow(
+                Number(partition.Partition), Number(partition.CommittedOffset), Number(partition.NextOffset), Number(partition.EndOffset), Number(partition.InFlight),
+                Number(partition.RedeliveriesReady), Number(partition.RedeliveriesDelayed), Number(partition.DeadLettersWaiting), MembersOf(partition));
+        }
+        new CommandConsole().Tables.Write(table);
+    }
+
+    private static string MembersOf(GroupPartitionInfo partition) =>
+        string.Join(", ", partition.Members.Select(m => $"{m.ConnectionId}{(m.IsAssigned ? "" : " (waits)")}"));
+
+    /// <summary>How long the oldest message has waited, in whole seconds begun; "-" where none waits.</summary>
+    private static string AgeOf(GroupView group) => group.OldestUnsettledSeconds switch
+    {
+        null => "an unknown time",
+        0 => "-",
+        { } seconds => DurationText.Format(TimeSpan.FromSeconds(Math.Ceiling(seconds))),
+    };
+
+    private static string Id(long value) => value.ToString(CultureInfo.InvariantCulture);
+
+    private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
+}

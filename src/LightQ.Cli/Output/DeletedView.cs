@@ -1,0 +1,4 @@
+namespace LightQ.Cli.Output;
+
+/// <summary>What <c>topic delete</c> deleted.</summary>
+internal sealed record DeletedView(string Deleted);

@@ -1,4 +1,0 @@
-namespace LightQ.Cli.Tours;
-
-/// <summary>What the quickstart found.</summary>
-internal sealed record QuickstartView(IReadOnlyList<QuickstartRun> Runs, IReadOnlyList<string> Next);
