@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
@@ -32,81 +31,69 @@ internal static class GroupCommand
 
     private static Argument<string> Group() => new("GROUP") { Description = "The group's name." };
 
-    private static ExampleCommand List()
+    private static BrokerCommand List()
     {
         Argument<string?> topic = new("TOPIC") { Description = "Only this topic's groups.", Arity = ArgumentArity.ZeroOrOne };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("list", "List the groups of a topic, or of all.", "lightq group list", "lightq group list orders --output json") { topic, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(
+            "list",
+            "List the groups of a topic, or of all.",
+            "lightq group list",
+            "lightq group list orders --output json")
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            GroupView[] groups = [.. (await client.Groups.ListAsync(parsed.GetValue(topic), cancellationToken)).Select(GroupView.From)];
-            if (parsed.GetValue(output) == OutputFormat.Json)
-            {
-                Console.Out.WriteLine(JsonSerializer.Serialize(groups, GroupsJson.Default.GroupViewArray));
-                return ExitCode.Ok;
-            }
-            Table table = CommandConsole.Table(
-                "topic", "group", "settled by", "clients", "lag", "oldest waits", "state");
-            foreach (GroupView group in groups)
-                table.AddRow(Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy, Number(group.Clients), Number(group.Lag), AgeOf(group), group.Paused ? "paused" : "running");
-            new CommandConsole().Tables.Write(table);
-            return ExitCode.Ok;
+            topic,
+        };
+        command.Run(async call =>
+        {
+            IReadOnlyList<GroupInfo> groups = await call.Client.Groups.ListAsync(call.Get(topic), call.Cancellation);
+            call.Answer([.. groups.Select(GroupView.From)], GroupsJson.Default.GroupViewArray, ToTable);
         });
         return command;
     }
 
-    private static ExampleCommand Show()
+    private static BrokerCommand Show()
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("show", "Show where a group stands on each partition, and which clients its members are.", "lightq group show orders billing") { topic, group, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(
+            "show",
+            "Show where a group stands on each partition, and which clients its members are.",
+            "lightq group show orders billing")
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            GroupView view = GroupView.From(await client.Groups.GetAsync(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), cancellationToken));
-            if (parsed.GetValue(output) == OutputFormat.Json)
-                Console.Out.WriteLine(JsonSerializer.Serialize(view, GroupsJson.Default.GroupView));
-            else
-                Write(view);
-            return ExitCode.Ok;
+            topic, group,
+        };
+        command.Run(async call =>
+        {
+            GroupInfo info = await call.Client.Groups.GetAsync(call.Required(topic), call.Required(group), call.Cancellation);
+            call.Answer(GroupView.From(info), GroupsJson.Default.GroupView, Write);
         });
         return command;
     }
 
-    private static ExampleCommand Explain()
+    private static BrokerCommand Explain()
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "explain",
             "Say why a group, or a member of it, gets nothing: no credit, as many in flight as it may have, paused, locked or delayed until a time, another member's partition, a failed topic.",
             "lightq group explain orders billing",
             "lightq group explain orders billing --output json")
         {
-            topic, group, server, output,
+            topic, group,
         };
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            IReadOnlyList<GroupReason> reasons = await client.Groups.ExplainAsync(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), cancellationToken);
-            if (parsed.GetValue(output) == OutputFormat.Json)
-                Console.Out.WriteLine(JsonSerializer.Serialize([.. reasons.Select(GroupReasonView.From)], GroupsJson.Default.GroupReasonViewArray));
-            else if (reasons.Count == 0)
-                Console.Out.WriteLine("Nothing keeps the group from getting what there is.");
-            foreach (GroupReason reason in parsed.GetValue(output) == OutputFormat.Json ? [] : reasons)
-                Console.Out.WriteLine($"partition {reason.Partition}: {reason.Text}");
-            return ExitCode.Ok;
+            IReadOnlyList<GroupReason> reasons =
+                await call.Client.Groups.ExplainAsync(call.Required(topic), call.Required(group), call.Cancellation);
+            string text = reasons.Count == 0
+                ? "Nothing keeps the group from getting what there is."
+                : string.Join(Environment.NewLine, reasons.Select(r => $"partition {r.Partition}: {r.Text}"));
+            call.Answer([.. reasons.Select(GroupReasonView.From)], GroupsJson.Default.GroupReasonViewArray, text);
         });
         return command;
     }
 
-    private static ExampleCommand Reset()
+    private static BrokerCommand Reset()
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
         Argument<string> group = Group();
@@ -122,79 +109,88 @@ internal static class GroupCommand
                 return ValueOptions.Parsed(result, ok, start, $"'{text}' is neither earliest, latest, an offset, a time nor an age.");
             },
         };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "reset",
             "Start a group again elsewhere, on all partitions or on NAME/3 alone. What its members hold is theirs no more.",
             "lightq group reset orders billing --to earliest",
             "lightq group reset orders billing --to 15m")
         {
-            topic, group, to, server, output,
+            topic, group, to,
         };
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TopicAddress address = parsed.GetRequiredValue(topic);
-            string name = parsed.GetRequiredValue(group);
-            IReadOnlyList<long> offsets = await client.Groups.ResetAsync(address.Topic, name, parsed.GetValue(to)!.Value, address.Partition, cancellationToken);
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
-                ? JsonSerializer.Serialize(new GroupResetView(address.Topic, name, offsets), GroupsJson.Default.GroupResetView)
-                : $"{name} now stands at {string.Join(", ", offsets)} of {address.Topic}.");
-            return ExitCode.Ok;
+            TopicAddress address = call.Required(topic);
+            string name = call.Required(group);
+            IReadOnlyList<long> offsets = await call.Client.Groups.ResetAsync(
+                address.Topic, name, call.Get(to)!.Value, address.Partition, call.Cancellation);
+            call.Answer(
+                new GroupResetView(address.Topic, name, offsets),
+                GroupsJson.Default.GroupResetView,
+                $"{name} now stands at {string.Join(", ", offsets)} of {address.Topic}.");
         });
         return command;
     }
 
-    private static ExampleCommand Redrive()
+    private static BrokerCommand Redrive()
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "redrive",
             "Make what a group gave up available to it again, each dead letter once, as far as the topic still holds it.",
             "lightq group redrive orders billing")
         {
-            topic, group, server, output,
+            topic, group,
         };
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            RedriveResult result = await client.Groups.RedriveAsync(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), cancellationToken);
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
-                ? JsonSerializer.Serialize(result, GroupsJson.Default.RedriveResult)
-                : $"{Number(result.Redriven)} messages come again; {Number(result.Skipped)} are gone from the topic, or were never given up for good.");
-            return ExitCode.Ok;
+            RedriveResult result =
+                await call.Client.Groups.RedriveAsync(call.Required(topic), call.Required(group), call.Cancellation);
+            call.Answer(
+                result,
+                GroupsJson.Default.RedriveResult,
+                $"{Number(result.Redriven)} messages come again; {Number(result.Skipped)} are gone from the topic, or were never given up for good.");
         });
         return command;
     }
 
-    private static ExampleCommand Act(string name, string description, string done, Func<GroupsClient, string, string, CancellationToken, Task> act, bool isFinal = false)
+    private static BrokerCommand Act(
+        string name,
+        string description,
+        string done,
+        Func<GroupsClient, string, string, CancellationToken, Task> act,
+        bool isFinal = false)
     {
         Argument<string> topic = CommonOptions.Topic();
         Argument<string> group = Group();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
         Option<bool> yes = Confirmation.Yes();
-        var command = new ExampleCommand(name, description, $"lightq group {name} orders billing") { topic, group, server, output };
-        if (isFinal)
-            command.Add(yes);
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(name, description, $"lightq group {name} orders billing") { topic, group };
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            var change = new GroupChangeView(parsed.GetRequiredValue(topic), parsed.GetRequiredValue(group), done.ToLowerInvariant());
-            if (isFinal && !parsed.GetValue(yes))
+            var change = new GroupChangeView(call.Required(topic), call.Required(group), done.ToLowerInvariant());
+            if (isFinal && !call.Get(yes))
             {
-                GroupInfo known = await client.Groups.GetAsync(change.Topic, change.Group, cancellationToken);
+                GroupInfo known = await call.Client.Groups.GetAsync(change.Topic, change.Group, call.Cancellation);
                 Confirmation.Demand($"forget the group {known.Group} of {known.Topic} and its position, {Plural.Of(known.Lag, "message")} behind the end");
             }
-            await act(client.Groups, change.Topic, change.Group, cancellationToken);
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json ? JsonSerializer.Serialize(change, GroupsJson.Default.GroupChangeView) : $"{done} {change.Group} of {change.Topic}.");
-            return ExitCode.Ok;
+            await act(call.Client.Groups, change.Topic, change.Group, call.Cancellation);
+            call.Answer(change, GroupsJson.Default.GroupChangeView, $"{done} {change.Group} of {change.Topic}.");
         });
+        if (isFinal)
+            command.Add(yes);
         return command;
+    }
+
+    private static Table ToTable(GroupView[] groups)
+    {
+        Table table = CommandConsole.Table("topic", "group", "settled by", "clients", "lag", "oldest waits", "state");
+        foreach (GroupView group in groups)
+        {
+            table.AddRow(
+                Markup.Escape(group.Topic), Markup.Escape(group.Group), group.SettledBy,
+                Number(group.Clients), Number(group.Lag), AgeOf(group), group.Paused ? "paused" : "running");
+        }
+        return table;
     }
 
     private static void Write(GroupView view)

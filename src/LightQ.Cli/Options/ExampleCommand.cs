@@ -3,7 +3,7 @@ using System.CommandLine;
 namespace LightQ.Cli.Options;
 
 /// <summary>A command whose help shows how it is used.</summary>
-internal sealed class ExampleCommand : Command
+internal class ExampleCommand : Command
 {
     public ExampleCommand(string name, string description, params string[] examples)
         : base(name, description) => Examples = examples;

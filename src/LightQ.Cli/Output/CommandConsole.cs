@@ -50,6 +50,15 @@ internal sealed class CommandConsole : IBenchConsole
         Console.Error.WriteLine(text);
     }
 
+    /// <summary>A table of names and values.</summary>
+    public static Table Rows(IEnumerable<(string Name, string Value)> rows)
+    {
+        Table table = Table("", "").HideHeaders();
+        foreach ((string name, string value) in rows)
+            table.AddRow(Markup.Escape(name), Markup.Escape(value));
+        return table;
+    }
+
     /// <summary>An empty table in the tool's style.</summary>
     public static Table Table(params ReadOnlySpan<string> columns)
     {

@@ -1,8 +1,6 @@
 using System.CommandLine;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
-using LightQ.Client;
 using LightQ.Client.Administration;
 using Spectre.Console;
 
@@ -13,24 +11,15 @@ internal static class ServerReloadCommand
 {
     public static Command Create()
     {
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "reload",
             "Have a broker read its configuration file and certificates again, with the right admin; SIGHUP does the same. Says of each changed setting whether it is in force or needs a restart. Ends with 78, and nothing has changed, if it is refused; with 1 if only the certificate files cannot be used.",
             "lightq server reload",
-            "lightq server reload --output json")
+            "lightq server reload --output json");
+        command.Run(async call =>
         {
-            server, output,
-        };
-        command.SetAction(async (parsed, cancellationToken) =>
-        {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            ReloadResult result = await client.Operations.ReloadAsync(cancellationToken);
-            if (parsed.GetValue(output) == OutputFormat.Json)
-                Console.Out.WriteLine(JsonSerializer.Serialize(result, ServersJson.Default.ReloadResult));
-            else
-                Tell(result);
+            ReloadResult result = await call.Client.Operations.ReloadAsync(call.Cancellation);
+            call.Answer(result, ServersJson.Default.ReloadResult, Tell);
             return result.Refusal is not null ? ExitCode.Configuration : result.Certificate == false ? ExitCode.Failed : ExitCode.Ok;
         });
         return command;

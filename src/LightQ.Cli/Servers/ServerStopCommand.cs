@@ -3,7 +3,6 @@ using System.Globalization;
 using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
-using LightQ.Client;
 using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Servers;
@@ -16,50 +15,45 @@ internal static class ServerStopCommand
         Option<bool> drain = new("--drain") { Description = "Let clients finish first: nothing new is opened, what was sent is acknowledged, and members of groups may settle what they hold." };
         Option<TimeSpan?> timeout = ValueOptions.Duration("--timeout");
         timeout.Description = "With --drain: how long clients have, at most 10m. Default: 30s.";
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "stop",
             "Stop a broker over its control port, with the right admin. Returns when it has begun to stop; what it has acknowledged is kept.",
             "lightq server stop",
             "lightq server stop --drain --timeout 30s")
         {
-            drain, timeout, server, output,
+            drain, timeout,
         };
         command.Validators.Add(result =>
         {
             if (result.GetResult(timeout) is not null && !result.GetValue(drain))
                 result.AddError("--timeout needs --drain: without it nobody is waited for.");
         });
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            bool isJson = parsed.GetValue(output) == OutputFormat.Json;
-            if (parsed.GetValue(drain))
-                await DrainAsync(client, parsed.GetValue(timeout), isJson, cancellationToken);
+            if (call.Get(drain))
+                await DrainAsync(call, call.Get(timeout));
             else
-                await client.Operations.StopAsync(cancellationToken);
-            if (!isJson)
+                await call.Client.Operations.StopAsync(call.Cancellation);
+            if (!call.IsJson)
                 Console.Out.WriteLine("The broker is stopping.");
-            return ExitCode.Ok;
         });
         return command;
     }
 
-    private static async Task DrainAsync(LightQClient client, TimeSpan? timeout, bool isJson, CancellationToken cancellationToken)
+    private static async Task DrainAsync(BrokerCall call, TimeSpan? timeout)
     {
         var console = new CommandConsole();
         StopProgress? last = null;
-        await foreach (StopProgress progress in client.Operations.DrainAndStopAsync(timeout, cancellationToken))
+        await foreach (StopProgress progress in call.Client.Operations.DrainAndStopAsync(timeout, call.Cancellation))
         {
             last = progress;
-            if (isJson)
+            if (call.IsJson)
                 Console.Out.WriteLine(JsonSerializer.Serialize(progress, ServersJson.Default.StopProgress));
             else
                 console.Progress($"{Describe(progress)}, {progress.TimeLeft.TotalSeconds.ToString("0", CultureInfo.InvariantCulture)} s left");
         }
         console.EndProgress();
-        if (!isJson && last is not null)
+        if (!call.IsJson && last is not null)
             Console.Out.WriteLine(last.Connections == 0 ? "Drained: every client has finished." : $"The time is over: {Describe(last)} are cut.");
     }
 

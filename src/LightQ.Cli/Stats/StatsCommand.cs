@@ -1,12 +1,9 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
-using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.Protocol;
-using Spectre.Console;
 
 namespace LightQ.Cli.Stats;
 
@@ -26,51 +23,54 @@ internal static class StatsCommand
         Option<bool> watch = new("--watch") { Description = "Again and again, until Ctrl-C; needs a topic." };
         Option<TimeSpan?> interval = ValueOptions.Duration("--interval");
         interval.Description = "Between two lines of --watch, 100ms to 1h. Default 1s.";
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "stats", "Show the figures of a topic or of the broker.", "lightq stats", "lightq stats orders", "lightq stats clicks/3", "lightq stats orders --watch --interval 500ms")
         {
-            topic, watch, interval, server, output,
+            topic, watch, interval,
         };
         command.Validators.Add(result =>
         {
             if (result.GetValue(watch) && result.GetResult(topic) is not { Tokens.Count: > 0 })
                 result.AddError("--watch needs a TOPIC.");
         });
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            bool json = parsed.GetValue(output) == OutputFormat.Json;
-            if (parsed.GetValue(topic)?.ToString() is not { } name)
-                WriteBroker(BrokerStatsView.From(await client.Stats.GetBrokerAsync(cancellationToken)), json);
-            else if (parsed.GetValue(watch))
-                await WatchAsync(client, name, parsed.GetValue(interval), json, cancellationToken);
+            if (call.Get(topic)?.ToString() is not { } name)
+            {
+                var broker = BrokerStatsView.From(await call.Client.Stats.GetBrokerAsync(call.Cancellation));
+                call.Answer(broker, StatsJson.Default.BrokerStatsView, static v => CommandConsole.Rows(v.Rows()));
+            }
+            else if (call.Get(watch))
+            {
+                await WatchAsync(call, name, call.Get(interval));
+            }
             else
-                WriteTopic(TopicStatsView.From(await client.Stats.GetTopicAsync(name, cancellationToken)), json);
-            return ExitCode.Ok;
+            {
+                var view = TopicStatsView.From(await call.Client.Stats.GetTopicAsync(name, call.Cancellation));
+                call.Answer(view, StatsJson.Default.TopicStatsView, static v => CommandConsole.Rows(v.Rows()));
+            }
         });
         return command;
     }
 
-    private static async Task WatchAsync(LightQClient client, string topic, TimeSpan? interval, bool json, CancellationToken cancellationToken)
+    private static async Task WatchAsync(BrokerCall call, string topic, TimeSpan? interval)
     {
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, StandardOutput.Closed);
-        if (!json)
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(call.Cancellation, StandardOutput.Closed);
+        if (!call.IsJson)
             Console.Out.WriteLine(string.Concat(WatchColumns.Select(c => $"{c,13}")));
         try
         {
-            await foreach (TopicStats stats in client.Stats.WatchAsync(topic, interval, ended.Token))
+            await foreach (TopicStats stats in call.Client.Stats.WatchAsync(topic, interval, ended.Token))
             {
                 TopicStatsView view = TopicStatsView.From(stats);
-                Console.Out.WriteLine(json ? JsonSerializer.Serialize(view, StatsJson.Default.TopicStatsView) : WatchLine(view));
+                call.Answer(view, StatsJson.Default.TopicStatsView, WatchLine(view));
             }
         }
         catch (OperationCanceledException) when (StandardOutput.Closed.IsCancellationRequested)
         {
             throw new OutputClosedException();
         }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException) when (call.Cancellation.IsCancellationRequested)
         {
             // Ctrl-C is how a watch ends.
         }
@@ -84,29 +84,5 @@ internal static class StatsCommand
             view.QueueSize, view.EndOffset, view.DurableOffset,
         ];
         return string.Concat(values.Select(v => string.Create(CultureInfo.InvariantCulture, $"{v,13:N0}")));
-    }
-
-    private static void WriteTopic(TopicStatsView view, bool json)
-    {
-        if (json)
-            Console.Out.WriteLine(JsonSerializer.Serialize(view, StatsJson.Default.TopicStatsView));
-        else
-            WriteRows(view.Rows());
-    }
-
-    private static void WriteBroker(BrokerStatsView view, bool json)
-    {
-        if (json)
-            Console.Out.WriteLine(JsonSerializer.Serialize(view, StatsJson.Default.BrokerStatsView));
-        else
-            WriteRows(view.Rows());
-    }
-
-    private static void WriteRows(IEnumerable<(string Name, string Value)> rows)
-    {
-        Table table = CommandConsole.Table("", "").HideHeaders();
-        foreach ((string name, string value) in rows)
-            table.AddRow(Markup.Escape(name), Markup.Escape(value));
-        new CommandConsole().Tables.Write(table);
     }
 }

@@ -1,12 +1,10 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
 using LightQ.Client.Administration;
 using LightQ.Protocol;
-using Spectre.Console;
 
 namespace LightQ.Cli.Topics;
 
@@ -29,117 +27,106 @@ internal static class TopicCommand
     };
 
     /// <summary>Shows a topic, or what one of its partitions holds.</summary>
-    public static void WriteTopic(TopicInfo info, bool json, int? partition = null)
+    public static void Answer(BrokerCall call, TopicInfo info, int? partition = null)
     {
         TopicView view = partition is { } one ? TopicView.From(info).Of(one) : TopicView.From(info);
-        if (json)
-        {
-            Console.Out.WriteLine(JsonSerializer.Serialize(view, TopicsJson.Default.TopicView));
-            return;
-        }
-        Table table = CommandConsole.Table("", "").HideHeaders();
-        foreach ((string name, string value) in view.Rows())
-            table.AddRow(Markup.Escape(name), Markup.Escape(value));
-        new CommandConsole().Tables.Write(table);
+        call.Answer(view, TopicsJson.Default.TopicView, static v => CommandConsole.Rows(v.Rows()));
     }
 
-    private static ExampleCommand Ensure()
+    private static BrokerCommand Ensure()
     {
         Argument<string> topic = CommonOptions.Topic();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
         var settings = new TopicSettingOptions();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "ensure",
             "Create a topic if it is missing, otherwise change the given settings that may be changed.",
             "lightq topic ensure orders --retention-age 7d",
             "lightq topic ensure ticks --kind transient --ring 64MiB --slow-policy drop-oldest")
         {
-            topic, server, output,
+            topic,
         };
-        settings.AddTo(command);
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TopicSpec spec = settings.Read(parsed, parsed.GetRequiredValue(topic));
-            WriteEnsured(await client.Topics.EnsureAsync(spec, cancellationToken), parsed.GetValue(output) == OutputFormat.Json);
-            return ExitCode.Ok;
+            TopicSpec spec = settings.Read(call.Given, call.Required(topic));
+            EnsureTopicResult result = await call.Client.Topics.EnsureAsync(spec, call.Cancellation);
+            call.Answer(EnsureView.From(result), TopicsJson.Default.EnsureView, Describe(result));
         });
+        settings.AddTo(command);
         return command;
     }
 
-    private static ExampleCommand Show()
+    private static BrokerCommand Show()
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "show", "Show a topic or one of its partitions: its settings, its id and what it holds.", "lightq topic show orders --output json", "lightq topic show clicks/3")
         {
-            topic, server, output,
+            topic,
         };
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TopicAddress address = parsed.GetRequiredValue(topic);
-            TopicInfo info = await client.Topics.GetAsync(address.Topic, cancellationToken);
-            WriteTopic(info, parsed.GetValue(output) == OutputFormat.Json, address.Partition);
-            return ExitCode.Ok;
+            TopicAddress address = call.Required(topic);
+            TopicInfo info = await call.Client.Topics.GetAsync(address.Topic, call.Cancellation);
+            Answer(call, info, address.Partition);
         });
         return command;
     }
 
-    private static ExampleCommand Delete()
+    private static BrokerCommand Delete()
     {
         Argument<string> topic = CommonOptions.Topic();
-        Option<string?> server = CommonOptions.Server();
         Option<bool> yes = Confirmation.Yes();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("delete", "Delete a topic with everything in it.", "lightq topic delete orders", "lightq topic delete orders --yes") { topic, yes, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(
+            "delete",
+            "Delete a topic with everything in it.",
+            "lightq topic delete orders",
+            "lightq topic delete orders --yes")
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            string name = parsed.GetRequiredValue(topic);
-            if (!parsed.GetValue(yes))
-                Confirmation.Demand($"delete the topic {name} with {CountOf(TopicView.From(await client.Topics.GetAsync(name, cancellationToken)))}");
-            await client.Topics.DeleteAsync(name, cancellationToken);
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
-                ? JsonSerializer.Serialize(new DeletedView(name), TopicsJson.Default.DeletedView)
-                : $"Deleted {name}.");
-            return ExitCode.Ok;
+            topic, yes,
+        };
+        command.Run(async call =>
+        {
+            string name = call.Required(topic);
+            if (!call.Get(yes))
+            {
+                TopicInfo info = await call.Client.Topics.GetAsync(name, call.Cancellation);
+                Confirmation.Demand($"delete the topic {name} with {CountOf(TopicView.From(info))}");
+            }
+            await call.Client.Topics.DeleteAsync(name, call.Cancellation);
+            call.Answer(new DeletedView(name), TopicsJson.Default.DeletedView, $"Deleted {name}.");
         });
         return command;
     }
 
-    private static ExampleCommand Truncate()
+    private static BrokerCommand Truncate()
     {
         Argument<TopicAddress> topic = CommonOptions.Address();
         Option<long?> before = ValueOptions.Number("--before", 0L);
         before.Description = "Remove the messages below this offset, of one partition.";
         var all = new Option<bool>("--all") { Description = "Remove all messages that are there now." };
         Option<bool> yes = Confirmation.Yes();
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "truncate", "Remove a topic's oldest messages, or those of one of its partitions.", "lightq topic truncate orders --before 1000000", "lightq topic truncate clicks/3 --all --yes")
         {
-            topic, before, all, yes, server, output,
+            topic, before, all, yes,
         };
         command.Validators.Add(result =>
         {
             if (result.GetValue(all) == result.GetResult(before) is not null)
                 result.AddError("Say what is to be removed: either --before OFFSET or --all.");
         });
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            bool isConfirmed = parsed.GetValue(yes);
-            TruncateView[] done = await TruncateAsync(client, parsed.GetRequiredValue(topic), parsed.GetValue(before), isConfirmed, cancellationToken);
-            if (parsed.GetValue(output) == OutputFormat.Json)
-                Console.Out.WriteLine(done is [TruncateView only] ? JsonSerializer.Serialize(only, TopicsJson.Default.TruncateView) : JsonSerializer.Serialize(done, TopicsJson.Default.TruncateViewArray));
+            TopicAddress address = call.Required(topic);
+            TruncateView[] done =
+                await TruncateAsync(call.Client, address, call.Get(before), call.Get(yes), call.Cancellation);
+            if (done is [TruncateView only])
+                call.Answer(
+                    only,
+                    TopicsJson.Default.TruncateView,
+                    $"{address} now begins at offset {only.StartOffset}.");
             else
-                Array.ForEach(done, d => Console.Out.WriteLine($"{(done.Length == 1 ? parsed.GetRequiredValue(topic) : new TopicAddress(d.Topic, d.Partition))} now begins at offset {d.StartOffset}."));
-            return ExitCode.Ok;
+                call.Answer(done, TopicsJson.Default.TruncateViewArray, Write);
         });
         return command;
     }
@@ -162,17 +149,15 @@ internal static class TopicCommand
         return [.. done];
     }
 
+    private static void Write(TruncateView[] done)
+    {
+        foreach (TruncateView view in done)
+            CommandConsole.Line($"{new TopicAddress(view.Topic, view.Partition)} now begins at offset {view.StartOffset}.");
+    }
+
     private static string CountOf(TopicView topic) => Plural.Of(topic.EndOffsets.Sum() - topic.StartOffsets.Sum(), "message");
 
-    private static void WriteEnsured(EnsureTopicResult result, bool json)
-    {
-        if (json)
-        {
-            Console.Out.WriteLine(JsonSerializer.Serialize(EnsureView.From(result), TopicsJson.Default.EnsureView));
-            return;
-        }
-        Console.Out.WriteLine(result.Created ? $"Created {result.Topic.Name}."
-            : result.Changes.Count == 0 ? $"{result.Topic.Name} is as it should be."
-            : $"Changed {result.Topic.Name}: {string.Join(", ", result.Changes.Select(c => $"{c.Setting} from {c.From} to {c.To}"))}.");
-    }
+    private static string Describe(EnsureTopicResult result) => result.Created ? $"Created {result.Topic.Name}."
+        : result.Changes.Count == 0 ? $"{result.Topic.Name} is as it should be."
+        : $"Changed {result.Topic.Name}: {string.Join(", ", result.Changes.Select(c => $"{c.Setting} from {c.From} to {c.To}"))}.";
 }

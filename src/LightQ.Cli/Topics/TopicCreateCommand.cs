@@ -1,9 +1,8 @@
 using System.CommandLine;
-using System.Text.Json;
 using LightQ.Cli.Ancestors;
 using LightQ.Cli.Options;
-using LightQ.Cli.Output;
 using LightQ.Client;
+using LightQ.Client.Administration;
 
 namespace LightQ.Cli.Topics;
 
@@ -18,10 +17,8 @@ internal static class TopicCreateCommand
         Option<int?> topics = TransferOptions.Topics();
         Option<string?> storage = new("--storage", "-s") { Description = "The same as --kind in the words of the documents: queue for transient, file for durable.", HelpName = $"{Queue}|{File}" };
         storage.AcceptOnlyFromAmong(Queue, File);
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
         var settings = new TopicSettingOptions();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "create",
             "Create a topic; it is an error if there is one of that name. What cannot be changed later says so below; the rest 'topic ensure' changes.",
             "lightq topic create orders --retention-age 7d",
@@ -29,9 +26,8 @@ internal static class TopicCreateCommand
             "lightq topic create ticks --kind transient --ring 64MiB --slow-policy drop-oldest",
             "lightq topic create -n 1 -s file")
         {
-            topic, topics, storage, server, output,
+            topic, topics, storage,
         };
-        settings.AddTo(command);
         command.Validators.Add(result =>
         {
             if (result.GetResult(topic) is not { Tokens.Count: > 0 } && result.GetResult(topics) is null)
@@ -39,30 +35,31 @@ internal static class TopicCreateCommand
             if (result.GetResult(storage) is not null && settings.IsKindGiven(result))
                 result.AddError("Give --kind or --storage, not both.");
         });
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            string name = parsed.GetValue(topic) ?? TransferTopics.UsualName;
-            TopicSpec spec = settings.Read(parsed, name);
-            if (parsed.GetValue(storage) is { } word)
+            string name = call.Get(topic) ?? TransferTopics.UsualName;
+            TopicSpec spec = settings.Read(call.Given, name);
+            if (call.Get(storage) is { } word)
                 spec = spec with { Kind = word == File ? TopicKind.Durable : TopicKind.Transient };
-            else if (spec.Kind == TopicKind.Default && parsed.GetValue(topics) is not null)
+            else if (spec.Kind == TopicKind.Default && call.Get(topics) is not null)
                 spec = spec with { Kind = TopicKind.Transient }; // As the documents say of their topics.
-            bool json = parsed.GetValue(output) == OutputFormat.Json;
-            if (parsed.GetValue(topics) is { } count)
-                await CreateAsync(client, spec, count, json, cancellationToken);
+            if (call.Get(topics) is { } count)
+                await CreateAsync(call, spec, count);
             else
-                TopicCommand.WriteTopic(await client.Topics.CreateAsync(spec, cancellationToken), json);
-            return ExitCode.Ok;
+                TopicCommand.Answer(call, await call.Client.Topics.CreateAsync(spec, call.Cancellation));
         });
+        settings.AddTo(command);
         return command;
     }
 
-    private static async Task CreateAsync(LightQClient client, TopicSpec spec, int count, bool json, CancellationToken cancellationToken)
+    private static async Task CreateAsync(BrokerCall call, TopicSpec spec, int count)
     {
         var created = new List<TopicView>();
         foreach (string name in TransferTopics.Of(spec.Name, count))
-            created.Add(TopicView.From(await client.Topics.CreateAsync(spec with { Name = name }, cancellationToken)));
-        Console.Out.WriteLine(json ? JsonSerializer.Serialize([.. created], TopicsJson.Default.TopicViewArray) : $"topic {spec.Name} created successfully");
+        {
+            TopicInfo info = await call.Client.Topics.CreateAsync(spec with { Name = name }, call.Cancellation);
+            created.Add(TopicView.From(info));
+        }
+        call.Answer([.. created], TopicsJson.Default.TopicViewArray, $"topic {spec.Name} created successfully");
     }
 }

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
 using LightQ.Client;
@@ -18,27 +17,20 @@ internal static class TopicListCommand
     {
         Option<TimeSpan?> interval = ValueOptions.Duration("--interval", orNone: true);
         interval.Description = "How long the rates are measured, up to 1h; none shows none and answers at once. Default 1s.";
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "list", "List all topics with their rates, the lag of the group that is furthest behind, and their dead letters.", "lightq topic list", "lightq topic list --interval none --output json")
         {
-            interval, server, output,
+            interval,
         };
         command.Validators.Add(result =>
         {
             if (result.GetValue(interval) > LongestInterval)
                 result.AddError("--interval is at most 1h.");
         });
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TopicView[] topics = await ReadAsync(client, parsed.GetValue(interval) ?? DefaultInterval, cancellationToken);
-            if (parsed.GetValue(output) == OutputFormat.Json)
-                Console.Out.WriteLine(JsonSerializer.Serialize(topics, TopicsJson.Default.TopicViewArray));
-            else
-                Write(topics);
-            return ExitCode.Ok;
+            TopicView[] topics = await ReadAsync(call.Client, call.Get(interval) ?? DefaultInterval, call.Cancellation);
+            call.Answer(topics, TopicsJson.Default.TopicViewArray, Write);
         });
         return command;
     }

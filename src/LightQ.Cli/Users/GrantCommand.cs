@@ -1,8 +1,6 @@
 using System.CommandLine;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
-using LightQ.Client;
 using LightQ.Client.Administration;
 using Spectre.Console;
 
@@ -36,7 +34,7 @@ internal static class GrantCommand
         List(),
     };
 
-    private static ExampleCommand Change(
+    private static BrokerCommand Change(
         string name, string description, string[] examples, Func<UsersClient, string, UserRight, string, CancellationToken, Task<bool>> act, Func<bool, string> verb)
     {
         Argument<string> user = UserCommand.Name();
@@ -52,47 +50,47 @@ internal static class GrantCommand
             },
         };
         Argument<string?> topic = new("TOPIC") { Description = "A topic's name, the beginning of names and * ('orders.*', which is not orders itself), or '*' for all; none with admin. In quotes, or the shell puts names of files in its place.", Arity = ArgumentArity.ZeroOrOne };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(name, description, examples) { user, right, topic, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(name, description, examples) { user, right, topic };
+        command.Run(async call =>
         {
-            (string whom, UserRight what) = (parsed.GetRequiredValue(user), parsed.GetRequiredValue(right));
-            string where = parsed.GetValue(topic) ?? (what == UserRight.Admin ? Everything : throw new CommandException(ExitCode.Usage, $"The topic is missing: {ValueOptions.Hyphenated(what)} is on a topic, on names that begin alike ('orders.*'), or on all ('*')."));
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            bool changed = await act(client.Users, whom, what, where, cancellationToken);
+            (string whom, UserRight what) = (call.Required(user), call.Required(right));
+            string where = call.Get(topic) ?? (what == UserRight.Admin ? Everything : throw new CommandException(ExitCode.Usage, $"The topic is missing: {ValueOptions.Hyphenated(what)} is on a topic, on names that begin alike ('orders.*'), or on all ('*')."));
+            bool changed = await act(call.Client.Users, whom, what, where, call.Cancellation);
             string text = ValueOptions.Hyphenated(what);
             if (where.Length != 0 && Path.Exists(where))
                 Console.Error.WriteLine($"lightq: {where} is also the name of a file here. Where the shell has put that in the place of a name with '*', say it again in quotes, as in 'orders.*'.");
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json
-                ? JsonSerializer.Serialize(new GrantChangeView(whom, text, where, changed), UsersJson.Default.GrantChangeView)
-                : $"{whom} {verb(changed)} {(what == UserRight.Admin ? "do everything" : $"{text} on {where}")}.");
-            return ExitCode.Ok;
+            call.Answer(
+                new GrantChangeView(whom, text, where, changed),
+                UsersJson.Default.GrantChangeView,
+                $"{whom} {verb(changed)} {(what == UserRight.Admin ? "do everything" : $"{text} on {where}")}.");
         });
         return command;
     }
 
-    private static ExampleCommand List()
+    private static BrokerCommand List()
     {
         Argument<string?> user = new("USER") { Description = "Only this user's rights.", Arity = ArgumentArity.ZeroOrOne };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("list", "List rights, by user.", "lightq grant list", "lightq grant list alice --output json") { user, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(
+            "list",
+            "List rights, by user.",
+            "lightq grant list",
+            "lightq grant list alice --output json")
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            GrantView[] grants = [.. (await client.Users.ListGrantsAsync(parsed.GetValue(user), cancellationToken)).Select(GrantView.From)];
-            if (parsed.GetValue(output) == OutputFormat.Json)
-            {
-                Console.Out.WriteLine(JsonSerializer.Serialize(grants, UsersJson.Default.GrantViewArray));
-                return ExitCode.Ok;
-            }
-            Table table = CommandConsole.Table("user", "right", "topic");
-            foreach (GrantView grant in grants)
-                table.AddRow(Markup.Escape(grant.User), grant.Right, Markup.Escape(grant.Topic));
-            new CommandConsole().Tables.Write(table);
-            return ExitCode.Ok;
+            user,
+        };
+        command.Run(async call =>
+        {
+            IReadOnlyList<UserGrantInfo> grants = await call.Client.Users.ListGrantsAsync(call.Get(user), call.Cancellation);
+            call.Answer([.. grants.Select(GrantView.From)], UsersJson.Default.GrantViewArray, ToTable);
         });
         return command;
+    }
+
+    private static Table ToTable(GrantView[] grants)
+    {
+        Table table = CommandConsole.Table("user", "right", "topic");
+        foreach (GrantView grant in grants)
+            table.AddRow(Markup.Escape(grant.User), grant.Right, Markup.Escape(grant.Topic));
+        return table;
     }
 }

@@ -1,9 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
 using LightQ.Cli.Options;
 using LightQ.Cli.Output;
-using LightQ.Client;
 using LightQ.Client.Administration;
 using Spectre.Console;
 
@@ -24,75 +22,77 @@ internal static class TokenCommand
         Revoke(),
     };
 
-    private static ExampleCommand CreateToken()
+    private static BrokerCommand CreateToken()
     {
         Option<string?> user = new("--user") { Description = "Whose token; another's needs the right admin. Default: your own.", HelpName = "USER" };
         Option<TimeSpan?> expires = ValueOptions.Duration("--expires");
         expires.Description = "How long it is good for, such as 12h or 30d. Default: until it is revoked.";
         Option<string?> description = new("--description") { Description = "What it is for.", HelpName = "TEXT" };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand(
+        var command = new BrokerCommand(
             "create",
             "Make a token. It is printed alone on standard output and cannot be shown again; programs give it as LIGHTQ_TOKEN or LightQClientOptions.Token.",
             "lightq token create --user billing-service --expires 30d > billing.token",
             "lightq token create --user billing-service --expires 30d --description \"invoices on host 7\" --output json")
         {
-            user, expires, description, server, output,
+            user, expires, description,
         };
-        command.SetAction(async (parsed, cancellationToken) =>
+        command.Run(async call =>
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            CreatedToken made = await client.Users.CreateTokenAsync(parsed.GetValue(user), parsed.GetValue(expires), parsed.GetValue(description) ?? "", cancellationToken);
-            if (parsed.GetValue(output) == OutputFormat.Json)
-            {
-                Console.Out.WriteLine(JsonSerializer.Serialize(TokenView.From(made), UsersJson.Default.TokenView));
-                return ExitCode.Ok;
-            }
-            Console.Out.WriteLine(made.Token);
-            new CommandConsole().Note($"Token {made.Info.Id} of {made.Info.User}, good {Until(made.Info.ExpireTime)}.");
-            return ExitCode.Ok;
+            CreatedToken made = await call.Client.Users.CreateTokenAsync(
+                call.Get(user), call.Get(expires), call.Get(description) ?? "", call.Cancellation);
+            call.Answer(TokenView.From(made), UsersJson.Default.TokenView, made.Token);
+            if (!call.IsJson)
+                new CommandConsole().Note($"Token {made.Info.Id} of {made.Info.User}, good {Until(made.Info.ExpireTime)}.");
         });
         return command;
     }
 
-    private static ExampleCommand List()
+    private static BrokerCommand List()
     {
         Argument<string?> user = new("USER") { Description = "Only this user's tokens.", Arity = ArgumentArity.ZeroOrOne };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("list", "List tokens, oldest first; never the tokens themselves.", "lightq token list", "lightq token list billing-service --output json") { user, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(
+            "list",
+            "List tokens, oldest first; never the tokens themselves.",
+            "lightq token list",
+            "lightq token list billing-service --output json")
         {
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            TokenView[] tokens = [.. (await client.Users.ListTokensAsync(parsed.GetValue(user), cancellationToken)).Select(TokenView.From)];
-            if (parsed.GetValue(output) == OutputFormat.Json)
-            {
-                Console.Out.WriteLine(JsonSerializer.Serialize(tokens, UsersJson.Default.TokenViewArray));
-                return ExitCode.Ok;
-            }
-            Table table = CommandConsole.Table("id", "user", "created", "good", "description");
-            foreach (TokenView token in tokens)
-                table.AddRow(token.Id, Markup.Escape(token.User), token.CreateTime.ToString("u", CultureInfo.InvariantCulture), Until(token.ExpireTime), Markup.Escape(token.Description));
-            new CommandConsole().Tables.Write(table);
-            return ExitCode.Ok;
+            user,
+        };
+        command.Run(async call =>
+        {
+            IReadOnlyList<TokenInfo> tokens = await call.Client.Users.ListTokensAsync(call.Get(user), call.Cancellation);
+            call.Answer([.. tokens.Select(TokenView.From)], UsersJson.Default.TokenViewArray, ToTable);
         });
         return command;
     }
 
-    private static ExampleCommand Revoke()
+    private static Table ToTable(TokenView[] tokens)
+    {
+        Table table = CommandConsole.Table("id", "user", "created", "good", "description");
+        foreach (TokenView token in tokens)
+        {
+            table.AddRow(
+                token.Id, Markup.Escape(token.User), token.CreateTime.ToString("u", CultureInfo.InvariantCulture),
+                Until(token.ExpireTime), Markup.Escape(token.Description));
+        }
+        return table;
+    }
+
+    private static BrokerCommand Revoke()
     {
         Argument<string> id = new("ID") { Description = "The token's id, as the list shows it." };
-        Option<string?> server = CommonOptions.Server();
-        Option<OutputFormat> output = CommonOptions.Output();
-        var command = new ExampleCommand("revoke", "End a token, and what was opened with it.", "lightq token revoke 3f9ac21b77de") { id, server, output };
-        command.SetAction(async (parsed, cancellationToken) =>
+        var command = new BrokerCommand(
+            "revoke",
+            "End a token, and what was opened with it.",
+            "lightq token revoke 3f9ac21b77de")
         {
-            string token = parsed.GetRequiredValue(id);
-            await using var client = new LightQClient(CommonOptions.ClientOptions(parsed.GetValue(server)));
-            await client.Users.RevokeTokenAsync(token, cancellationToken);
-            Console.Out.WriteLine(parsed.GetValue(output) == OutputFormat.Json ? JsonSerializer.Serialize(new DeletedView(token), UsersJson.Default.DeletedView) : $"Revoked {token}.");
-            return ExitCode.Ok;
+            id,
+        };
+        command.Run(async call =>
+        {
+            string token = call.Required(id);
+            await call.Client.Users.RevokeTokenAsync(token, call.Cancellation);
+            call.Answer(new DeletedView(token), UsersJson.Default.DeletedView, $"Revoked {token}.");
         });
         return command;
     }
